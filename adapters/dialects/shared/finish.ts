@@ -1,0 +1,13 @@
+// The rule every decoder applies after mapping a finish reason (DIALECTS 2.5, post-rule).
+import type { Finish, Part } from '../../../core/types/canonical.ts'
+
+/** A client tool call turns `stop` into `tool_calls`; `tool_calls` without a call is `stop`; the rest stays. */
+export function settleFinish(finish: Finish, hasToolCall: boolean): Finish {
+  if (hasToolCall && finish === 'stop') return 'tool_calls'
+  if (!hasToolCall && finish === 'tool_calls') return 'stop'
+  return finish
+}
+
+export function hasToolCall(parts: readonly Part[]): boolean {
+  return parts.some((part) => part.t === 'tool_call')
+}

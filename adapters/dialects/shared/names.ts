@@ -1,0 +1,49 @@
+// Tool names and call ids under a target's alphabet: sanitised one to one, and restored on the way back.
+import type { Hop } from '../../../core/types/dialect.ts'
+
+export interface NameRule {
+  /** Characters that are not allowed. */
+  forbidden: RegExp
+  maxLength: number
+  /** What a name must start with; `_` is put in front otherwise. */
+  start?: RegExp
+}
+
+/** The upstream's name for a tool; remembers the original in `hop.names`. Two names never become one. */
+export function upstreamName(name: string, rule: NameRule, hop: Hop): string {
+  for (const [sanitised, original] of hop.names) if (original === name) return sanitised
+  let safe = name.replace(rule.forbidden, '_')
+  if (rule.start && !rule.start.test(safe)) safe = `_${safe}`
+  if (safe === '') safe = '_'
+  if (safe.length > rule.maxLength || (hop.names.has(safe) && hop.names.get(safe) !== name)) {
+    safe = `${safe.slice(0, rule.maxLength - 9)}_${hash8(name)}`
+  }
+  hop.names.set(safe, name)
+  return safe
+}
+
+/** The caller's name for a tool the upstream called. */
+export function callerName(name: string, hop: Hop): string {
+  return hop.names.get(name) ?? name
+}
+
+/** A call id under the target's rule, the same for the call and its result: ids that do not fit are hashed. */
+export function upstreamCallId(id: string, fits: RegExp, make: (hash: string) => string): string {
+  return fits.test(id) ? id : make(hash16(id))
+}
+
+/** 8 hex characters; stable over processes. */
+export function hash8(text: string): string {
+  return fnv1a(text, 0x811c9dc5).toString(16).padStart(8, '0')
+}
+
+/** 16 hex characters. */
+export function hash16(text: string): string {
+  return hash8(text) + fnv1a(text, 0x01000193).toString(16).padStart(8, '0')
+}
+
+function fnv1a(text: string, seed: number): number {
+  let hash = seed
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}

@@ -1,0 +1,57 @@
+// What a scripted upstream answers, said once and rendered in any of the four dialects.
+import type { Finish } from '../../../core/types/canonical.ts'
+
+export interface ReplyToolCall {
+  id: string
+  name: string
+  /** JSON text. */
+  args: string
+}
+
+export interface ReplyUsage {
+  /** Inclusive of cache reads and writes. */
+  input?: number
+  cacheRead?: number
+  cacheWrite?: number
+  /** Inclusive of reasoning. */
+  output?: number
+  reasoning?: number
+}
+
+/** One complete model turn. Order in the answer: reasoning, text, refusal, tool calls. */
+export interface Reply {
+  model?: string
+  /** Streamed in pieces of at most `chunk` characters (default 4). */
+  text?: string
+  reasoning?: { text: string; /** Native secret: messages signature, responses encrypted_content, gemini thoughtSignature. */ signature?: string }
+  refusal?: string
+  toolCalls?: readonly ReplyToolCall[]
+  /** Default: `tool_calls` when there are calls, else `stop`. */
+  finish?: Finish
+  stopSequence?: string
+  /** null: the upstream reports none. */
+  usage?: ReplyUsage | null
+  chunk?: number
+}
+
+/** A dialect's rendering of replies, as its real vendor sends them. */
+export interface ReplyRenderer {
+  /** The non-stream body. */
+  json(reply: Reply): object
+  /** SSE text, one entry per frame, blank line included. */
+  frames(reply: Reply): string[]
+  /** The vendor's error body for a status. */
+  error(status: number, message: string, detail?: { code?: string; param?: string }): object
+  /** An error inside a started or starting stream, as frames. */
+  errorFrames(message: string, status?: number): string[]
+}
+
+export const DEFAULT_USAGE: Required<ReplyUsage> = { input: 12, cacheRead: 0, cacheWrite: 0, output: 7, reasoning: 0 }
+
+/** The text in pieces, never splitting a surrogate pair. */
+export function pieces(text: string, size = 4): string[] {
+  const chars = [...text]
+  const out: string[] = []
+  for (let i = 0; i < chars.length; i += size) out.push(chars.slice(i, i + size).join(''))
+  return out
+}

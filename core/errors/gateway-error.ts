@@ -1,0 +1,184 @@
+// The gateway's one error class. It says what happened in the gateway's own words; rendering it into a dialect's body
+// happens once, at egress. Compare with GatewayError.is(), not instanceof: packages may be installed twice.
+import type { SkipReason } from '../types/context.ts'
+import type { GatewayErrorShape, UpstreamFailure } from '../types/error.ts'
+
+export interface GatewayErrorInit {
+  status: number
+  type: string
+  code?: string | null
+  param?: string | null
+  retryAfterMs?: number | null
+  skip?: SkipReason | null
+  upstream?: Partial<UpstreamFailure> & Pick<UpstreamFailure, 'kind'>
+  cause?: unknown
+}
+
+export class GatewayError extends Error implements GatewayErrorShape {
+  readonly status: number
+  readonly type: string
+  readonly code: string | null
+  readonly param: string | null
+  readonly retryAfterMs: number | null
+  readonly skip: SkipReason | null
+  readonly upstream: UpstreamFailure | null
+
+  constructor(message: string, init: GatewayErrorInit) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause })
+    this.name = 'GatewayError'
+    this.status = init.status
+    this.type = init.type
+    this.code = init.code ?? null
+    this.param = init.param ?? null
+    this.retryAfterMs = init.retryAfterMs ?? null
+    this.skip = init.skip ?? null
+    this.upstream = init.upstream
+      ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream }
+      : null
+  }
+
+  static is(value: unknown): value is GatewayError {
+    return value instanceof Error && value.name === 'GatewayError' && 'status' in value
+  }
+
+  /** 400: the request itself is wrong; `param` names the field. */
+  static invalid(param: string | null, message: string, code: string | null = null): GatewayError {
+    return new GatewayError(message, { status: 400, type: 'invalid_request_error', param, code })
+  }
+
+  /** 400 before any upstream call: this target cannot do it. Another target may. */
+  static unsupported(param: string, message: string): GatewayError {
+    return new GatewayError(message, {
+      status: 400,
+      type: 'invalid_request_error',
+      param,
+      code: 'unsupported_for_target',
+      skip: 'unsupported',
+    })
+  }
+
+  /** 400: nobody knows this model or provider (DECISIONS 9). */
+  static modelNotFound(model: string, hint = 'Use `<provider>/<model>` with a configured provider.'): GatewayError {
+    return GatewayError.invalid('model', `The model \`${model.slice(0, 256)}\` does not exist here. ${hint}`, 'model_not_found')
+  }
+
+  static unauthorized(message: string): GatewayError {
+    return new GatewayError(message, { status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+  }
+
+  static forbidden(message: string): GatewayError {
+    return new GatewayError(message, { status: 403, type: 'permission_error' })
+  }
+
+  static unknownUrl(method: string, path: string): GatewayError {
+    return new GatewayError(`Unknown request URL: ${method} ${path.slice(0, 200)}. See the routes in the documentation.`, {
+      status: 404,
+      type: 'invalid_request_error',
+      code: 'unknown_url',
+    })
+  }
+
+  static methodNotAllowed(method: string, allow: string): GatewayError {
+    return new GatewayError(`${method} is not allowed here; use ${allow}.`, {
+      status: 405,
+      type: 'invalid_request_error',
+      code: 'method_not_allowed',
+    })
+  }
+
+  /** 413; `limit` in bytes. */
+  static tooLarge(limit: number): GatewayError {
+    return new GatewayError(`The request body is larger than the limit of ${limit} bytes for this route.`, {
+      status: 413,
+      type: 'invalid_request_error',
+      code: 'request_too_large',
+    })
+  }
+
+  /** 402: a budget is used up. */
+  static budgetExhausted(message: string, retryAfterMs: number | null = null): GatewayError {
+    return new GatewayError(message, { status: 402, type: 'insufficient_quota', code: 'budget_exhausted', retryAfterMs })
+  }
+
+  /** 429 of the gateway's own: rates, in-flight caps, all accounts cooling. */
+  static rateLimited(message: string, retryAfterMs: number | null = null, skip: SkipReason | null = null): GatewayError {
+    return new GatewayError(message, { status: 429, type: 'rate_limit_error', code: 'rate_limited', retryAfterMs, skip })
+  }
+
+  /** 400: a guardrail said no. */
+  static blocked(rule: string): GatewayError {
+    return GatewayError.invalid(null, `The request was blocked by the rule \`${rule}\`.`, 'guardrail_blocked')
+  }
+
+  /** 503: nobody can answer now; also what a failing fail-closed hook becomes. */
+  static unavailable(
+    message: string,
+    options: { code?: 'upstream_unavailable' | 'storage_unavailable' | 'plugin_failed' | 'shutting_down'; retryAfterMs?: number; cause?: unknown } = {},
+  ): GatewayError {
+    return new GatewayError(message, {
+      status: 503,
+      type: 'api_error',
+      code: options.code ?? 'upstream_unavailable',
+      retryAfterMs: options.retryAfterMs ?? null,
+      cause: options.cause,
+    })
+  }
+
+  /** 502 without a status from upstream: it could not be reached, or broke the connection. */
+  static network(kind: UpstreamFailure['kind'], message: string, options: { stale?: boolean; cause?: unknown } = {}): GatewayError {
+    return new GatewayError(message, {
+      status: 502,
+      type: 'api_error',
+      code: 'upstream_error',
+      upstream: { kind, stale: options.stale ?? false },
+      cause: options.cause,
+    })
+  }
+
+  /** 502: the upstream answered something that cannot be understood. */
+  static protocol(message: string, cause?: unknown): GatewayError {
+    return new GatewayError(message, { status: 502, type: 'api_error', code: 'upstream_error', upstream: { kind: 'protocol' }, cause })
+  }
+
+  /** 504: connect, idle or deadline. */
+  static timeout(message: string): GatewayError {
+    return new GatewayError(message, { status: 504, type: 'api_error', code: 'upstream_timeout', upstream: { kind: 'timeout' } })
+  }
+
+  /** 499: the client left. Never rendered, only recorded. */
+  static clientGone(): GatewayError {
+    return new GatewayError('The client closed the connection.', { status: 499, type: 'api_error', code: 'client_closed_request' })
+  }
+
+  /** What an upstream status means for the caller is decided later, by upstreamStatus() at the end of the walk. */
+  static upstream(
+    status: number,
+    message: string,
+    detail: { type?: string | null; code?: string | null; param?: string | null; retryAfterMs?: number | null; field?: string | null; kind?: 'status' | 'stream' } = {},
+  ): GatewayError {
+    return new GatewayError(message, {
+      status,
+      type: detail.type ?? (status >= 500 ? 'api_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'),
+      code: detail.code ?? null,
+      param: detail.param ?? null,
+      retryAfterMs: detail.retryAfterMs ?? null,
+      upstream: { kind: detail.kind ?? 'status', status, vendorCode: detail.code ?? detail.type ?? null, field: detail.field ?? null },
+    })
+  }
+
+  /** Wraps whatever was thrown; a GatewayError is returned as it is. */
+  static from(thrown: unknown): GatewayError {
+    if (GatewayError.is(thrown)) return thrown
+    return new GatewayError('The gateway failed to handle this request.', {
+      status: 500,
+      type: 'api_error',
+      code: 'internal_error',
+      cause: thrown,
+    })
+  }
+}
+
+/** The wire envelope of SPEC "Error envelope": `param` and `code` are always present. */
+export function envelope(error: GatewayErrorShape): { error: { message: string; type: string; param: string | null; code: string | null } } {
+  return { error: { message: error.message, type: error.type, param: error.param, code: error.code } }
+}

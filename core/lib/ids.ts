@@ -1,0 +1,21 @@
+// Ids: time-ordered request ids and random base-62 ones.
+import { v7 } from 'uuid'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `req_<uuidv7>`. */
+export function requestId(): string {
+  return `req_${v7()}`
+}
+
+/** Prefix and `length` base-62 characters from the system's random source. */
+export function randomId(prefix: string, length = 24): string {
+  let out = prefix
+  while (out.length < prefix.length + length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      // 248 = 4 * 62: the rest would favour the first characters.
+      if (byte < 248 && out.length < prefix.length + length) out += ALPHABET[byte % 62]
+    }
+  }
+  return out
+}

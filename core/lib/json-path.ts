@@ -1,0 +1,57 @@
+// Dotted paths into JSON text: find a value's span without parsing the rest, so that edits splice bytes and the
+// digits of untouched numbers survive.
+import { keyText, skipSpace, skipString, skipValue, type Span } from './json-scan.ts'
+
+/** "a.b\.c.0" → ["a", "b.c", "0"]. */
+export function pathSegments(path: string): string[] {
+  if (!path.includes('\\')) return path.split('.')
+  const out: string[] = ['']
+  for (let i = 0; i < path.length; i++) {
+    const char = path[i] as string
+    if (char === '\\' && path[i + 1] === '.') out.push(`${out.pop()}${path[++i]}`)
+    else if (char === '.') out.push('')
+    else out.push(`${out.pop()}${char}`)
+  }
+  return out
+}
+
+/** The span of the value at `segments` below the value starting at `at`; null when there is none. */
+export function findSpan(bytes: Uint8Array, at: number, segments: readonly string[]): Span | null {
+  let start = skipSpace(bytes, at)
+  for (const segment of segments) {
+    const found = child(bytes, start, segment)
+    if (found === null) return null
+    start = found
+  }
+  return { start, end: skipValue(bytes, start) }
+}
+
+function child(bytes: Uint8Array, at: number, segment: string): number | null {
+  const isObject = bytes[at] === 0x7b
+  if (!isObject && (bytes[at] !== 0x5b || !/^-?\d+$/.test(segment))) return null
+  const starts: number[] = []
+  let wanted = isObject ? -1 : Number(segment)
+  at = skipSpace(bytes, at + 1)
+  for (let index = 0; bytes[at] !== 0x7d && bytes[at] !== 0x5d; index++) {
+    let matches = index === wanted
+    if (isObject) {
+      const keyEnd = skipString(bytes, at)
+      matches = keyText(bytes, at, keyEnd) === segment
+      at = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
+    }
+    if (matches) return at
+    if (wanted < 0) starts.push(at)
+    at = skipSpace(bytes, skipValue(bytes, at))
+    if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
+  }
+  if (isObject || wanted >= 0) return null
+  wanted += starts.length
+  return starts[wanted] ?? null
+}
+
+/** The raw JSON text at a path of a JSON document given as text. */
+export function rawAt(text: string, segments: readonly (string | number)[]): string | undefined {
+  const bytes = new TextEncoder().encode(text)
+  const span = findSpan(bytes, 0, segments.map(String))
+  return span === null ? undefined : new TextDecoder().decode(bytes.subarray(span.start, span.end))
+}

@@ -1,0 +1,252 @@
+// One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
+// members lie. No recursion: depth bombs end here (RELIABILITY 0.7, 0.8).
+import { GatewayError } from '../errors/gateway-error.ts'
+import { decodeUtf8 } from './bytes.ts'
+
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface Member extends Span {
+  /** Offset of the key's opening quote. */
+  keyStart: number
+}
+
+const MAX_DEPTH = 128
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** Long strings (base64 images) are skipped natively past this point; control characters there are left to JSON.parse. */
+const CHECKED_STRING_BYTES = 1024
+
+/**
+ * Validates a JSON object and returns the spans of its top-level values by key.
+ * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, or repeats a key.
+ */
+export function scanObject(bytes: Uint8Array): Map<string, Member> {
+  const members = new Map<string, Member>()
+  const seen: (KeySet | null)[] = []
+  let at = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+  if (bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
+  let topKey: string | null = null
+  let keyStart = 0
+  let valueStart = at
+
+  // Each turn consumes one value or one closing bracket.
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === 0x7b || byte === 0x5b) {
+      if (seen.length >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
+      const isObject = byte === 0x7b
+      seen.push(isObject ? new KeySet() : null)
+      at = skipSpace(bytes, at + 1)
+      if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
+        at++
+        seen.pop()
+      } else {
+        if (isObject) readKey()
+        continue
+      }
+    } else {
+      at = skipScalar(bytes, at)
+    }
+    // After a value: close as many containers as end here, then expect the next member or element.
+    for (;;) {
+      if (seen.length === 1 && topKey !== null) {
+        members.set(topKey, { keyStart, start: valueStart, end: at })
+        topKey = null
+      }
+      at = skipSpace(bytes, at)
+      if (seen.length === 0) {
+        if (at < bytes.length) throw malformed(bytes, at, 'text after the object')
+        return members
+      }
+      const keys = seen[seen.length - 1] as KeySet | null
+      const next = bytes[at]
+      if (next === 0x2c) {
+        at = skipSpace(bytes, at + 1)
+        if (keys) readKey()
+        break
+      }
+      if (next !== (keys ? 0x7d : 0x5d)) throw malformed(bytes, at)
+      at++
+      seen.pop()
+    }
+  }
+
+  function readKey(): void {
+    if (bytes[at] !== QUOTE) throw malformed(bytes, at, 'a member name is missing')
+    const start = at
+    at = skipString(bytes, at)
+    const keys = seen[seen.length - 1] as KeySet
+    const key = keys.add(bytes, start, at)
+    if (key !== null) throw GatewayError.invalid(key.slice(0, 200), `The body names \`${key.slice(0, 200)}\` twice in one object.`)
+    if (seen.length === 1) {
+      topKey = keyText(bytes, start, at)
+      keyStart = start
+    }
+    at = skipSpace(bytes, at)
+    if (bytes[at] !== 0x3a) throw malformed(bytes, at)
+    at = skipSpace(bytes, at + 1)
+    if (seen.length === 1) valueStart = at
+  }
+}
+
+/** The span of the value that starts at `at`; the text has been scanned before. */
+export function skipValue(bytes: Uint8Array, at: number): number {
+  let depth = 0
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = skipString(bytes, at)
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth++
+      at++
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+      at++
+    } else if (byte === 0x2c || byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      at++
+      continue
+    } else at = skipScalar(bytes, at)
+    if (depth <= 0) return at
+  }
+}
+
+export function keyText(bytes: Uint8Array, start: number, end: number): string {
+  const text = decodeUtf8(bytes, start + 1, end - 1)
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+}
+
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) at++
+    else return at
+  }
+}
+
+/** `at` is the opening quote; returns the offset after the closing one. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  const start = at++
+  const checked = start + CHECKED_STRING_BYTES
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === QUOTE) return at + 1
+    if (byte === BACKSLASH) {
+      const escape = bytes[at + 1]
+      if (escape === 0x75) {
+        for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i])) throw malformed(bytes, at)
+        at += 6
+      } else if (escape !== undefined && ESCAPES.has(escape)) at += 2
+      else throw malformed(bytes, at)
+      continue
+    }
+    if (byte === undefined || byte < 0x20) throw malformed(bytes, at)
+    at++
+    if (at >= checked) {
+      const end = longString(bytes, at)
+      if (end !== -1) return end
+      throw malformed(bytes, bytes.length)
+    }
+  }
+}
+
+const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+
+function longString(bytes: Uint8Array, from: number): number {
+  let at = from
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote === -1) return -1
+    let slashes = 0
+    while (quote - 1 - slashes >= from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return quote + 1
+    at = quote + 1
+  }
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at]
+  if (byte === QUOTE) return skipString(bytes, at)
+  if (byte === 0x74) return literal(bytes, at, 'true')
+  if (byte === 0x66) return literal(bytes, at, 'false')
+  if (byte === 0x6e) return literal(bytes, at, 'null')
+  return skipNumber(bytes, at)
+}
+
+function literal(bytes: Uint8Array, at: number, word: string): number {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) throw malformed(bytes, at)
+  return at + word.length
+}
+
+function skipNumber(bytes: Uint8Array, at: number): number {
+  const start = at
+  if (bytes[at] === 0x2d) at++
+  if (bytes[at] === 0x30) at++
+  else {
+    if (!isDigit(bytes[at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  if (bytes[at] === 0x2e) {
+    if (!isDigit(bytes[++at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at++
+    if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
+    if (!isDigit(bytes[at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  return at
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
+}
+
+function isHex(byte: number | undefined): boolean {
+  return isDigit(byte) || (byte !== undefined && ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66))
+}
+
+function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError {
+  const where = at >= bytes.length ? 'it ends too early' : `byte ${at}`
+  return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
+}
+
+/** The keys of one object; spans are compared by hash first, text is only decoded when two may be equal. */
+class KeySet {
+  #hashes: number[] = []
+  #spans: number[] = []
+  #many: Set<string> | null = null
+
+  /** The key when it was there already, else null. */
+  add(bytes: Uint8Array, start: number, end: number): string | null {
+    let hash = end - start
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i] as number
+      // An escaped key may equal a plain one: all escaped keys share a bucket with everything.
+      if (byte === BACKSLASH) return this.#addText(bytes, start, end)
+      hash = (Math.imul(hash, 31) + byte) | 0
+    }
+    if (this.#many !== null || this.#hashes.length >= 24) return this.#addText(bytes, start, end)
+    for (let i = 0; i < this.#hashes.length; i++) {
+      if (this.#hashes[i] !== hash) continue
+      const key = keyText(bytes, start, end)
+      if (key === keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number)) return key
+    }
+    this.#hashes.push(hash)
+    this.#spans.push(start, end)
+    return null
+  }
+
+  #addText(bytes: Uint8Array, start: number, end: number): string | null {
+    if (this.#many === null) {
+      this.#many = new Set()
+      for (let i = 0; i < this.#spans.length; i += 2) this.#many.add(keyText(bytes, this.#spans[i] as number, this.#spans[i + 1] as number))
+    }
+    const key = keyText(bytes, start, end)
+    if (this.#many.has(key)) return key
+    this.#many.add(key)
+    return null
+  }
+}

@@ -1,0 +1,207 @@
+// A JSON body as bytes with splices: read by path, edited in place, parsed only when somebody needs the whole.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
+import type { WireBody } from '../types/dialect.ts'
+import { concatBytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
+import { findSpan, pathSegments } from './json-path.ts'
+import { type Member, scanObject, skipSpace } from './json-scan.ts'
+
+interface Splice {
+  start: number
+  end: number
+  text: Uint8Array
+}
+
+/**
+ * Scans and wraps a JSON object.
+ * @throws GatewayError 400 when it is not one, is too deep, or names a key twice.
+ */
+export function wireBody(source: Uint8Array | string): WireBody {
+  const bytes = typeof source === 'string' ? encodeUtf8(source) : source
+  return new SplicedBody(bytes, scanObject(bytes))
+}
+
+class SplicedBody implements WireBody {
+  #bytes: Uint8Array
+  #members: Map<string, Member>
+  /** By offset; replaced or inserted, never removed: a removal materialises. */
+  #splices: Splice[] = []
+  #touched = new Map<string, Json>()
+  #json: JsonObject | null = null
+  edited = false
+
+  constructor(bytes: Uint8Array, members: Map<string, Member>) {
+    this.#bytes = bytes
+    this.#members = members
+  }
+
+  get bytes(): Uint8Array {
+    this.#materialise()
+    return this.#bytes
+  }
+
+  get(path: string): Json | undefined {
+    const simple = this.#touched.get(path)
+    if (simple !== undefined) return simple
+    const raw = this.raw(path)
+    return raw === undefined ? undefined : parse(raw)
+  }
+
+  raw(path: string): string | undefined {
+    const [first, ...rest] = pathSegments(path) as [string, ...string[]]
+    if (this.#touched.has(first)) this.#materialise()
+    const member = this.#members.get(first)
+    if (member === undefined) return undefined
+    const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
+    return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
+  }
+
+  set(path: string, value: Json): void {
+    const segments = pathSegments(path)
+    const [first, ...rest] = segments as [string, ...string[]]
+    if (this.#touched.has(first)) this.#materialise()
+    const member = this.#members.get(first)
+    this.edited = true
+    this.#json = null
+    if (member === undefined) {
+      const inserted = rest.reduceRight<Json>((inner, key) => ({ [key]: inner }), value)
+      const open = this.#open()
+      const comma = this.#members.size > 0 || this.#splices.some((splice) => splice.start === open) ? ',' : ''
+      this.#splice(open, open, `${JSON.stringify(first)}:${JSON.stringify(inserted)}${comma}`)
+      this.#touched.set(first, inserted)
+      return
+    }
+    if (rest.length === 0) {
+      this.#splice(member.start, member.end, JSON.stringify(value))
+      this.#touched.set(first, value)
+      return
+    }
+    this.#setNested(first, member, rest, value)
+  }
+
+  remove(path: string): void {
+    const segments = pathSegments(path)
+    this.#materialise()
+    const parent = segments.slice(0, -1)
+    const container = parent.length === 0 ? 0 : this.#members.get(parent[0] as string)?.start
+    if (container === undefined) return
+    const owner = findSpan(this.#bytes, this.#skipBom(container), parent.slice(1))
+    const gone = this.#span(segments)
+    if (owner === null || gone === null) return
+    this.#cut(owner.start, gone.start, gone.end)
+  }
+
+  json(): Frozen<JsonObject> {
+    this.#json ??= parse(decodeUtf8(this.bytes, this.#skipBom(0))) as JsonObject
+    return this.#json
+  }
+
+  toBytes(): readonly Uint8Array[] {
+    if (this.#splices.length === 0) return [this.#bytes]
+    const out: Uint8Array[] = []
+    let at = 0
+    for (const splice of this.#splices) {
+      if (splice.start > at) out.push(this.#bytes.subarray(at, splice.start))
+      out.push(splice.text)
+      at = splice.end
+    }
+    out.push(this.#bytes.subarray(at))
+    return out
+  }
+
+  #span(segments: readonly string[]): { start: number; end: number } | null {
+    const member = this.#members.get(segments[0] as string)
+    if (member === undefined) return null
+    return segments.length === 1 ? member : findSpan(this.#bytes, member.start, segments.slice(1))
+  }
+
+  /** Sets below an existing member: the deepest existing container is spliced, missing objects are created in it. */
+  #setNested(first: string, member: Member, rest: string[], value: Json): void {
+    const whole = findSpan(this.#bytes, member.start, rest)
+    if (whole !== null) {
+      this.#splice(whole.start, whole.end, JSON.stringify(value))
+    } else {
+      let depth = rest.length - 1
+      let parent = findSpan(this.#bytes, member.start, rest.slice(0, depth))
+      while (parent === null && depth > 0) parent = findSpan(this.#bytes, member.start, rest.slice(0, --depth))
+      const inner = rest.slice(depth + 1).reduceRight<Json>((made, key) => ({ [key]: made }), value)
+      const container = parent as { start: number; end: number }
+      const open = this.#bytes[container.start]
+      // A scalar or an array in the way: the path names nothing, so there is nothing to set.
+      if (open !== 0x7b) {
+        if (decodeUtf8(this.#bytes, container.start, container.end) !== 'null') return
+        this.#splice(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))
+      } else {
+        const at = container.start + 1
+        const empty = this.#bytes[skipSpace(this.#bytes, at)] === 0x7d
+        this.#splice(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
+      }
+    }
+    this.#touched.set(first, null)
+    this.#materialise()
+  }
+
+  #cut(ownerStart: number, valueStart: number, valueEnd: number): void {
+    const bytes = this.#bytes
+    let start = valueStart
+    if (bytes[ownerStart] === 0x7b) {
+      start--
+      while (bytes[start] !== 0x3a) start--
+      start--
+      while (bytes[start] !== 0x22) start--
+      do start--
+      while (bytes[start] !== 0x22 || escapedAt(bytes, start))
+    }
+    let end = skipSpace(bytes, valueEnd)
+    if (bytes[end] === 0x2c) end = skipSpace(bytes, end + 1)
+    else {
+      while (start > ownerStart + 1 && isSpace(bytes[start - 1])) start--
+      if (bytes[start - 1] === 0x2c) start--
+    }
+    this.#splices = [{ start, end, text: new Uint8Array(0) }]
+    this.edited = true
+    this.#materialise()
+  }
+
+  #open(): number {
+    return skipSpace(this.#bytes, this.#skipBom(0)) + 1
+  }
+
+  #skipBom(at: number): number {
+    return at === 0 && this.#bytes[0] === 0xef ? 3 : at
+  }
+
+  #splice(start: number, end: number, text: string): void {
+    const splice = { start, end, text: encodeUtf8(text) }
+    let index = this.#splices.length
+    while (index > 0 && (this.#splices[index - 1] as Splice).start >= start) index--
+    this.#splices.splice(index, 0, splice)
+  }
+
+  #materialise(): void {
+    this.#touched.clear()
+    if (this.#splices.length === 0) return
+    this.#bytes = concatBytes(this.toBytes())
+    this.#splices = []
+    this.#json = null
+    this.#members = scanObject(this.#bytes)
+  }
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw GatewayError.invalid(null, 'The body is not valid JSON.')
+  }
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+function escapedAt(bytes: Uint8Array, at: number): boolean {
+  let slashes = 0
+  while (bytes[at - 1 - slashes] === 0x5c) slashes++
+  return slashes % 2 === 1
+}

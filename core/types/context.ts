@@ -1,0 +1,180 @@
+// One request's life as plugins see it.
+import type { CanonicalRequest, Dialect, Frozen, Operation, Usage } from './canonical.ts'
+import type { Connection, Hop, WireBody } from './dialect.ts'
+import type { GatewayErrorShape } from './error.ts'
+import type { HeaderBag, Ingress } from './ports.ts'
+
+export interface Principal {
+  keyId: number | null
+  label: string | null
+  orgId: number | null
+  /** null = every model. */
+  allowedModels: readonly string[] | null
+}
+
+export interface Target {
+  provider: string
+  model: string
+  connectionId: string | null
+  weight: number
+}
+
+export interface Plan {
+  targets: Target[]
+  strategy: string
+  virtualModel: string | null
+}
+
+export interface Candidate {
+  readonly target: Target
+  readonly connection: Connection
+}
+
+export type SkipReason =
+  | 'no_connection'
+  | 'model_locked'
+  | 'cooldown'
+  | 'quota_exhausted'
+  | 'circuit_open'
+  | 'at_capacity'
+  | 'policy_blocked'
+  | 'not_allowed'
+  | 'disabled'
+  | 'capability'
+  | 'unsupported'
+
+export type AttemptAction =
+  | 'returned'
+  | 'next_account'
+  | 'next_target'
+  | 'retry_stripped_field'
+  | 'retry_fresh_socket'
+  | 'waited_cooldown'
+  | 'skipped'
+
+/** One line of the attempt timeline. */
+export interface Attempt {
+  readonly candidate: Candidate
+  /** Epoch ms. */
+  readonly startedAt: number
+  role?: 'panel' | 'judge' | 'step'
+  status?: number
+  error?: GatewayErrorShape
+  latencyMs?: number
+  usage?: Usage
+  action?: AttemptAction
+  skipped?: { reason: SkipReason; until?: number }
+}
+
+/** One upstream call that is billed. */
+export interface Step {
+  index: number
+  provider: string
+  connectionId: string
+  model: string
+  usage: Usage
+  costNano: number | null
+  status: number
+  source: string
+}
+
+/** How the request ended; frozen before leases, settle and settled see it. */
+export interface Outcome {
+  /** What the caller saw, or 499 when the client left, or 502 when a started stream failed. */
+  status: number
+  error?: GatewayErrorShape
+  aborted: boolean
+  cached: false | 'exact' | 'semantic'
+  usage: Usage
+  steps: readonly Step[]
+  costNano: number | null
+  latencyMs: number
+  firstByteMs: number | null
+}
+
+export interface Lease {
+  /** Exactly once, on every exit path, LIFO. Must not throw; async work belongs to settle and settled. */
+  settle(outcome: Outcome): void
+}
+
+/** Request types by operation; widened with `declare module` for embeddings, rerank … */
+export interface Requests {
+  chat: CanonicalRequest
+  count_tokens: CanonicalRequest
+}
+export type RequestOf<O extends Operation> = O extends keyof Requests ? Requests[O] : unknown
+
+export interface Reply {
+  status: number
+  headers: readonly string[]
+  body: Uint8Array
+}
+
+export interface RequestContext<O extends Operation = Operation> {
+  /** `req_<uuidv7>`, also sent as x-gateway-request-id. */
+  readonly id: string
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** null: an internal call. */
+  readonly ingress: Ingress | null
+  /** Aborts when the client leaves or the request ends early; made on first use. */
+  readonly signal: AbortSignal
+  readonly operation: O
+  readonly dialect: Dialect
+  readonly headers: HeaderBag
+  /** `api`, or who made an internal call. */
+  readonly source: string
+  readonly parent: RequestContext | null
+  readonly stream: boolean
+  /** Exactly as sent, never rewritten. */
+  readonly requestedModel: string
+  virtualModel: string | null
+  principal: Principal
+  costCenter: string | null
+  sessionId: string | null
+  /** Decoded on first use. */
+  readonly request: Frozen<RequestOf<O>>
+  /** Own copy: request, system, messages and tools may be changed; parts are replaced, never mutated. Ends the byte lane. */
+  edit(): RequestOf<O>
+  readonly edited: boolean
+  plan: Plan | null
+  readonly candidate: Candidate | null
+  readonly attempts: readonly Attempt[]
+  skip(candidate: Candidate, reason: SkipReason, until?: number): void
+  readonly responseHeaders: HeaderBag
+  warn(slug: string): void
+  cached: Outcome['cached']
+  hold(lease: Lease): void
+  /** The encoded non-stream answer, before it is sent. */
+  tap(fn: (reply: Reply) => void): void
+}
+
+/** A running request as the pump sees it: checkpoints, drain, /healthz. */
+export interface LiveRequest {
+  readonly ctx: RequestContext
+  readonly contentBytes: number
+  readonly usage: Partial<Usage> | null
+  /** Monotonic ms of the last upstream byte. */
+  readonly lastReadAt: number
+}
+
+/** Per-request plugin state: an index into a preallocated array. */
+export interface Slot<T> {
+  get(ctx: RequestContext): T | undefined
+  set(ctx: RequestContext, value: T): void
+}
+
+/** One attempt's view: a copy-on-write canonical, later the wire body. */
+export interface Call {
+  readonly candidate: Candidate
+  readonly hop: Hop
+  readonly request: Frozen<CanonicalRequest>
+  edit(): CanonicalRequest
+  readonly lane: 'bytes' | 'events'
+}
+
+export interface EncodedCall extends Call {
+  readonly body: WireBody
+  /** Headers towards the upstream; no credential is in them yet. */
+  readonly headers: HeaderBag
+}

@@ -1,0 +1,255 @@
+// The dialect and provider ports: what an adapter in adapters/dialects or adapters/providers implements.
+import type {
+  Awaitable,
+  CanonicalRequest,
+  CanonicalResponse,
+  Dialect,
+  Effort,
+  Frozen,
+  Json,
+  JsonObject,
+  Operation,
+  Usage,
+} from './canonical.ts'
+import type { GatewayErrorShape } from './error.ts'
+import type { HeaderBag, WireRequest } from './ports.ts'
+import type { Result } from './result.ts'
+import type { Emit, StreamEvent, StreamFacts } from './stream.ts'
+
+/**
+ * A JSON body after the linear scan: the bytes, parsed on first use. Paths are dotted ("a.b.0", `\.` = literal dot).
+ * set/remove splice the bytes at the member's offsets, so 64-bit numbers and unknown fields survive.
+ */
+export interface WireBody {
+  readonly bytes: Uint8Array
+  get(path: string): Json | undefined
+  /** The JSON text at a path exactly as sent (digits of big numbers included), undefined when absent. */
+  raw(path: string): string | undefined
+  set(path: string, value: Json): void
+  remove(path: string): void
+  json(): Frozen<JsonObject>
+  readonly edited: boolean
+  toBytes(): readonly Uint8Array[]
+}
+
+/** Facts about one (provider, model): rules read these, never model-name regexes (DIALECTS 1.4). Absent = unknown. */
+export interface ModelCaps {
+  /** Whose signatures these are: `claude`, `gemini`, `gpt`, else the provider id. */
+  family: string
+  /** Input plus output tokens. */
+  context?: number
+  maxOutput?: number
+  sampling?: 'free' | 'default_only' | 'none'
+  temperatureMax?: number
+  /** A model that reasons before answering. */
+  reasoning?: boolean
+  thinking?: { enabled?: boolean; adaptive?: boolean; disabled?: boolean; betweenTools?: boolean }
+  /** Gemini: how a thinking wish is expressed. */
+  thinkingControl?: 'level' | 'budget' | 'none'
+  efforts?: readonly Effort[]
+  structuredOutputs?: boolean
+  midSystem?: boolean
+  prefill?: boolean
+  visionIn?: boolean
+  pdfIn?: boolean
+  audioIn?: boolean
+  toolsOnChat?: 'yes' | 'effort_none_only' | 'no'
+  maxTokensField?: 'max_tokens' | 'max_completion_tokens'
+  developerRole?: boolean
+  thoughtSignature?: boolean
+  functionCallIds?: boolean
+  /** Media parts may sit inside a functionResponse. */
+  fnPartsInResults?: boolean
+  jsonWithTools?: boolean
+  /** `parametersJsonSchema` / `responseJsonSchema` are understood. */
+  jsonSchema?: boolean
+  systemInstruction?: boolean
+  stopSupported?: boolean
+  cacheBreakpoints?: boolean
+  webSearch?: boolean
+}
+
+/** Deviations of a provider from its dialect, as data (DIALECTS 7). */
+export interface Quirks {
+  maxTokensField?: 'max_tokens' | 'max_completion_tokens'
+  developerRole?: boolean
+  /** The assistant field in which reasoning is replayed; absent: reasoning is dropped. */
+  replayReasoning?: 'reasoning_content' | 'reasoning'
+  rejectsStreamOptions?: boolean
+  /** Tool-call ids must be exactly nine alphanumerics (mistral). */
+  toolIds?: 'alnum9'
+  /** Word for tool_choice "required" where it is another one (mistral: `any`). */
+  toolChoiceRequired?: string
+  /** Templates that take system messages only at the start. */
+  systemFirstOnly?: boolean
+  acceptsCacheControl?: boolean
+  /** Content arrays of text parts are understood for system and tool messages. */
+  acceptsPartArrays?: boolean
+  inlineThink?: boolean
+  emptyContentForCalls?: '' | null
+  imageUrl?: 'ok' | 'inline'
+  pdf?: boolean
+  topK?: boolean
+  maxStop?: number
+  maxTools?: number
+  noPenalties?: boolean
+  noLogprobs?: boolean
+  noMultipleChoices?: boolean
+  noStop?: boolean
+  /** Reasoning tokens are reported outside completion_tokens (xai). */
+  reasoningOutsideCompletion?: boolean
+  /** First system message must travel as `instructions` (codex-style backends). */
+  instructionsRequired?: boolean
+  /** Function-call ids are refused (vertex): pair by position. */
+  noFunctionIds?: boolean
+  requiresStream?: boolean
+}
+
+/** Facts for one direction of one attempt. */
+export interface Hop {
+  readonly provider: string
+  /** The bare upstream model id. */
+  readonly model: string
+  readonly caller: Dialect
+  readonly upstream: Dialect
+  readonly operation: Operation
+  readonly caps: Readonly<ModelCaps>
+  readonly quirks: Readonly<Quirks>
+  readonly requestId: string
+  /** The caller asked for a stream. */
+  readonly stream: boolean
+  /** chat callers: `stream_options.include_usage` was true. */
+  readonly includeUsage: boolean
+  /** False only for generate-content streams without `alt=sse` (a JSON array). */
+  readonly sse: boolean
+  /** Sanitised → original tool names of this request; filled by encodeRequest, read by decoders. */
+  readonly names: Map<string, string>
+  /** What encoders may remember for the way back (custom tools flattened to functions, a schema forced as a tool …). */
+  readonly notes: Map<string, Json>
+  /** The request as the caller meant it: echoed by the responses dialect. */
+  readonly request: Frozen<CanonicalRequest> | null
+  /** Adds a slug to `x-gateway-warnings`. */
+  warn(slug: string): void
+  /** Wall clock, epoch ms. */
+  now(): number
+  /** A fresh id: prefix followed by 24 base-62 characters. */
+  id(prefix: string): string
+}
+
+/** One complete SSE event. `bytes` are the original bytes, blank line included. */
+export interface SseFrame {
+  readonly bytes: Uint8Array
+  readonly event: string | null
+  /** Decoded on first use; '' for a frame without data (a comment). */
+  readonly data: string
+}
+
+export interface StreamDecoder {
+  frame(frame: SseFrame, emit: Emit): void
+  /** EOF. Without an earlier terminal event it emits `{e:'error'}`; in any case nothing is left unflushed. */
+  end(emit: Emit): void
+}
+
+export interface StreamEncoder {
+  /** Text to send, '' when nothing. */
+  event(event: StreamEvent): string
+  /** The dialect's mid-stream error frame, with whatever closes the stream in good form. */
+  error(error: GatewayErrorShape): string
+}
+
+/** Same dialect in and out: forwards, edits or drops frames, and keeps the facts settlement needs. */
+export interface FrameFilter {
+  /** The frame's own bytes, edited text, or null to drop it. */
+  frame(frame: SseFrame): Uint8Array | string | null
+  /** EOF: what still has to be sent. Sets `facts.error` when the stream was cut. */
+  end(): string
+  error(error: GatewayErrorShape): string
+  readonly facts: StreamFacts
+}
+
+export interface EncodedRequest {
+  /** From the version segment on ("/v1/messages"); joined to the base URL by DECISIONS 14. */
+  path: string
+  /** Flat [name, value, …]. */
+  headers: string[]
+  body: WireBody
+}
+
+/** How a client reaches the dialect. A path ending in `*` is a prefix; `parse` reads the undecoded rest. */
+export interface DialectRoute {
+  path: string
+  operation: Operation
+  /** `json` = GATEWAY_MAX_BODY_BYTES, `default` = 2 MiB. */
+  bodyLimit: 'json' | 'default'
+  /** Which virtual models may be named here. */
+  models: 'text' | 'image' | 'concrete' | 'none'
+  parse?(rest: string): { model: string; stream: boolean } | null
+  /** A body may show that the caller speaks another dialect (chat route with `contents`). */
+  dialectOf?(body: WireBody): Dialect
+}
+
+export interface DialectDriver {
+  readonly id: Dialect
+  readonly routes: readonly DialectRoute[]
+
+  // caller side
+  /** First violation wins; runs before the body is decoded. Throws GatewayError.invalid. */
+  validate?(body: WireBody): void
+  decodeRequest(
+    body: WireBody,
+    headers: HeaderBag,
+    path: { model?: string; stream?: boolean; operation: Operation },
+  ): CanonicalRequest
+  encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string
+  encodeStream(hop: Hop): StreamEncoder
+  encodeError(error: GatewayErrorShape, requestId: string): string
+
+  // upstream side
+  /** Throws GatewayError.unsupported: the target is skipped in favour of one that can. */
+  encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest
+  /** Byte lane: edits model and stream options in place. `caller` = the caller's headers, to forward the dialect's own. */
+  spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] }
+  /** Throws GatewayError.protocol when the body cannot be understood or is an error in disguise. */
+  decodeResponse(body: WireBody, hop: Hop): CanonicalResponse
+  /** Byte lane, non-stream: facts without a full decode, and the edits a byte-lane answer still needs. */
+  inspectResponse(body: WireBody, hop: Hop): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
+  decodeStream(hop: Hop): StreamDecoder
+  filterStream(hop: Hop): FrameFilter
+  decodeError(status: number, headers: HeaderBag, body: Uint8Array): GatewayErrorShape
+}
+
+export interface Connection {
+  /** SPEC's account_id. */
+  readonly id: string
+  readonly provider: string
+  readonly baseUrl: string | null
+  readonly label: string
+  readonly wireFormat: Dialect | null
+  /** Globs over the bare model id; empty = all. */
+  readonly allowedModels: readonly string[]
+  /** Lower first. */
+  readonly priority: number
+  readonly maxInflight: number | null
+  readonly proxyUrl: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly defaultModel: string | null
+}
+
+export interface Provider {
+  readonly id: string
+  readonly aliases: readonly string[]
+  /** Everything before the operation path; null for local and custom providers. */
+  readonly baseUrl: string | null
+  /** Dialects it speaks; the value is a base URL where it differs, else ''. The first is preferred. */
+  readonly dialects: Readonly<Partial<Record<Dialect, string>>>
+  readonly quirks: Readonly<Quirks>
+  /** False where no credential is needed (ollama, echo). */
+  readonly needsKey: boolean
+  caps(model: string): ModelCaps
+  /** `speaks`: the connection's own wire format wins. */
+  dialectFor(request: Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
+  /** Beside transport the only one that sees a credential. */
+  authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
+  /** Local providers (echo): no transport. */
+  answer?(request: Frozen<CanonicalRequest>, hop: Hop): Result
+}

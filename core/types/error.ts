@@ -1,0 +1,27 @@
+// The shape of the gateway's one error; the class is in core/errors (types import nothing but types).
+import type { SkipReason } from './context.ts'
+
+export interface GatewayErrorShape extends Error {
+  readonly status: number
+  readonly type: string
+  readonly code: string | null
+  readonly param: string | null
+  readonly retryAfterMs: number | null
+  /** Set when the error means "not this candidate" rather than "this request failed". */
+  readonly skip: SkipReason | null
+  /** The class of failure an upstream showed, null for the gateway's own refusals. */
+  readonly upstream: UpstreamFailure | null
+}
+
+/** RELIABILITY 2.2/2.3: what the executor and the routing plugins decide by. */
+export interface UpstreamFailure {
+  readonly kind: 'connect' | 'tls' | 'dns' | 'proxy' | 'reset' | 'timeout' | 'protocol' | 'status' | 'stream'
+  /** The upstream's own status, 0 when none was received. */
+  readonly status: number
+  /** The vendor's own error code or type, when it sent one. */
+  readonly vendorCode: string | null
+  /** The field an "unsupported field" answer names. */
+  readonly field: string | null
+  /** True when no byte of a reused keep-alive connection had been answered: the one legal blind resend. */
+  readonly stale: boolean
+}

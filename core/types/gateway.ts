@@ -1,0 +1,35 @@
+// The assembled gateway and the ports it is built from.
+import type { Storage } from 'unstorage'
+import type { Awaitable } from './canonical.ts'
+import type { DialectDriver, Provider } from './dialect.ts'
+import type { Clock, Counters, Db, Ingress, Logger, Peer, Sink, Transport } from './ports.ts'
+
+export interface Gateway {
+  /** Both planes, any runtime. Bound, so that `app.mount('/llm', gateway)` works. */
+  readonly fetch: (request: Request, peer?: Partial<Peer>) => Promise<Response>
+  /** Data plane. Never throws or rejects; resolves when the exchange is settled. */
+  handle(ingress: Ingress, sink: Sink): Promise<void>
+  /** True when the path is handle()'s (`/v1/`, `/v1beta/`). */
+  owns(path: string): boolean
+  /** H3 app of the current generation: health, metrics, /api. */
+  readonly control: { fetch(request: Request, peer: Peer): Awaitable<Response> }
+  /** A new generation; on any failure the old one keeps serving and the promise rejects. */
+  reload(config: object): Promise<void>
+  /** Readiness 503 at once; waits for running requests, then ends streams with their error frame. */
+  drain(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Ports {
+  transport: Transport
+  dialects: readonly DialectDriver[]
+  providers: readonly Provider[]
+  /** Absent: a plugin with migrations refuses to boot. */
+  db?: Db
+  storage?: Storage
+  counters?: Counters
+  clock?: Clock
+  log?: Logger
+  /** Environment for GATEWAY_*; default: none. Hosts pass process.env. */
+  env?: Readonly<Record<string, string | undefined>>
+}

@@ -1,0 +1,154 @@
+// The plugin API (ARCHITECTURE B.4).
+import type { $Fetch } from 'ofetch'
+import type { Counter, Gauge, Histogram } from 'prom-client'
+import type { Storage } from 'unstorage'
+import type { ZodObject, ZodType, z } from 'zod'
+import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
+import type { LiveRequest, RequestContext, RequestOf, Slot, Target } from './context.ts'
+import type { WireBody } from './dialect.ts'
+import type { GatewayHooks, HookOptions } from './hooks.ts'
+import type { Clock, Counters, Db, Logger } from './ports.ts'
+import type { Result } from './result.ts'
+
+export type Role = 'public' | 'member' | 'manage' | 'system'
+
+/** A control-plane route: zod in, zod out. */
+export interface ApiRoute<
+  P extends ZodType = ZodType,
+  Q extends ZodType = ZodType,
+  B extends ZodType = ZodType,
+  R extends ZodType = ZodType,
+> {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  summary: string
+  role?: Role
+  status?: number
+  params?: P
+  query?: Q
+  body?: B
+  response?: R
+  audit?: string
+  profile?: 'local' | 'cloud'
+  handler(req: {
+    params: z.output<P>
+    query: z.output<Q>
+    body: z.output<B>
+    actor: string
+    orgId: number | null
+    request: Request
+  }): Awaitable<z.input<R> | Response>
+}
+
+/**
+ * A data-plane route. Runs ingress → authenticate → access → handler → egress → settle → settled;
+ * with `decode` it is an operation: the whole pipeline runs and there is no handler.
+ */
+export interface DataRoute<O extends Operation = Operation> {
+  method: 'GET' | 'POST'
+  path: string
+  operation: O
+  /** Bytes; default 2 MiB. */
+  bodyLimit?: number
+  /** Which virtual models may be named here. */
+  models: 'text' | 'image' | 'concrete' | 'none'
+  decode?(ctx: RequestContext<O>, body: WireBody): RequestOf<O>
+  handler?(ctx: RequestContext<O>): Awaitable<Result>
+}
+
+/** Plugin-to-plugin services by token; widened with `declare module 'hookgate/core'`. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
+export interface Services {}
+
+/** Events by dotted type; widened like Services. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
+export interface EventMap {}
+
+export interface MetricsFactory {
+  /** Names are prefixed `gateway_`; label values must come from the registry, never from a request. */
+  counter(name: string, help: string, labels?: string[]): Counter
+  gauge(name: string, help: string, labels?: string[]): Gauge
+  histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram
+}
+
+export interface InvokeOptions {
+  operation: Operation
+  /** Who calls: `fusion`, `probe`, `semantic-cache` … */
+  source: string
+  parent?: RequestContext
+  /** Skips resolve. */
+  target?: Target
+  role?: 'panel' | 'judge' | 'step'
+  orgId?: number | null
+  signal?: AbortSignal
+}
+
+export interface PluginGateway<S extends Record<string, ZodType> = Record<never, ZodType>> {
+  readonly profile: 'local' | 'cloud'
+  readonly log: Logger
+  readonly clock: Clock
+  /** Outbound HTTP for control-plane work; never for provider calls. */
+  readonly http: $Fetch
+  /** Prefixed `plugin:<name>:`. */
+  readonly storage: Storage
+  /** Throws when the gateway has no database. */
+  readonly db: Db
+  /** Prefixed by plugin. */
+  readonly counters: Counters
+  readonly metrics: MetricsFactory
+  readonly settings: {
+    get<K extends keyof S & string>(key: K): z.output<S[K]>
+    watch<K extends keyof S & string>(key: K, fn: (value: z.output<S[K]>) => void): void
+  }
+  readonly events: {
+    /** Synchronous, typed, never throws to the emitter. */
+    emit<K extends keyof EventMap>(type: K, data: EventMap[K], at?: { orgId?: number | null }): void
+    on<K extends keyof EventMap>(type: K, fn: (data: EventMap[K]) => void): void
+  }
+  hook<K extends keyof GatewayHooks>(name: K, fn: GatewayHooks[K], options?: HookOptions): void
+  slot<T>(): Slot<T>
+  provide<K extends keyof Services>(token: K, service: Services[K]): void
+  use<K extends keyof Services>(token: K): Services[K]
+  api<P extends ZodType, Q extends ZodType, B extends ZodType, R extends ZodType>(route: ApiRoute<P, Q, B, R>): void
+  data<O extends Operation>(route: DataRoute<O>): void
+  /**
+   * An internal call. With `parent`: a step of it (resolve … response only; usage rolls up, the parent settles).
+   * Without: it settles on its own under `source`.
+   */
+  invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
+  live(): Iterable<LiveRequest>
+  /** Jittered by 10 %; stopped on teardown; never two runs at once. */
+  every(name: string, ms: number, job: (signal: AbortSignal) => Promise<void>): void
+}
+
+export interface Migration {
+  id: string
+  up: string | { sqlite: string; postgresql: string }
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a setup without teardown returns nothing
+export type Teardown = void | (() => Awaitable<void>)
+
+export interface PluginDefinition<
+  C extends ZodObject = ZodObject,
+  S extends Record<string, ZodType> = Record<never, ZodType>,
+> {
+  /** kebab-case; prefixes storage, tables and counters. */
+  name: string
+  /** Names of plugins or service tokens: they are set up first. */
+  requires?: string[]
+  /** A field may carry `.meta({ env: 'BUDGET_TIMEZONE' })`. */
+  config?: C
+  settings?: S
+  migrations?: Migration[]
+  events?: Partial<Record<keyof EventMap, { defaultOn: boolean }>>
+  setup(gateway: PluginGateway<S>, config: z.output<C>): Awaitable<Teardown>
+}
+
+export interface Plugin {
+  readonly name: string
+  readonly requires: readonly string[]
+  // biome-ignore lint/suspicious/noExplicitAny: erased here, checked where definePlugin is called
+  readonly definition: PluginDefinition<any, any>
+  readonly options: unknown
+}

@@ -1,0 +1,144 @@
+// Host and upstream ports: one client exchange, one upstream call, and the small facilities around them.
+import type { GatewayErrorShape } from './error.ts'
+
+/**
+ * The method names of web Headers over a flat list, with no web object behind them.
+ * Names are case-insensitive; `get` joins repeats with ", ", `all` does not.
+ */
+export interface HeaderBag {
+  get(name: string): string | null
+  all(name: string): readonly string[]
+  has(name: string): boolean
+  set(name: string, value: string): void
+  append(name: string, value: string): void
+  delete(name: string): void
+  /** Flat [name, value, …], as a Sink and a WireRequest take it. */
+  flat(): readonly string[]
+  [Symbol.iterator](): Iterator<[string, string]>
+}
+
+/**
+ * `local`: the judgement of DECISIONS 7. null = the embedding server did not say:
+ * anonymous data plane allowed, open-mode /api refused.
+ */
+export interface Peer {
+  readonly address: string | null
+  readonly local: boolean | null
+  readonly secure: boolean
+}
+
+export interface Ingress {
+  /** Upper case. */
+  readonly method: string
+  /** As received: undecoded, no query, mount prefix removed. */
+  readonly path: string
+  /** Without "?"; '' when none. */
+  readonly query: string
+  readonly headers: HeaderBag
+  readonly peer: Peer
+  /** The whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
+  body(limit: number): Promise<Uint8Array>
+  /** For multipart: the same limit and errors, chunk by chunk. Instead of body(), never after it. */
+  chunks(limit: number): AsyncIterable<Uint8Array>
+}
+
+export interface Sink {
+  /** Once, before write or end; nothing is on the wire until then. Flat [name, value, …]; framing headers are the host's. */
+  head(status: number, headers: readonly string[]): void
+  /** False above the high-water mark (64 KiB): await drained() before the next. Bytes are handed over. */
+  write(chunk: Uint8Array | string): boolean
+  /** undefined = go on; also settles when the client is gone. */
+  drained(): Promise<void> | undefined
+  /** Without an earlier write: content-length, one segment. */
+  end(chunk?: Uint8Array | string): void
+  readonly gone: boolean
+  /** Client left before end(): called once, synchronously; at once when it has left already. One listener. */
+  onGone(fn: () => void): void
+}
+
+export interface WireRequest {
+  method: string
+  url: string
+  /** Flat [name, value, …]. */
+  headers: string[]
+  body: readonly Uint8Array[] | null
+  proxyUrl: string | null
+  /** 0 = none. */
+  connectTimeoutMs: number
+  /** A non-stream response body over 64 MiB is an error; streams are bounded by the pump. */
+  stream: boolean
+}
+
+/** Push, synchronous per chunk. `data` may return a promise: the driver pauses the socket until it settles. */
+export interface WireHandler {
+  head(status: number, headers: HeaderBag): void
+  data(chunk: Uint8Array): Promise<void> | undefined
+  end(): void
+  error(error: GatewayErrorShape): void
+}
+
+export interface Transport {
+  /** Never throws: every failure is `handler.error`, once. After abort() the handler is not called again. */
+  send(request: WireRequest, handler: WireHandler): { abort(reason: GatewayErrorShape): void }
+  close(): Promise<void>
+}
+
+export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: object) => void>
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall clock, epoch ms: windows and records only. */
+  now(): number
+  /** Monotonic ms: timeouts, durations, cooldowns. */
+  monotonic(): number
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  timer(ms: number, fn: () => void): Timer
+  /** Repeating timer that does not keep the process alive. */
+  every(ms: number, fn: () => void): Timer
+}
+
+export interface TakeResult {
+  ok: boolean
+  retryAfterMs: number
+  /** True when a shared store was unreachable and a fallback answered. */
+  degraded: boolean
+}
+
+/** Rates, in-flight slots and debounce; never money. Synchronous in memory: no await on the hot path. */
+export interface Counters {
+  take(key: string, limit: { perMinute: number; burst?: number }, cost?: number): Promise<TakeResult> | TakeResult
+  debit(key: string, amount: number, windowMs: number): Promise<{ total: number; degraded: boolean }>
+  acquire(key: string, max: number, leaseMs: number): Promise<{ ok: boolean; degraded: boolean; release(): void }>
+  once(key: string, ttlMs: number): Promise<boolean>
+}
+
+export interface Sql {
+  text: string
+  params: readonly unknown[]
+}
+
+export interface Statement {
+  sql: Sql
+  /** Another row count rolls the unit's savepoint back and throws `refuse()`. */
+  expect?: number
+  refuse?: () => GatewayErrorShape
+}
+
+/** A request's writes at admit, and again at settle: one savepoint each in a group commit, idempotent by request id. */
+export interface Unit {
+  add(...statements: Statement[]): void
+  afterCommit(fn: () => void): void
+}
+
+/** The database port. The kernel ships none; a plugin with migrations refuses to boot without one. */
+export interface Db {
+  readonly dialect: 'sqlite' | 'postgresql'
+  all<T>(query: Sql, row?: { parse(value: unknown): T }): Promise<T[]>
+  get<T>(query: Sql, row?: { parse(value: unknown): T }): Promise<T | undefined>
+  run(query: Sql): Promise<{ changes: number }>
+  atomic(statements: { sql: Sql; expect?: number }[]): Promise<{ ok: true } | { ok: false; index: number }>
+  tx<T>(fn: (db: Db) => Promise<T>): Promise<T>
+}

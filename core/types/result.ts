@@ -1,0 +1,16 @@
+// What answers a request, wherever it arose: an upstream, a cache, a plugin.
+import type { CanonicalResponse, Dialect, Frozen } from './canonical.ts'
+import type { WireBody } from './dialect.ts'
+import type { Sink } from './ports.ts'
+import type { StreamSource } from './stream.ts'
+
+export interface ByteSource {
+  pump(sink: Pick<Sink, 'write' | 'drained'>): Promise<void>
+  cancel(reason?: unknown): void
+}
+
+export type Result =
+  /** `wire`: the upstream's own bytes, sent as they are while nothing edited the response. */
+  | { kind: 'full'; response: Frozen<CanonicalResponse>; wire?: { dialect: Dialect; body: WireBody } }
+  | { kind: 'stream'; source: StreamSource }
+  | { kind: 'raw'; status: number; headers: readonly string[]; body: Uint8Array | ByteSource | null }
