@@ -11,6 +11,7 @@ export interface GatewayErrorInit {
   retryAfterMs?: number | null
   skip?: SkipReason | null
   upstream?: Partial<UpstreamFailure> & Pick<UpstreamFailure, 'kind'>
+  headers?: readonly string[]
   cause?: unknown
 }
 
@@ -22,6 +23,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
   readonly retryAfterMs: number | null
   readonly skip: SkipReason | null
   readonly upstream: UpstreamFailure | null
+  readonly headers: readonly string[]
 
   constructor(message: string, init: GatewayErrorInit) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })
@@ -32,6 +34,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     this.param = init.param ?? null
     this.retryAfterMs = init.retryAfterMs ?? null
     this.skip = init.skip ?? null
+    this.headers = init.headers ?? []
     this.upstream = init.upstream
       ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream }
       : null
@@ -83,6 +86,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
       status: 405,
       type: 'invalid_request_error',
       code: 'method_not_allowed',
+      headers: ['allow', allow],
     })
   }
 

@@ -6,6 +6,11 @@ import { concatBytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
 import { findSpan, pathSegments } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 
+/** A second body over the same bytes: edits of one are not seen by the other. The source must not be edited itself. */
+export function forkBody(body: WireBody): WireBody {
+  return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
+}
+
 interface Splice {
   start: number
   end: number
@@ -33,6 +38,11 @@ class SplicedBody implements WireBody {
   constructor(bytes: Uint8Array, members: Map<string, Member>) {
     this.#bytes = bytes
     this.#members = members
+  }
+
+  fork(): SplicedBody {
+    this.#materialise()
+    return new SplicedBody(this.#bytes, this.#members)
   }
 
   get bytes(): Uint8Array {

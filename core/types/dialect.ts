@@ -209,6 +209,9 @@ export interface DialectDriver {
   encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest
   /** Byte lane: edits model and stream options in place. `caller` = the caller's headers, to forward the dialect's own. */
   spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] }
+  /** Remote media this upstream cannot fetch by itself: the core inlines them before encodeRequest. */
+  remoteMedia?(request: Frozen<CanonicalRequest>): string[]
+  inlineMedia?(request: Frozen<CanonicalRequest>, byUrl: ReadonlyMap<string, { mime: string; data: string }>): CanonicalRequest
   /** Throws GatewayError.protocol when the body cannot be understood or is an error in disguise. */
   decodeResponse(body: WireBody, hop: Hop): CanonicalResponse
   /** Byte lane, non-stream: facts without a full decode, and the edits a byte-lane answer still needs. */

@@ -11,6 +11,8 @@ export interface GatewayErrorShape extends Error {
   readonly skip: SkipReason | null
   /** The class of failure an upstream showed, null for the gateway's own refusals. */
   readonly upstream: UpstreamFailure | null
+  /** Extra response headers, flat (`allow` of a 405). */
+  readonly headers?: readonly string[]
 }
 
 /** RELIABILITY 2.2/2.3: what the executor and the routing plugins decide by. */

@@ -26,6 +26,8 @@ export interface Ports {
   providers: readonly Provider[]
   /** Absent: a plugin with migrations refuses to boot. */
   db?: Db
+  /** Fetches media a target cannot fetch itself, behind the outbound guard; rejects with a GatewayError 400. */
+  fetchMedia?(url: string, signal: AbortSignal): Promise<{ mime: string; data: string }>
   storage?: Storage
   counters?: Counters
   clock?: Clock

@@ -95,7 +95,8 @@ export interface Clock {
   /** Monotonic ms: timeouts, durations, cooldowns. */
   monotonic(): number
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  timer(ms: number, fn: () => void): Timer
+  /** `background`: does not keep the process alive. */
+  timer(ms: number, fn: () => void, background?: boolean): Timer
   /** Repeating timer that does not keep the process alive. */
   every(ms: number, fn: () => void): Timer
 }

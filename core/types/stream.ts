@@ -76,4 +76,6 @@ export interface StreamSource {
   /** Resolves when the stream has ended, well or not; `facts.error` tells which. Called once. */
   pump(sink: StreamSink): Promise<void>
   cancel(reason?: GatewayErrorShape): void
+  /** Byte lane: the text that ends the stream after a failure. */
+  errorFrame?(error: GatewayErrorShape): string
 }

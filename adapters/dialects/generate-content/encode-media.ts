@@ -1,0 +1,49 @@
+// Canonical media → inlineData or fileData. Nothing is fetched here: remote URLs are inlined by the core beforehand
+// (remote-media.ts), or refused.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { Frozen, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { parseDataUrl } from '../shared/data-url.ts'
+import { mimeOfAudio, mimeOfUrl, passesAsUri } from './media.ts'
+
+const FILES_API = 'https://generativelanguage.googleapis.com/v1beta/'
+
+export type MediaPart = Extract<Frozen<Part>, { t: 'image' | 'audio' | 'video' | 'document' }>
+
+export function isMedia(part: Frozen<Part>): part is MediaPart {
+  return part.t === 'image' || part.t === 'audio' || part.t === 'video' || (part.t === 'document' && 'kind' in part.src)
+}
+
+/** @throws GatewayError.unsupported for a source Gemini cannot read. */
+export function mediaPart(part: MediaPart, field: string, hop: Hop): JsonObject {
+  const src = part.src as Frozen<Source>
+  const declared = declaredMime(part)
+  if (src.kind === 'base64') return inline(src.mime || declared || 'application/octet-stream', src.data)
+  if (src.kind === 'file') return file(fileUri(src, field, hop), declared)
+  const uri = src.kind === 'url' ? src.url : src.uri
+  const data = src.kind === 'url' ? parseDataUrl(uri) : null
+  if (data !== null) return inline(data.mime, data.data)
+  if (passesAsUri(uri)) return file(uri, src.mime ?? declared ?? mimeOfUrl(uri))
+  if (/^https?:\/\//.test(uri) && hop.quirks.imageUrl === 'ok') return file(uri, src.mime ?? declared ?? mimeOfUrl(uri))
+  throw GatewayError.unsupported(field, 'This target reads inline data and its own file URIs only, not other addresses.')
+}
+
+function declaredMime(part: MediaPart): string | undefined {
+  if (part.t === 'audio') return mimeOfAudio(part.format)
+  return part.t === 'document' ? part.mime : undefined
+}
+
+function fileUri(src: Extract<Frozen<Source>, { kind: 'file' }>, field: string, hop: Hop): string {
+  const foreign = src.provider !== undefined && src.provider !== hop.provider
+  if (!foreign && src.id.startsWith('files/')) return FILES_API + src.id
+  if (!foreign && passesAsUri(src.id)) return src.id
+  throw GatewayError.unsupported(field, 'A file stored at another provider cannot be read by this target.')
+}
+
+function inline(mimeType: string, data: string): JsonObject {
+  return { inlineData: { mimeType, data } }
+}
+
+function file(uri: string, mime: string | undefined): JsonObject {
+  return { fileData: { ...(mime === undefined ? {} : { mimeType: mime }), fileUri: uri } }
+}

@@ -1,0 +1,72 @@
+// Canonical → a generate-content call (DIALECTS 3.1 "-> gemini"). Facts come from hop.caps and hop.quirks only.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { stringify } from '../../../core/lib/raw-json.ts'
+import { wireBody } from '../../../core/lib/wire-body.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { encodeConfig } from './encode-config.ts'
+import { encodeContents, type WireContent } from './encode-contents.ts'
+import type { WirePart } from './encode-parts.ts'
+import { encodeTools } from './encode-tools.ts'
+import { messagesField, refuseUnsupported } from './refusals.ts'
+
+const TIERS: Readonly<Record<string, string>> = {
+  default: 'standard',
+  standard_only: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+}
+
+/** @throws GatewayError.unsupported when this target cannot do what was asked. */
+export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+  refuseUnsupported(request, hop)
+  // Tools before contents: declarations settle the names that the history then uses.
+  const { tools, toolConfig, hasFunctions } = encodeTools(request, hop)
+  const { config, instruction } = encodeConfig(request, hop, hasFunctions)
+  const contents = encodeContents(request, hop)
+  const system = systemParts(request)
+  if (contents.length === 0 && system.length === 0) {
+    throw GatewayError.unsupported(messagesField(request.source), 'There is nothing to send: every message is empty.')
+  }
+  if (instruction !== null) system.push({ text: instruction })
+  if (contents.length === 0) contents.push({ role: 'user', parts: [{ text: 'Continue.' }] })
+  if (hop.caps.systemInstruction === false && system.length > 0) prepend(system, contents)
+  const tier = serviceTier(request, hop)
+  const { generationConfig: _, toolConfig: __, ...own } = (request.ext.generate_content ?? {}) as JsonObject
+  const body = stringify({
+    ...own,
+    ...(system.length > 0 && hop.caps.systemInstruction !== false ? { systemInstruction: { parts: system } } : {}),
+    contents,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(toolConfig === undefined ? {} : { toolConfig }),
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
+  })
+  return { path: requestPath(hop.model, request.stream), headers: [], body: wireBody(body) }
+}
+
+/** The model is percent-encoded apart from its slashes; streams always ask for SSE. */
+export function requestPath(model: string, stream: boolean): string {
+  const encoded = model.split('/').map(encodeURIComponent).join('/')
+  return `/v1beta/models/${encoded}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function systemParts(request: Frozen<CanonicalRequest>): WirePart[] {
+  return request.system.flatMap((block) =>
+    block.parts.flatMap((part) => (part.t === 'text' && part.text !== '' ? [{ text: part.text }] : [])),
+  )
+}
+
+/** Models without systemInstruction read it at the start of the first user turn. */
+function prepend(system: WirePart[], contents: WireContent[]): void {
+  const first = contents[0] as WireContent
+  contents[0] = { role: 'user', parts: [...system, ...first.parts] }
+}
+
+function serviceTier(request: Frozen<CanonicalRequest>, hop: Hop): string | undefined {
+  const wanted = request.serviceTier
+  if (wanted === undefined || wanted === 'auto') return undefined
+  const tier = TIERS[wanted]
+  if (tier === undefined) hop.warn('dropped_service_tier')
+  return tier
+}

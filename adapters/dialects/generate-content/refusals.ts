@@ -1,0 +1,33 @@
+// What Gemini cannot do at all (R of DIALECTS 3): refused before any upstream call, so that another target may serve it.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+
+const MAX_CANDIDATES = 8
+
+/** @throws GatewayError.unsupported naming the caller's field. */
+export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): void {
+  const { state, sampling } = request
+  const n = sampling.n ?? 1
+  const field = request.source === 'generate_content' ? 'generationConfig.candidateCount' : 'n'
+  if (n > MAX_CANDIDATES) throw GatewayError.unsupported(field, `This target returns at most ${MAX_CANDIDATES} candidates.`)
+  if (n > 1 && request.stream) throw GatewayError.unsupported(field, 'This target cannot stream more than one candidate.')
+  if (n > 1 && hop.quirks.noMultipleChoices) throw GatewayError.unsupported(field, 'This target returns one candidate only.')
+  if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'This target cannot warm a cache without generating.')
+  if (state?.previousResponseId !== undefined) {
+    throw GatewayError.unsupported('previous_response_id', 'The previous response is not stored here, and this target keeps no state.')
+  }
+  if (state?.conversation !== undefined) throw GatewayError.unsupported('conversation', 'This target keeps no conversations.')
+  if (state?.background === true) throw GatewayError.unsupported('background', 'This target cannot answer in the background.')
+  if (state?.promptTemplate !== undefined) throw GatewayError.unsupported('prompt', 'This target has no prompt templates.')
+  if (state?.thread !== undefined) throw GatewayError.unsupported('thread', 'This target keeps no threads.')
+  if (request.ext.messages?.mcp_servers !== undefined) {
+    throw GatewayError.unsupported('mcp_servers', 'This target cannot connect to MCP servers.')
+  }
+}
+
+/** The caller's own name for the conversation. */
+export function messagesField(source: Dialect): string {
+  if (source === 'generate_content') return 'contents'
+  return source === 'responses' ? 'input' : 'messages'
+}

@@ -1,0 +1,26 @@
+// How clients reach the dialect: the verb is behind the last colon, the model before it, raw or percent-encoded.
+import type { DialectRoute } from '../../../core/types/dialect.ts'
+
+const VERBS: ReadonlyMap<string, boolean> = new Map([
+  ['generateContent', false],
+  ['streamGenerateContent', true],
+])
+
+/** Reads the undecoded rest of the path; null for any other verb, an empty model or a malformed escape. */
+export function parsePath(rest: string): { model: string; stream: boolean } | null {
+  const colon = rest.lastIndexOf(':')
+  if (colon < 1) return null
+  const stream = VERBS.get(rest.slice(colon + 1))
+  if (stream === undefined) return null
+  try {
+    return { model: decodeURIComponent(rest.slice(0, colon)), stream }
+  } catch {
+    return null
+  }
+}
+
+export const routes: readonly DialectRoute[] = [
+  { path: '/v1beta/models/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath },
+  // The AI SDK's Google provider leaves `models/` out when the id has a slash.
+  { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath },
+]

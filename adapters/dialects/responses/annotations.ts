@@ -1,0 +1,28 @@
+// Citations: the wire annotations of output_text and the canonical ones. Foreign ones are sent only where this dialect
+// has a kind for them (web pages and files).
+import type { Annotation, Frozen, Json } from '../../../core/types/canonical.ts'
+import { isObject, loose } from './fields.ts'
+
+export function decodeAnnotation(raw: Json): Annotation | null {
+  if (!isObject(raw)) return null
+  const url = loose(raw.url)
+  const title = loose(raw.title) || loose(raw.filename)
+  return {
+    kind: raw.type === 'url_citation' ? 'url' : 'file',
+    ...(url === '' ? {} : { url }),
+    ...(title === '' ? {} : { title }),
+    ...(typeof raw.start_index === 'number' ? { start: raw.start_index } : {}),
+    ...(typeof raw.end_index === 'number' ? { end: raw.end_index } : {}),
+    raw,
+    dialect: 'responses',
+  }
+}
+
+/** `length`: of the text so far, where a citation without offsets ends. Null when there is no such kind here. */
+export function encodeAnnotation(annotation: Frozen<Annotation>, length: number): Frozen<Json> | null {
+  if (annotation.dialect === 'responses') return annotation.raw
+  if (annotation.url === undefined) return null
+  const end = annotation.end ?? length
+  const start = annotation.start ?? Math.max(0, end - (annotation.citedText?.length ?? end))
+  return { type: 'url_citation', start_index: start, end_index: end, url: annotation.url, title: annotation.title ?? annotation.url }
+}

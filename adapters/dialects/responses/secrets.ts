@@ -1,0 +1,53 @@
+// Reasoning secrets in `encrypted_content` (DIALECTS 1.3): this dialect's own travel plain, those of others in the gw1
+// envelope. Two kinds have no place of their own here and are carried by a reasoning item: redacted thinking, and the
+// signature of a tool call (in an item without summary right before the call).
+import { unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
+import { isObject, loose } from './fields.ts'
+
+const REDACTED = 'redacted:'
+
+/** `encrypted_content` for the caller. */
+export function secretText(signature: Frozen<Signature>): string {
+  return signature.dialect === 'responses' ? signature.value : wrapSignature(signature)
+}
+
+/** The secret a reasoning part carries to the caller, undefined when it has none. */
+export function partSecret(part: Frozen<ReasoningPart>, family: string): string | undefined {
+  const signature = part.signature ?? part.encrypted
+  if (part.redacted !== undefined) {
+    const modelFamily = signature?.modelFamily || family
+    return wrapSignature({ dialect: 'messages', modelFamily, value: `${REDACTED}${part.redacted}` })
+  }
+  return signature === undefined || signature.value === '' ? undefined : secretText(signature)
+}
+
+/** A reasoning item of a request or an answer; null when nothing in it can be used. `family` is '' for callers' items. */
+export function decodeReasoning(item: JsonObject, family: string): (ReasoningPart & Part) | null {
+  const summary = texts(item.summary)
+  const text = texts(item.content).join('')
+  const secret = loose(item.encrypted_content)
+  if (summary.length === 0 && text === '' && secret === '') return null
+  const part: ReasoningPart = { t: 'reasoning', text }
+  if (summary.length > 0) part.summary = summary
+  if (typeof item.id === 'string' && item.id !== '') part.itemId = item.id
+  if (secret === '') return part
+  const signature = unwrapSignature(secret) ?? { dialect: 'responses', modelFamily: family, value: secret }
+  if (signature.dialect === 'messages' && signature.value.startsWith(REDACTED)) {
+    part.redacted = signature.value.slice(REDACTED.length)
+    part.encrypted = { ...signature, value: part.redacted }
+  } else {
+    part.signature = signature
+  }
+  return part
+}
+
+/** True for an item that only carries the signature of the tool call after it. */
+export function carriesCallSignature(part: Frozen<ReasoningPart>): boolean {
+  return part.signature?.dialect === 'generate_content' && part.text === '' && part.summary === undefined
+}
+
+function texts(value: unknown): string[] {
+  if (!Array.isArray(value)) return []
+  return value.map((entry) => (isObject(entry) ? loose(entry.text) : '')).filter((text) => text !== '')
+}

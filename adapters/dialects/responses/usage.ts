@@ -1,0 +1,65 @@
+// Token counts: `input_tokens` and `output_tokens` are inclusive here, as in the canonical form.
+import { noUsage } from '../../../core/lib/token-estimate.ts'
+import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Quirks } from '../../../core/types/dialect.ts'
+import { isObject } from './fields.ts'
+
+/** Null when the upstream reported none, or something that cannot be true. */
+export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Usage | null {
+  if (!isObject(raw)) return null
+  const inputTotal = count(raw.input_tokens)
+  let outputTotal = count(raw.output_tokens)
+  if (inputTotal === undefined || outputTotal === undefined) return null
+  const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
+  const output = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+  const reasoning = count(output.reasoning_tokens)
+  const stated = count(raw.total_tokens)
+  if (quirks.reasoningOutsideCompletion && reasoning && stated === inputTotal + outputTotal + reasoning) outputTotal += reasoning
+  return {
+    inputTotal,
+    cacheRead: count(input.cached_tokens) ?? 0,
+    cacheWrite: count(input.cache_write_tokens) ?? 0,
+    outputTotal,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    total: stated ?? inputTotal + outputTotal,
+    estimated: false,
+    raw,
+  }
+}
+
+/** What stands in for a report that never came: the core counts then. */
+export function missingUsage(): Usage {
+  return { ...noUsage(), estimated: true }
+}
+
+/** All three totals and both detail objects, always (golden 88). */
+export function encodeUsage(usage: Frozen<Usage>): JsonObject {
+  return {
+    input_tokens: usage.inputTotal,
+    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+    output_tokens: usage.outputTotal,
+    output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
+    total_tokens: usage.total,
+  }
+}
+
+/** The report with what strict clients require filled in; null when nothing is missing. */
+export function completedUsage(raw: Json | undefined): JsonObject | null {
+  if (!isObject(raw)) return null
+  const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : null
+  const output = isObject(raw.output_tokens_details) ? raw.output_tokens_details : null
+  if (typeof raw.total_tokens === 'number' && typeof input?.cached_tokens === 'number' && typeof output?.reasoning_tokens === 'number') return null
+  const sum = (count(raw.input_tokens) ?? 0) + (count(raw.output_tokens) ?? 0)
+  return {
+    input_tokens: 0,
+    output_tokens: 0,
+    ...raw,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...input },
+    output_tokens_details: { reasoning_tokens: 0, ...output },
+    total_tokens: count(raw.total_tokens) ?? sum,
+  }
+}
+
+function count(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+}

@@ -1,0 +1,91 @@
+// gateway.config.ts: its shape, checked once at boot and at every reload.
+import { z } from 'zod'
+import type { Dialect } from '../types/canonical.ts'
+import type { Plugin } from '../types/plugin.ts'
+import type { Provider } from '../types/dialect.ts'
+import type { SecretRef } from './secret.ts'
+
+export interface ConnectionConfig {
+  /** A provider of the registry, `custom`, or any id together with baseUrl and wireFormat. */
+  provider: string
+  /** Optional where the provider needs none. */
+  apiKey?: string | SecretRef
+  /** Everything before the operation path, as the vendor's SDK shows it. */
+  baseUrl?: string
+  wireFormat?: Dialect
+  label?: string
+  /** Globs over the bare model id; empty = all. */
+  allowedModels?: string[]
+  /** Lower first; default: the order in the file. */
+  priority?: number
+  maxInflight?: number
+  /** http, https or socks5; `direct` bypasses the global proxy. */
+  proxyUrl?: string | SecretRef
+  headers?: Record<string, string>
+  defaultModel?: string
+  enabled?: boolean
+}
+
+export interface Pinned<T> {
+  readonly pinned: T
+}
+
+/** A setting that the API cannot change. */
+export function pin<T>(value: T): Pinned<T> {
+  return { pinned: value }
+}
+
+export interface GatewayConfig {
+  profile?: 'local' | 'cloud'
+  /** Default: preset(). Order is the hook order within a band. */
+  plugins?: Plugin[]
+  /** By config key; for provider `custom` the key is the provider id. */
+  connections?: Record<string, ConnectionConfig>
+  /** Providers beyond the registry, as code. */
+  providers?: Provider[]
+  settings?: Record<string, unknown>
+  /** Boot options by the camelCase name of their GATEWAY_* variable (`streamHeartbeatMs`); the environment wins. */
+  options?: Record<string, string | number | boolean>
+}
+
+/** The identity function, for types. */
+export function defineConfig(config: GatewayConfig): GatewayConfig {
+  return config
+}
+
+const secretSchema = z.union([z.string().min(1), z.object({ secret: z.enum(['env', 'file']), name: z.string().min(1) })])
+
+const connectionSchema = z.strictObject({
+  provider: z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, 'lower-case letters, digits, dots and dashes'),
+  apiKey: secretSchema.optional(),
+  baseUrl: z.url({ protocol: /^https?$/, message: 'an http or https URL' }).optional(),
+  wireFormat: z.enum(['chat', 'messages', 'responses', 'generate_content']).optional(),
+  label: z.string().optional(),
+  allowedModels: z.array(z.string()).optional(),
+  priority: z.int().optional(),
+  maxInflight: z.int().min(0).optional(),
+  proxyUrl: secretSchema.optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  defaultModel: z.string().optional(),
+  enabled: z.boolean().optional(),
+})
+
+const configSchema = z.strictObject({
+  profile: z.enum(['local', 'cloud']).optional(),
+  plugins: z.array(z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin')).optional(),
+  connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
+  providers: z.array(z.custom<Provider>((value) => typeof value === 'object' && value !== null && 'dialectFor' in value, 'made by defineProvider')).optional(),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+})
+
+/** @throws Error naming each wrong field by its path in the file. */
+export function parseConfig(config: object): GatewayConfig {
+  const parsed = configSchema.safeParse(config)
+  if (parsed.success) return parsed.data as GatewayConfig
+  const lines = parsed.error.issues.map((issue) => {
+    const extra = 'keys' in issue && Array.isArray(issue.keys) ? ` (${issue.keys.join(', ')})` : ''
+    return `${issue.path.join('.') || 'the config'}: ${issue.message}${extra}`
+  })
+  throw new Error(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+}

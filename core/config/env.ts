@@ -1,0 +1,118 @@
+// GATEWAY_* from an environment into typed values, each with its provenance. Nothing else reads an environment.
+import { type Variable, VARIABLES } from './variables.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type VariableValue = string | number | boolean | readonly string[] | object | null
+
+export interface Resolved {
+  readonly variable: Variable
+  readonly value: VariableValue
+  readonly source: 'default' | 'config' | 'env' | 'flag'
+}
+
+export interface Env {
+  /** The value, or the default; null when unset. @throws Error for a name that is not declared. */
+  get<T extends VariableValue = VariableValue>(name: string): T
+  /** True when the environment or a flag says something, even nothing. */
+  isSet(name: string): boolean
+  all(): readonly Resolved[]
+  /** What lenient variables had to ignore. */
+  readonly warnings: readonly string[]
+}
+
+export interface EnvLayers {
+  environment: Environment
+  /** Below the environment: `options` of the config file, by camelCase name. */
+  options?: Readonly<Record<string, string | number | boolean>>
+  /** Above it: command-line flags, by variable name. */
+  flags?: Environment
+}
+
+/** @throws Error listing every bad variable by name, with what it accepts. */
+export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): Env {
+  const resolved = new Map<string, Resolved>()
+  const errors: string[] = []
+  const warnings: string[] = []
+  const fromFile = new Map(Object.entries(options).map(([key, value]) => [variableName(key), { key, value: String(value) }]))
+  for (const [name, { key }] of fromFile) {
+    if (!VARIABLES.some((variable) => variable.name === name)) errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
+  }
+  for (const variable of VARIABLES) {
+    const flag = flags[variable.name]
+    const inEnv = environment[`GATEWAY_${variable.name}`] ?? (variable.fallback ? environment[variable.fallback] : undefined)
+    const text = flag ?? inEnv ?? fromFile.get(variable.name)?.value
+    if (text === undefined || (text.trim() === '' && variable.emptyMeans === undefined)) {
+      resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
+      continue
+    }
+    const value = parse(variable, text.trim())
+    if (!(value instanceof Error)) {
+      resolved.set(variable.name, { variable, value, source: flag !== undefined ? 'flag' : inEnv !== undefined ? 'env' : 'config' })
+      continue
+    }
+    const message = `GATEWAY_${variable.name}: ${value.message}`
+    ;(variable.lenient ? warnings : errors).push(variable.lenient ? `${message} It is ignored.` : message)
+    resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
+  }
+  if (errors.length > 0) throw new Error(errors.join('\n'))
+  return {
+    warnings,
+    all: () => [...resolved.values()],
+    isSet: (name) => resolved.get(name)?.source !== 'default',
+    get: <T extends VariableValue>(name: string): T => {
+      const entry = resolved.get(name)
+      if (entry === undefined) throw new Error(`The variable GATEWAY_${name} is not declared.`)
+      return entry.value as T
+    },
+  }
+}
+
+/** `streamHeartbeatMs` → `STREAM_HEARTBEAT_MS`. */
+export function variableName(camelCase: string): string {
+  return camelCase.replace(/[A-Z]/g, '_$&').toUpperCase()
+}
+
+function defaultOf(variable: Variable): VariableValue {
+  return variable.type === 'list' && typeof variable.default === 'string' ? list(variable.default) : variable.default
+}
+
+function parse(variable: Variable, text: string): VariableValue | Error {
+  const { type, min, max } = variable
+  if (type === 'int' || type === 'number') {
+    const value = text === '' ? Number.NaN : Number(text)
+    const range = `${min !== undefined ? ` of at least ${min}` : ''}${max !== undefined ? ` and at most ${max}` : ''}`
+    const bad = !Number.isFinite(value) || (type === 'int' && !Number.isSafeInteger(value))
+    if (bad || (min !== undefined && value < min) || (max !== undefined && value > max)) {
+      return new Error(`\`${shown(variable, text)}\` is not ${type === 'int' ? 'a whole number' : 'a number'}${range}.`)
+    }
+    return value
+  }
+  if (type === 'bool') {
+    const word = text.toLowerCase()
+    if (['true', '1', 'yes', 'on'].includes(word)) return true
+    if (['false', '0', 'no', 'off'].includes(word)) return false
+    return new Error(`\`${text.slice(0, 60)}\` is neither true nor false.`)
+  }
+  if (type === 'enum') return variable.values?.includes(text) ? text : new Error(`\`${text.slice(0, 60)}\` is not one of ${variable.values?.join(', ')}.`)
+  if (type === 'list') return list(text)
+  if (type === 'json') {
+    try {
+      return JSON.parse(text) as VariableValue
+    } catch {
+      return new Error('the value is not JSON.')
+    }
+  }
+  if (type === 'url' && !URL.canParse(text)) return new Error('the value is not a URL.')
+  return text
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+function shown(variable: Variable, text: string): string {
+  return variable.type === 'secret' ? '***' : text.slice(0, 60)
+}

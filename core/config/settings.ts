@@ -1,0 +1,32 @@
+// Runtime settings: declared by plugins, read synchronously, watched. default < file < environment, unless pinned in the file.
+import type { ZodType } from 'zod'
+
+export interface SettingSource {
+  /** From the config file, by dotted key; a pinned value is `{ pinned }`. */
+  readonly file: Readonly<Record<string, unknown>>
+  /** From the environment, for a setting whose schema names a variable in `.meta({ env })`. */
+  env(variable: string): unknown
+}
+
+export interface SettingEntry {
+  readonly value: unknown
+  readonly source: 'default' | 'config' | 'env'
+  readonly pinned: boolean
+}
+
+/** @throws Error naming the setting whose value does not fit. */
+export function resolveSetting(key: string, schema: ZodType, from: SettingSource): SettingEntry {
+  const inFile = from.file[key]
+  if (typeof inFile === 'object' && inFile !== null && 'pinned' in inFile) return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
+  const variable = schema.meta()?.env
+  const inEnv = typeof variable === 'string' ? from.env(variable) : undefined
+  if (inEnv !== undefined && inEnv !== null) return { value: check(key, schema, inEnv), source: 'env', pinned: false }
+  if (inFile !== undefined) return { value: check(key, schema, inFile), source: 'config', pinned: false }
+  return { value: check(key, schema, undefined), source: 'default', pinned: false }
+}
+
+function check(key: string, schema: ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new Error(`settings.${key}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`)
+}

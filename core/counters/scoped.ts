@@ -1,0 +1,11 @@
+// A plugin's counters: the same verbs under the plugin's own prefix.
+import type { Counters } from '../types/ports.ts'
+
+export function scopedCounters(counters: Counters, prefix: string): Counters {
+  return {
+    take: (key, limit, cost) => counters.take(prefix + key, limit, cost),
+    debit: (key, amount, windowMs) => counters.debit(prefix + key, amount, windowMs),
+    acquire: (key, max, leaseMs) => counters.acquire(prefix + key, max, leaseMs),
+    once: (key, ttlMs) => counters.once(prefix + key, ttlMs),
+  }
+}

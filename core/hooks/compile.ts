@@ -1,0 +1,124 @@
+// seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
+import type { Awaitable, CanonicalResponse, Frozen } from '../types/canonical.ts'
+import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'
+import type { HookName } from '../types/hooks.ts'
+import type { Unit } from '../types/ports.ts'
+import type { Result } from '../types/result.ts'
+import type { StreamEvent } from '../types/stream.ts'
+import { HOOK_NAMES, HOOKS, type HookKind } from './catalogue.ts'
+import { type GuardEnv, GuardedHandler } from './guard.ts'
+import { orderHandlers } from './order.ts'
+import type { HookRegistry } from './registry.ts'
+import { first, observe, reduce, type StreamStages, series, stream, wrap } from './runners.ts'
+
+type Maybe<F> = F | null
+
+export interface CompiledHooks {
+  ingress: Maybe<(ctx: RequestContext) => Awaitable<void>>
+  authenticate: Maybe<(ctx: RequestContext) => Awaitable<Principal | undefined>>
+  access: Maybe<(ctx: RequestContext) => Awaitable<void>>
+  resolve: Maybe<(ctx: RequestContext) => Awaitable<Plan | undefined>>
+  request: Maybe<(ctx: RequestContext) => Awaitable<void>>
+  answer: Maybe<(ctx: RequestContext) => Awaitable<Result | undefined>>
+  admit: Maybe<(ctx: RequestContext, unit: Unit) => Awaitable<void>>
+  candidates: Maybe<(ctx: RequestContext, candidates: Candidate[]) => Awaitable<Candidate[]>>
+  call: Maybe<(ctx: RequestContext, candidate: undefined, next: () => Promise<Result>) => Promise<Result>>
+  attempt: Maybe<(ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>) => Promise<Result>>
+  prepare: Maybe<(ctx: RequestContext, call: Call) => Awaitable<void>>
+  encoded: Maybe<(ctx: RequestContext, call: EncodedCall) => Awaitable<void>>
+  stream: Maybe<(ctx: RequestContext) => StreamStages | null>
+  batch: Maybe<(ctx: RequestContext, events: StreamEvent[]) => Awaitable<StreamEvent[]>>
+  response: Maybe<(ctx: RequestContext, response: Frozen<CanonicalResponse>) => Awaitable<Frozen<CanonicalResponse>>>
+  settle: Maybe<(ctx: RequestContext, outcome: Outcome, unit: Unit) => void>
+  settled: Maybe<(ctx: RequestContext, outcome: Outcome) => Awaitable<void>>
+  ready: Maybe<() => Awaitable<void>>
+  close: Maybe<() => Awaitable<void>>
+  /** True when a handler of this hook takes part in the request. */
+  applies(hook: 'stream:batch' | 'response', ctx: RequestContext): boolean
+  readonly sealed: readonly SealedHook[]
+}
+
+export interface SealedHook {
+  hook: HookName
+  kind: HookKind
+  handlers: { plugin: string; order: 'pre' | 'normal' | 'post'; onError: 'closed' | 'open'; timeoutMs: number | null; conditional: boolean }[]
+}
+
+/** @throws Error naming hook and plugins when before/after form a circle. */
+export function compileHooks(registry: HookRegistry, env: GuardEnv): CompiledHooks {
+  const ordered = new Map(HOOK_NAMES.map((hook) => [hook, orderHandlers(hook, registry.of(hook))]))
+  const guards = new Map([...ordered].map(([hook, entries]) => [hook, entries.map((entry) => new GuardedHandler(entry, env))]))
+  const build = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null => {
+    const handlers = guards.get(hook) as GuardedHandler[]
+    return handlers.length === 0 ? null : make(handlers)
+  }
+  const settle = build('settle', settleAll)
+  return {
+    ingress: build('ingress', series),
+    authenticate: build('authenticate', first<Principal>),
+    access: build('access', series),
+    resolve: build('resolve', first<Plan>),
+    request: build('request', series),
+    answer: build('answer', first<Result>),
+    admit: build('admit', series),
+    candidates: build('candidates', reduce<Candidate[]>),
+    call: build('call', wrap) as CompiledHooks['call'],
+    attempt: build('attempt', wrap) as CompiledHooks['attempt'],
+    prepare: build('prepare', series),
+    encoded: build('encoded', series),
+    stream: build('stream', stream),
+    batch: build('stream:batch', reduce<StreamEvent[]>),
+    response: build('response', reduce<Frozen<CanonicalResponse>>),
+    settle,
+    settled: build('settled', observe),
+    ready: build('ready', lifecycle),
+    close: build('close', observe),
+    applies: (hook, ctx) => (guards.get(hook) as GuardedHandler[]).some((handler) => handler.applies(ctx)),
+    sealed: HOOK_NAMES.map((hook) => ({
+      hook,
+      kind: HOOKS[hook].kind,
+      handlers: (ordered.get(hook) ?? []).map(({ plugin, options }) => ({
+        plugin,
+        order: options.order ?? 'normal',
+        onError: options.onError ?? HOOKS[hook].onError,
+        timeoutMs: options.timeoutMs ?? null,
+        conditional: options.when !== undefined,
+      })),
+    })),
+  }
+}
+
+/** One failing plugin must not keep the others from booking: everyone runs, the first failure is thrown at the end. */
+function settleAll(handlers: readonly GuardedHandler[]): (ctx: RequestContext, outcome: Outcome, unit: Unit) => void {
+  return (ctx, outcome, unit) => {
+    let failure: unknown
+    for (const handler of handlers) {
+      try {
+        if (handler.when !== undefined && !handler.applies(ctx)) continue
+        handler.fn(ctx, outcome, unit)
+        handler.succeeded()
+      } catch (error) {
+        try {
+          handler.failed(error)
+        } catch (closed) {
+          failure ??= closed
+        }
+      }
+    }
+    if (failure !== undefined) throw failure
+  }
+}
+
+/** Boot hooks run one after the other, awaited, and their failure is the boot's. */
+function lifecycle(handlers: readonly GuardedHandler[]): () => Promise<void> {
+  return async () => {
+    for (const handler of handlers) {
+      try {
+        await handler.fn()
+      } catch (error) {
+        if (!handler.open) throw new Error(`The plugin \`${handler.plugin}\` failed in \`ready\`: ${(error as Error).message}`, { cause: error })
+        handler.failed(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// Isolation of one handler: a thrown GatewayError is a decision and passes; anything else is a bug of that plugin,
+// counted, logged, and then closed (503) or open (as if the handler had not been there).
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { RequestContext } from '../types/context.ts'
+import type { Clock, Logger } from '../types/ports.ts'
+import { HOOKS } from './catalogue.ts'
+import type { AnyHandler, Registration } from './registry.ts'
+
+export interface GuardEnv {
+  readonly clock: Clock
+  readonly log: Logger
+  /** Counts a plugin's failure: `gateway_plugin_errors_total`. */
+  failed(plugin: string, hook: string): void
+}
+
+/** Consecutive failures after which one `plugin.degraded` line is logged. */
+const DEGRADED_AFTER = 5
+
+export class GuardedHandler {
+  readonly plugin: string
+  readonly hook: string
+  readonly fn: AnyHandler
+  readonly when: ((ctx: RequestContext) => boolean) | undefined
+  readonly open: boolean
+  readonly #env: GuardEnv
+  readonly #timeoutMs: number
+  #failures = 0
+
+  constructor(entry: Registration, env: GuardEnv) {
+    this.plugin = entry.plugin
+    this.hook = entry.hook
+    this.fn = entry.fn
+    this.when = entry.options.when
+    this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
+    this.#timeoutMs = entry.options.timeoutMs ?? 0
+    this.#env = env
+  }
+
+  /** Whether the handler takes part in this request. */
+  applies(ctx: RequestContext): boolean {
+    if (this.when === undefined) return true
+    try {
+      return this.when(ctx)
+    } catch (error) {
+      this.failed(error)
+      return false
+    }
+  }
+
+  /** Reports what the handler threw; returns only when the handler fails open. */
+  failed(thrown: unknown): void {
+    if (GatewayError.is(thrown)) throw thrown
+    this.#failures++
+    this.#env.failed(this.plugin, this.hook)
+    const fields = { plugin: this.plugin, hook: this.hook, error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) }
+    this.#env.log.error('plugin.error', fields)
+    if (this.#failures === DEGRADED_AFTER) this.#env.log.error('plugin.degraded', { plugin: this.plugin, hook: this.hook, failures: this.#failures })
+    if (this.open) return
+    throw GatewayError.unavailable(`The plugin \`${this.plugin}\` failed in \`${this.hook}\`, and its policy is to refuse the request then.`, {
+      code: 'plugin_failed',
+      cause: thrown,
+    })
+  }
+
+  succeeded(): void {
+    this.#failures = 0
+  }
+
+  /** Awaits the handler under its timeout; undefined when it failed open. */
+  async settle<T>(promise: PromiseLike<T>): Promise<T | undefined> {
+    try {
+      const value = this.#timeoutMs > 0 ? await this.#withTimeout(promise) : await promise
+      this.#failures = 0
+      return value
+    } catch (error) {
+      this.failed(error)
+      return undefined
+    }
+  }
+
+  #withTimeout<T>(promise: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#env.clock.timer(this.#timeoutMs, () => reject(new Error(`timed out after ${this.#timeoutMs} ms`)))
+      Promise.resolve(promise)
+        .then(resolve, reject)
+        .finally(() => timer.cancel())
+    })
+  }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

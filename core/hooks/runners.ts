@@ -1,0 +1,190 @@
+// One runner per hook kind, built at seal. They stay synchronous until a handler returns a promise:
+// a stage whose handlers are all synchronous costs no await.
+import type { Awaitable } from '../types/canonical.ts'
+import type { Candidate, RequestContext } from '../types/context.ts'
+import type { Result } from '../types/result.ts'
+import type { StreamEvent, StreamTransform } from '../types/stream.ts'
+import { type GuardedHandler, isThenable } from './guard.ts'
+
+/** Every handler in order; the first throw ends it. */
+export function series(handlers: readonly GuardedHandler[]): (ctx: RequestContext, extra?: unknown) => Awaitable<void> {
+  const run = (from: number, ctx: RequestContext, extra: unknown): Awaitable<void> => {
+    for (let i = from; i < handlers.length; i++) {
+      const handler = handlers[i] as GuardedHandler
+      if (handler.when !== undefined && !handler.applies(ctx)) continue
+      let returned: unknown
+      try {
+        returned = handler.fn(ctx, extra)
+      } catch (error) {
+        handler.failed(error)
+        continue
+      }
+      if (isThenable(returned)) return handler.settle(returned).then(() => run(i + 1, ctx, extra))
+      handler.succeeded()
+    }
+  }
+  return (ctx, extra) => run(0, ctx, extra)
+}
+
+/** The first answer that is not undefined. */
+export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestContext) => Awaitable<T | undefined> {
+  const run = (from: number, ctx: RequestContext): Awaitable<T | undefined> => {
+    for (let i = from; i < handlers.length; i++) {
+      const handler = handlers[i] as GuardedHandler
+      if (handler.when !== undefined && !handler.applies(ctx)) continue
+      let returned: Awaitable<T | undefined>
+      try {
+        returned = handler.fn(ctx)
+      } catch (error) {
+        handler.failed(error)
+        continue
+      }
+      if (isThenable(returned)) return handler.settle(returned as Promise<T | undefined>).then((value) => (value === undefined ? run(i + 1, ctx) : value))
+      handler.succeeded()
+      if (returned !== undefined) return returned
+    }
+    return undefined
+  }
+  return (ctx) => run(0, ctx)
+}
+
+/** Each handler may return a new value; undefined keeps the old one. */
+export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestContext, value: T) => Awaitable<T> {
+  const run = (from: number, ctx: RequestContext, start: T): Awaitable<T> => {
+    let value = start
+    for (let i = from; i < handlers.length; i++) {
+      const handler = handlers[i] as GuardedHandler
+      if (handler.when !== undefined && !handler.applies(ctx)) continue
+      let returned: Awaitable<T | undefined>
+      try {
+        returned = handler.fn(ctx, value)
+      } catch (error) {
+        handler.failed(error)
+        continue
+      }
+      if (isThenable(returned)) return handler.settle(returned as Promise<T | undefined>).then((next) => run(i + 1, ctx, next === undefined ? value : next))
+      handler.succeeded()
+      if (returned !== undefined) value = returned
+    }
+    return value
+  }
+  return (ctx, value) => run(0, ctx, value)
+}
+
+type Next = () => Promise<Result>
+
+/** The onion: handler(ctx[, candidate], next). A bug fails open only as far as the upstream has not been asked twice. */
+export function wrap(handlers: readonly GuardedHandler[]): (ctx: RequestContext, candidate: Candidate | undefined, next: Next) => Promise<Result> {
+  const layer = (index: number, ctx: RequestContext, candidate: Candidate | undefined, innermost: Next): Promise<Result> => {
+    const handler = handlers[index]
+    if (handler === undefined) return innermost()
+    if (handler.when !== undefined && !handler.applies(ctx)) return layer(index + 1, ctx, candidate, innermost)
+    let inner: Promise<Result> | null = null
+    const next: Next = () => {
+      inner = layer(index + 1, ctx, candidate, innermost)
+      return inner
+    }
+    return guarded(handler, () => (candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next)), () => inner ?? next())
+  }
+  return (ctx, candidate, next) => layer(0, ctx, candidate, next)
+}
+
+async function guarded(handler: GuardedHandler, call: () => Promise<Result>, fallback: Next): Promise<Result> {
+  const result = await handler.settle((async () => call())())
+  return result === undefined ? fallback() : result
+}
+
+/** Nobody waits, nothing escapes. */
+export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[]) => Awaitable<void> {
+  const one = async (handler: GuardedHandler, args: unknown[]): Promise<void> => {
+    try {
+      if (handler.when !== undefined && !handler.applies(args[0] as RequestContext)) return
+      const returned = handler.fn(...args)
+      if (isThenable(returned)) await handler.settle(returned)
+      else handler.succeeded()
+    } catch (error) {
+      try {
+        handler.failed(error)
+      } catch {
+        // A decision has no place here: the request is over. It is logged as an error above when it was a bug.
+      }
+    }
+  }
+  return (...args) => Promise.all(handlers.map((handler) => one(handler, args))).then(() => undefined)
+}
+
+export interface StreamStages {
+  /** True when a stage may change events: the answer leaves the byte lane. */
+  readonly active: boolean
+  readonly watchers: readonly StreamTransform[]
+  event(event: StreamEvent, out: (event: StreamEvent) => void): void
+  flush(out: (event: StreamEvent) => void): void
+}
+
+/** Asks every factory once per request and composes what they return. */
+export function stream(handlers: readonly GuardedHandler[]): (ctx: RequestContext) => StreamStages | null {
+  return (ctx) => {
+    const changers: StreamTransform[] = []
+    const watchers: StreamTransform[] = []
+    for (const handler of handlers) {
+      if (handler.when !== undefined && !handler.applies(ctx)) continue
+      let transform: StreamTransform | undefined
+      try {
+        transform = handler.fn(ctx)
+      } catch (error) {
+        handler.failed(error)
+      }
+      if (transform !== undefined) (transform.passive ? watchers : changers).push(isolated(handler, transform))
+    }
+    return changers.length + watchers.length === 0 ? null : stages(changers, watchers)
+  }
+}
+
+function stages(changers: readonly StreamTransform[], watchers: readonly StreamTransform[]): StreamStages {
+  const pass = (index: number, event: StreamEvent, out: (event: StreamEvent) => void): void => {
+    const transform = changers[index]
+    if (transform === undefined) {
+      for (const watcher of watchers) watcher.event(event, ignore)
+      out(event)
+    } else transform.event(event, (next) => pass(index + 1, next, out))
+  }
+  return {
+    active: changers.length > 0,
+    watchers,
+    event: (event, out) => pass(0, event, out),
+    flush(out) {
+      changers.forEach((transform, index) => {
+        transform.flush?.((event) => pass(index + 1, event, out))
+      })
+      for (const watcher of watchers) watcher.flush?.(ignore)
+    },
+  }
+}
+
+function ignore(): void {}
+
+/** A failing layer that fails open is bypassed for the rest of this stream. */
+function isolated(handler: GuardedHandler, transform: StreamTransform): StreamTransform {
+  let bypass = false
+  return {
+    ...(transform.passive ? { passive: true as const } : {}),
+    event(event, emit) {
+      if (bypass) return emit(event)
+      try {
+        transform.event(event, emit)
+      } catch (error) {
+        handler.failed(error)
+        bypass = true
+        emit(event)
+      }
+    },
+    flush(emit) {
+      if (bypass) return
+      try {
+        transform.flush?.(emit)
+      } catch (error) {
+        handler.failed(error)
+      }
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// The data plane's own route table: exact paths, then the longest prefix. No pattern language, no normalisation:
+// what does not match byte for byte is 404.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { Dialect, Operation } from '../types/canonical.ts'
+import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
+import type { DataRoute } from '../types/plugin.ts'
+import type { Ingress } from '../types/ports.ts'
+
+export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
+
+export interface MatchedRoute {
+  readonly operation: Operation
+  readonly dialect: Dialect
+  readonly bodyLimit: number
+  readonly models: DialectRoute['models']
+  /** From a dialect driver. */
+  readonly dialectRoute: DialectRoute | null
+  /** From a plugin. */
+  readonly dataRoute: DataRoute | null
+  readonly fromPath: { model?: string; stream?: boolean }
+}
+
+interface Entry extends Omit<MatchedRoute, 'fromPath'> {
+  readonly path: string
+  readonly method: string
+}
+
+export interface RouteTable {
+  readonly entries: readonly Entry[]
+  /** @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
+  match(ingress: Ingress): MatchedRoute
+}
+
+export function owns(path: string): boolean {
+  return path.startsWith('/v1/') || path.startsWith('/v1beta/') || path === '/v1' || path === '/v1beta'
+}
+
+/** The dialect whose error shape a path's caller expects, routed or not. */
+export function dialectOfPath(path: string): Dialect {
+  if (path.startsWith('/v1beta')) return 'generate_content'
+  if (path.startsWith('/v1/messages')) return 'messages'
+  return path.startsWith('/v1/responses') ? 'responses' : 'chat'
+}
+
+/** @throws Error when two plugins claim one route. */
+export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly DataRoute[], jsonBodyLimit: number): RouteTable {
+  const entries: Entry[] = []
+  for (const { id, routes } of dialects) {
+    for (const route of routes) {
+      const bodyLimit = route.bodyLimit === 'json' ? jsonBodyLimit : DEFAULT_BODY_LIMIT
+      entries.push({ path: route.path, method: 'POST', operation: route.operation, dialect: id, bodyLimit, models: route.models, dialectRoute: route, dataRoute: null })
+    }
+  }
+  for (const route of plugins) {
+    if (entries.some((entry) => entry.path === route.path && entry.method === route.method)) throw new Error(`The route ${route.method} ${route.path} is registered twice.`)
+    const { path, method, operation, models, bodyLimit = DEFAULT_BODY_LIMIT } = route
+    entries.push({ path, method, operation, dialect: dialectOfPath(path), bodyLimit, models, dialectRoute: null, dataRoute: route })
+  }
+  const exact = new Map<string, Entry[]>()
+  const prefixes: Entry[] = []
+  for (const entry of entries) {
+    if (entry.path.endsWith('*')) prefixes.push(entry)
+    else exact.set(entry.path, [...(exact.get(entry.path) ?? []), entry])
+  }
+  prefixes.sort((a, b) => b.path.length - a.path.length)
+
+  return {
+    entries,
+    match(ingress) {
+      const { path, method } = ingress
+      const same = exact.get(path)
+      if (same !== undefined) return pick(same, method, ingress, {})
+      for (const entry of prefixes) {
+        const stem = entry.path.slice(0, -1)
+        if (!path.startsWith(stem)) continue
+        const parsed = entry.dialectRoute?.parse?.(path.slice(stem.length))
+        if (parsed) return pick([entry], method, ingress, parsed)
+      }
+      throw GatewayError.unknownUrl(method, path)
+    },
+  }
+}
+
+function pick(entries: readonly Entry[], method: string, ingress: Ingress, fromPath: MatchedRoute['fromPath']): MatchedRoute {
+  const found = entries.find((entry) => entry.method === method)
+  if (found !== undefined) return { ...found, fromPath }
+  if (ingress.headers.get('upgrade')?.toLowerCase() === 'websocket') {
+    throw new GatewayError('This route does not speak WebSocket; use HTTP POST with a streamed answer.', {
+      status: 426,
+      type: 'invalid_request_error',
+      code: 'websocket_not_supported',
+      headers: ['upgrade', 'HTTP/1.1'],
+    })
+  }
+  throw GatewayError.methodNotAllowed(method, entries.map((entry) => entry.method).join(', '))
+}

@@ -1,0 +1,149 @@
+// fetch(Request) → Ingress and Sink over web objects: for servers other than our own Node host.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
+import { headerBag } from '../lib/headers.ts'
+import type { Ingress, Peer, Sink } from '../types/ports.ts'
+
+export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
+
+export function webIngress(request: Request, peer: Peer): Ingress {
+  const url = new URL(request.url)
+  const list: string[] = []
+  request.headers.forEach((value, name) => {
+    list.push(name, value)
+  })
+  return {
+    method: request.method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: headerBag(list),
+    peer,
+    async body(limit) {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of readChunks(request, limit)) chunks.push(chunk)
+      return chunks.length === 0 ? new Uint8Array(0) : concatBytes(chunks)
+    },
+    chunks: (limit) => readChunks(request, limit),
+  }
+}
+
+async function* readChunks(request: Request, limit: number): AsyncIterable<Uint8Array> {
+  refuseEncoded(request.headers.get('content-encoding'))
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw GatewayError.tooLarge(limit)
+  if (request.bodyUsed) throw alreadyConsumed()
+  const reader = request.body?.getReader()
+  if (reader === undefined) return
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => {
+        throw GatewayError.clientGone()
+      })
+      if (done) return
+      size += value.length
+      if (size > limit) throw GatewayError.tooLarge(limit)
+      yield value
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
+/** @throws GatewayError 415: request bodies are taken as they are (RELIABILITY D3). */
+export function refuseEncoded(encoding: string | null | undefined): void {
+  if (!encoding || encoding.toLowerCase() === 'identity') return
+  throw new GatewayError('Compressed request bodies are not accepted; send the body without content-encoding.', {
+    status: 415,
+    type: 'invalid_request_error',
+    code: 'unsupported_content_encoding',
+  })
+}
+
+export function alreadyConsumed(): GatewayError {
+  return new GatewayError('The request body has been read already: mount the gateway before the body parser.', { status: 500, type: 'api_error' })
+}
+
+const HIGH_WATER = 64 * 1024
+
+/** A Sink whose head resolves a Response; `end` without `write` gives a plain body, else a stream pulled by the reader. */
+export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Response> } {
+  let resolve: (response: Response) => void = () => {}
+  const response = new Promise<Response>((done) => {
+    resolve = done
+  })
+  let head: { status: number; headers: Headers } | null = null
+  let controller: ReadableStreamDefaultController<Uint8Array> | null = null
+  let pulled: (() => void) | null = null
+  let waiting: Promise<void> | null = null
+  let gone = signal.aborted
+  let ended = false
+  let leave: (() => void) | null = null
+
+  const left = (): void => {
+    if (gone || ended) return
+    gone = true
+    pulled?.()
+    leave?.()
+  }
+  signal.addEventListener('abort', left, { once: true })
+
+  const stream = (): ReadableStreamDefaultController<Uint8Array> => {
+    if (controller !== null) return controller
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (made) => {
+          controller = made
+        },
+        pull: () => {
+          pulled?.()
+          pulled = waiting = null
+        },
+        cancel: left,
+      },
+      { highWaterMark: HIGH_WATER, size: (chunk) => chunk.length },
+    )
+    resolve(new Response(body, head ?? { status: 200 }))
+    return controller as unknown as ReadableStreamDefaultController<Uint8Array>
+  }
+
+  const sink: Sink = {
+    head(status, headers) {
+      const bag = new Headers()
+      for (let i = 0; i < headers.length; i += 2) bag.append(headers[i] as string, headers[i + 1] as string)
+      head = { status, headers: bag }
+    },
+    write(chunk) {
+      if (gone) return true
+      const to = stream()
+      to.enqueue(typeof chunk === 'string' ? encodeUtf8(chunk) : chunk)
+      return (to.desiredSize ?? 1) > 0
+    },
+    drained() {
+      if (gone || controller === null || (controller.desiredSize ?? 1) > 0) return undefined
+      waiting ??= new Promise((done) => {
+        pulled = done
+      })
+      return waiting
+    },
+    end(chunk) {
+      if (ended) return
+      ended = true
+      signal.removeEventListener('abort', left)
+      if (controller === null) {
+        const nullBody = head !== null && (head.status === 204 || head.status === 304)
+        return resolve(new Response(nullBody ? null : ((chunk ?? '') as BodyInit), head ?? { status: 200 }))
+      }
+      if (gone) return
+      if (chunk !== undefined && chunk.length > 0) controller.enqueue(typeof chunk === 'string' ? encodeUtf8(chunk) : chunk)
+      controller.close()
+    },
+    get gone() {
+      return gone
+    },
+    onGone(fn) {
+      leave = fn
+      if (gone) fn()
+    },
+  }
+  return { sink, response }
+}

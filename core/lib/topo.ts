@@ -1,0 +1,35 @@
+// Stable topological sort: the given order stands wherever no constraint says otherwise.
+
+export interface TopoNode<T> {
+  value: T
+  /** Named in cycle errors. */
+  name: string
+  /** Indexes of nodes that must come first. */
+  after: readonly number[]
+}
+
+/** @throws Error whose message spells the cycle out ("a → b → a"). */
+export function topoSort<T>(nodes: readonly TopoNode<T>[]): T[] {
+  const out: T[] = []
+  const state: ('new' | 'open' | 'done')[] = nodes.map(() => 'new')
+  const path: number[] = []
+
+  const visit = (index: number): void => {
+    if (state[index] === 'done') return
+    if (state[index] === 'open') {
+      const cycle = [...path.slice(path.indexOf(index)), index].reverse()
+      throw new Error(cycle.map((at) => nodes[at]?.name).join(' → '))
+    }
+    state[index] = 'open'
+    path.push(index)
+    for (const before of [...(nodes[index]?.after ?? [])].sort((a, b) => a - b)) visit(before)
+    path.pop()
+    state[index] = 'done'
+    out.push((nodes[index] as TopoNode<T>).value)
+  }
+
+  nodes.forEach((_, index) => {
+    visit(index)
+  })
+  return out
+}

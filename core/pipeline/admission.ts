@@ -1,0 +1,72 @@
+// The way in: who calls, with what, and may they. In the order of refusals of DECISIONS 24:
+// 401 before the body is read, then 413, 400, validation, 403, 400 of strict mode, 429.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { deepFreeze } from '../lib/deep-freeze.ts'
+import { wireBody } from '../lib/wire-body.ts'
+import type { MatchedRoute } from '../http/data-routes.ts'
+import type { WireBody } from '../types/dialect.ts'
+import type { Ingress } from '../types/ports.ts'
+import { ANONYMOUS, type RequestState } from './context.ts'
+import { driver, type Kernel } from './kernel.ts'
+
+/** @throws GatewayError 401. */
+export async function authenticate(kernel: Kernel, ctx: RequestState): Promise<void> {
+  const { hooks } = ctx.generation
+  const principal = hooks.authenticate === null ? undefined : await hooks.authenticate(ctx)
+  if (principal !== undefined) {
+    ctx.principal = principal
+    return
+  }
+  if (kernel.options.requireApiKey) throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
+  if (ctx.peer?.local === false) {
+    throw GatewayError.unauthorized(
+      'Anonymous calls are for local clients only. Send a client key as `Authorization: Bearer <key>`; an operator creates one with `hookgate key create`.',
+    )
+  }
+  ctx.principal = ANONYMOUS
+}
+
+/** Reads and scans the body and learns model, stream and dialect from it. @throws GatewayError 413, 415, 400. */
+export async function readBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<void> {
+  const body = wireBody(await ingress.body(route.bodyLimit))
+  ctx.body = body
+  const { dialectRoute } = route
+  if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
+  const { fromPath } = route
+  ctx.stream = fromPath.stream ?? booleanMember(body, 'stream')
+  ctx.sse = ctx.dialect !== 'generate_content' || route.dialect !== 'generate_content' || !ctx.stream || /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
+  if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
+  ctx.requestedModel = fromPath.model ?? modelMember(body, route)
+  const decode = decoderOf(kernel, ctx, route, body)
+  ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode
+}
+
+function decoderOf(kernel: Kernel, ctx: RequestState, route: MatchedRoute, body: WireBody): () => unknown {
+  const { dataRoute, fromPath, operation } = route
+  if (dataRoute?.decode) return () => dataRoute.decode?.(ctx, body)
+  const path = ctx.dialect === route.dialect ? fromPath : {}
+  return () => driver(kernel, ctx.dialect).decodeRequest(body, ctx.headers, { ...path, operation })
+}
+
+function modelMember(body: WireBody, route: MatchedRoute): string {
+  if (route.models === 'none') return ''
+  const model = body.get('model')
+  if (typeof model === 'string' && model !== '') return checkedModel(model)
+  throw GatewayError.invalid('model', model === undefined || model === null ? '`model` is required.' : '`model` must be a non-empty string.')
+}
+
+/** RELIABILITY K5: bounded and printable; never trimmed, folded or decoded. */
+function checkedModel(model: string): string {
+  if (model.length > 256) throw GatewayError.invalid('model', '`model` is longer than 256 characters.')
+  for (let i = 0; i < model.length; i++) {
+    if (model.charCodeAt(i) < 0x20 || model.charCodeAt(i) === 0x7f) throw GatewayError.invalid('model', '`model` contains control characters.')
+  }
+  return model
+}
+
+function booleanMember(body: WireBody, name: string): boolean {
+  const value = body.get(name)
+  if (value === undefined || value === null) return false
+  if (typeof value !== 'boolean') throw GatewayError.invalid(name, `\`${name}\` must be a boolean.`)
+  return value
+}

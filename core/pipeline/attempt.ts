@@ -1,0 +1,129 @@
+// One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { sanitizeMessage } from '../lib/sanitize.ts'
+import { forkBody } from '../lib/wire-body.ts'
+import type { Dialect } from '../types/canonical.ts'
+import type { Candidate } from '../types/context.ts'
+import type { DialectDriver, Provider } from '../types/dialect.ts'
+import type { WireRequest } from '../types/ports.ts'
+import type { Result } from '../types/result.ts'
+import type { ConnectionService } from '../services.ts'
+import { CallState, makeHop } from './call-state.ts'
+import type { RequestState } from './context.ts'
+import { driver, type Kernel } from './kernel.ts'
+import { replaySource } from './replay-source.ts'
+import { joinUrl } from './upstream-url.ts'
+import { callUpstream } from './upstream.ts'
+
+/** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError, its message free of secrets. */
+export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: Candidate): Promise<Result> {
+  ctx.throwIfStopped()
+  const { hooks } = ctx.generation
+  const { connection } = candidate
+  const provider = kernel.provider(connection.provider)
+  const dialect = upstreamDialect(ctx, candidate, provider)
+  const hop = makeHop(kernel, ctx, candidate, provider, dialect)
+  const call = new CallState(ctx, candidate, hop)
+  if (hooks.prepare !== null) {
+    const preparing = hooks.prepare(ctx, call)
+    if (preparing) await preparing
+  }
+  ctx.hop = hop
+  if (provider.answer !== undefined) return local(provider, call, ctx)
+
+  const upstream = driver(kernel, dialect)
+  const path = await encode(kernel, ctx, call, upstream)
+  if (hooks.encoded !== null) {
+    const editing = hooks.encoded(ctx, call)
+    if (editing) await editing
+  }
+  const secret = connectionService(ctx).secretOf(connection)
+  const wire: WireRequest = {
+    method: 'POST',
+    url: joinUrl(connection.baseUrl ?? provider.dialects[dialect] ?? provider.baseUrl ?? '', path),
+    headers: wireHeaders(call, connection.headers, ctx.stream),
+    body: call.body.toBytes(),
+    proxyUrl: connection.proxyUrl === 'direct' ? null : (connection.proxyUrl ?? kernel.options.outboundProxy),
+    connectTimeoutMs: kernel.options.connectTimeoutMs,
+    stream: ctx.stream,
+  }
+  try {
+    const authorizing = provider.authorize(wire, dialect, secret)
+    if (authorizing) await authorizing
+    ctx.throwIfStopped()
+    return await callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call) }, wire)
+  } catch (error) {
+    throw withoutSecrets(GatewayError.from(error), secret)
+  }
+}
+
+function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
+  const dialect = connection.wireFormat ?? provider.dialectFor(ctx.request, ctx.dialect, provider.caps(target.model))
+  if (ctx.operation === 'count_tokens' && dialect !== 'messages') {
+    throw GatewayError.unsupported('model', 'This model’s provider cannot count tokens.')
+  }
+  return dialect
+}
+
+function local(provider: Provider, call: CallState, ctx: RequestState): Result {
+  const result = provider.answer?.(call.request, call.hop) as Result
+  // A local provider answers whole; a stream is its replay.
+  return ctx.stream && result.kind === 'full' ? { kind: 'stream', source: replaySource(result.response) } : result
+}
+
+async function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstream: DialectDriver): Promise<string> {
+  if (call.lane === 'bytes' && ctx.body !== null) {
+    const body = forkBody(ctx.body)
+    const spliced = upstream.spliceRequest(body, call.hop, ctx.headers)
+    call.body = body
+    addAll(call, spliced.headers)
+    return spliced.path
+  }
+  const remote = upstream.remoteMedia?.(call.request) ?? []
+  if (remote.length > 0) {
+    const { fetchMedia } = kernel
+    if (fetchMedia === undefined) throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
+    const fetched = await Promise.all(remote.map(async (url) => [url, await fetchMedia(url, ctx.signal)] as const))
+    call.replace(upstream.inlineMedia?.(call.request, new Map(fetched)) ?? call.edit())
+  }
+  const encoded = upstream.encodeRequest(call.request, call.hop)
+  call.body = encoded.body
+  addAll(call, encoded.headers)
+  return encoded.path
+}
+
+/** The answer may stay bytes when the dialects agree and nothing on the way back needs events or names restored. */
+function answersInBytes(ctx: RequestState, call: CallState): boolean {
+  const { hop } = call
+  if (hop.caller !== hop.upstream) return false
+  if (call.lane === 'events') {
+    for (const [sanitised, original] of hop.names) if (sanitised !== original) return false
+    if (hop.notes.size > 0) return false
+  }
+  const { hooks } = ctx.generation
+  if (!ctx.stream) return true
+  if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
+  return !(ctx.stages?.active ?? false) && !(hooks.batch !== null && hooks.applies('stream:batch', ctx))
+}
+
+function addAll(call: CallState, headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) call.headers.set(headers[i] as string, headers[i + 1] as string)
+}
+
+function wireHeaders(call: CallState, own: Readonly<Record<string, string>>, stream: boolean): string[] {
+  const headers = call.headers
+  for (const name in own) headers.set(name, own[name] as string)
+  return ['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json', 'accept-encoding', 'identity', ...headers.flat()]
+}
+
+function connectionService(ctx: RequestState): ConnectionService {
+  return ctx.generation.service('connections') as ConnectionService
+}
+
+/** An upstream may echo what we sent it: no credential leaves in an error. */
+function withoutSecrets(error: GatewayError, secret: string | null): GatewayError {
+  const message = sanitizeMessage(error.message, secret === null ? [] : [secret])
+  if (message === error.message) return error
+  const { status, type, code, param, retryAfterMs, skip, upstream, cause } = error
+  return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, upstream: upstream ?? undefined, cause })
+}

@@ -1,0 +1,200 @@
+// One request's state: what plugins see as RequestContext, plus what only the pipeline touches.
+// Every field is assigned in the constructor, so that all contexts share one hidden class.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { StreamStages } from '../hooks/runners.ts'
+import { headerBag } from '../lib/headers.ts'
+import { requestId } from '../lib/ids.ts'
+import type { Generation } from '../plugins/generation.ts'
+import type { CanonicalRequest, Dialect, Frozen, Operation } from '../types/canonical.ts'
+import type { Attempt, Candidate, Lease, Outcome, Plan, Principal, Reply, RequestContext, SkipReason, Step } from '../types/context.ts'
+import type { Hop, WireBody } from '../types/dialect.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
+import type { StreamFacts } from '../types/stream.ts'
+
+export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
+
+export interface ContextInit {
+  ingress: Ingress | null
+  generation: Generation
+  slotCount: number
+  operation: Operation
+  dialect: Dialect
+  headers: HeaderBag
+  /** Epoch ms and monotonic ms. */
+  now: number
+  monotonic: number
+  source?: string
+  parent?: RequestState | null
+}
+
+export class RequestState implements RequestContext {
+  readonly id: string
+  readonly startedAt: number
+  readonly startedMonotonic: number
+  readonly ingress: Ingress | null
+  readonly generation: Generation
+  readonly operation: Operation
+  dialect: Dialect
+  readonly headers: HeaderBag
+  readonly source: string
+  readonly parent: RequestState | null
+  readonly slots: unknown[]
+  stream: boolean
+  /** False for a generate-content stream that is a JSON array. */
+  sse: boolean
+  requestedModel: string
+  virtualModel: string | null = null
+  principal: Principal = ANONYMOUS
+  costCenter: string | null = null
+  sessionId: string | null = null
+  plan: Plan | null = null
+  candidate: Candidate | null = null
+  readonly attempts: Attempt[] = []
+  readonly steps: Step[] = []
+  readonly responseHeaders: HeaderBag = headerBag()
+  cached: Outcome['cached'] = false
+  edited = false
+  body: WireBody | null = null
+  /** The hop of the attempt that answered; encoders on the way back read its notes. */
+  hop: Hop | null = null
+  stages: StreamStages | null | undefined = undefined
+  facts: StreamFacts | null = null
+  lastReadAt: number
+  /** Set by whoever ends the request early; the running attempt is aborted with it. */
+  stopped: GatewayErrorShape | null = null
+  decode: (() => unknown) | null = null
+  #request: unknown
+  readonly #warnings = new Set<string>()
+  readonly #leases: Lease[] = []
+  readonly #taps: ((reply: Reply) => void)[] = []
+  readonly #stoppers = new Set<(reason: GatewayErrorShape) => void>()
+  #controller: AbortController | null = null
+  #settled = false
+
+  constructor(init: ContextInit) {
+    this.id = requestId()
+    this.startedAt = init.now
+    this.startedMonotonic = init.monotonic
+    this.lastReadAt = init.monotonic
+    this.ingress = init.ingress
+    this.generation = init.generation
+    this.operation = init.operation
+    this.dialect = init.dialect
+    this.headers = init.headers
+    this.source = init.source ?? 'api'
+    this.parent = init.parent ?? null
+    this.slots = new Array(init.slotCount)
+    this.stream = false
+    this.sse = true
+    this.requestedModel = ''
+    this.#request = undefined
+  }
+
+  get peer(): Peer | null {
+    return this.ingress?.peer ?? null
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.stopped !== null) this.#controller.abort(this.stopped)
+    }
+    return this.#controller.signal
+  }
+
+  get request(): Frozen<CanonicalRequest> {
+    if (this.#request === undefined) {
+      if (this.decode === null) throw new Error('The request has no body yet: this hook runs before it is read.')
+      this.#request = this.decode()
+    }
+    return this.#request as Frozen<CanonicalRequest>
+  }
+
+  /** True once the canonical form exists. */
+  get decoded(): boolean {
+    return this.#request !== undefined
+  }
+
+  edit(): CanonicalRequest {
+    const copy = editable(this.request)
+    this.edited = true
+    this.#request = copy
+    return copy
+  }
+
+  skip(candidate: Candidate, reason: SkipReason, until?: number): void {
+    this.attempts.push({ candidate, startedAt: this.startedAt, action: 'skipped', skipped: until === undefined ? { reason } : { reason, until } })
+  }
+
+  warn(slug: string): void {
+    this.#warnings.add(slug)
+  }
+
+  get warnings(): string {
+    return [...this.#warnings].join(',')
+  }
+
+  hold(lease: Lease): void {
+    if (this.#settled) throw new Error('The request has been settled: nothing can be held for it any more.')
+    this.#leases.push(lease)
+  }
+
+  /** Settles every lease once, last first. */
+  settleLeases(outcome: Outcome, failed: (error: unknown) => void): void {
+    this.#settled = true
+    for (const lease of this.#leases.splice(0).reverse()) {
+      try {
+        lease.settle(outcome)
+      } catch (error) {
+        failed(error)
+      }
+    }
+  }
+
+  tap(fn: (reply: Reply) => void): void {
+    this.#taps.push(fn)
+  }
+
+  get taps(): readonly ((reply: Reply) => void)[] {
+    return this.#taps
+  }
+
+  /** Calls `fn` when the request is stopped; at once when it has been. Returns the way out. */
+  onStop(fn: (reason: GatewayErrorShape) => void): () => void {
+    if (this.stopped !== null) fn(this.stopped)
+    else this.#stoppers.add(fn)
+    return () => this.#stoppers.delete(fn)
+  }
+
+  /** Ends the request early: client gone, deadline, drain. The first reason stands. */
+  stop(reason: GatewayErrorShape): void {
+    if (this.stopped !== null) return
+    this.stopped = reason
+    this.#controller?.abort(reason)
+    for (const fn of [...this.#stoppers]) fn(reason)
+    this.#stoppers.clear()
+  }
+
+  /** @throws the reason when the request was stopped. */
+  throwIfStopped(): void {
+    if (this.stopped !== null) throw GatewayError.from(this.stopped)
+  }
+}
+
+/** A copy one may change: request, system, messages and tools are fresh; parts are shared and to be replaced. */
+export function editable(request: Frozen<CanonicalRequest>): CanonicalRequest {
+  const source = request as CanonicalRequest
+  return {
+    ...source,
+    system: source.system.map((block) => ({ ...block, parts: [...block.parts] })),
+    messages: source.messages.map((message) => ({ ...message, parts: [...message.parts] })),
+    tools: source.tools.map((tool) => ({ ...tool })),
+    sampling: { ...source.sampling },
+    headers: { ...source.headers },
+    ext: { ...source.ext },
+    ...(source.reasoning ? { reasoning: { ...source.reasoning } } : {}),
+    ...(source.state ? { state: { ...source.state } } : {}),
+    ...(source.output ? { output: { ...source.output } } : {}),
+  }
+}

@@ -1,0 +1,103 @@
+// From a plan to an answer: targets × connections, one after the other, until one commits. Keeps no state between
+// requests; cooldowns, breakers and strategies are plugins on `candidates` and `attempt`.
+import { finalError, walkAction } from '../errors/classify.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { ConnectionService } from '../services.ts'
+import type { Attempt, Candidate, Plan } from '../types/context.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { Result } from '../types/result.ts'
+import { sendAttempt } from './attempt.ts'
+import type { RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+
+/** RELIABILITY 2.3: whatever the plan holds, no request calls upstreams more often. */
+const MAX_ATTEMPTS = 8
+
+/** @throws GatewayError: the caller's final error after the whole walk. */
+export async function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {
+  const { hooks } = ctx.generation
+  let candidates = expand(ctx, ctx.plan as Plan)
+  if (hooks.candidates !== null) candidates = await hooks.candidates(ctx, candidates)
+  if (candidates.length === 0) throw noCandidate(ctx)
+  const walk = () => walkCandidates(kernel, ctx, candidates)
+  return hooks.call === null ? walk() : hooks.call(ctx, undefined, walk)
+}
+
+function expand(ctx: RequestState, plan: Plan): Candidate[] {
+  const connections = ctx.generation.service('connections') as ConnectionService | undefined
+  if (connections === undefined) throw GatewayError.unavailable('No plugin provides connections to upstreams.')
+  return plan.targets.flatMap((target) =>
+    connections
+      .list(target.provider, target.model, ctx)
+      .filter((connection) => target.connectionId === null || target.connectionId === connection.id)
+      .map((connection) => ({ target, connection })),
+  )
+}
+
+function noCandidate(ctx: RequestState): GatewayErrorShape {
+  const skipped = ctx.attempts.flatMap((attempt) => attempt.skipped ?? [])
+  if (skipped.length === 0) {
+    return GatewayError.modelNotFound(ctx.requestedModel, 'No connection for its provider is configured and enabled for it.')
+  }
+  const waits = skipped.flatMap(({ until }) => (until === undefined ? [] : [Math.max(0, until - ctx.startedAt)]))
+  const retryAfterMs = waits.length > 0 ? Math.min(...waits) : null
+  const circuits = skipped.every(({ reason }) => reason === 'circuit_open')
+  const busy = skipped.some(({ reason }) => reason === 'cooldown' || reason === 'at_capacity' || reason === 'quota_exhausted' || reason === 'model_locked')
+  const reasons = [...new Set(skipped.map(({ reason }) => reason))].join(', ')
+  if (busy && !circuits) return GatewayError.rateLimited(`No account can take this request now (${reasons}).`, retryAfterMs)
+  return GatewayError.unavailable(`No account can take this request now (${reasons}).`, retryAfterMs === null ? {} : { retryAfterMs })
+}
+
+async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
+  const failures: GatewayErrorShape[] = []
+  const deadTargets = new Set<Candidate['target']>()
+  let sent = 0
+  for (const candidate of candidates) {
+    if (deadTargets.has(candidate.target)) continue
+    for (let fresh = false; ; fresh = true) {
+      if (sent >= Math.min(candidates.length + 1, MAX_ATTEMPTS)) throw finalError(failures, ctx.dialect)
+      const attempt: Attempt = { candidate, startedAt: kernel.clock.now() }
+      const outcome = await tryOnce(kernel, ctx, candidate, attempt)
+      if ('result' in outcome) return outcome.result
+      const { error } = outcome
+      const action = walkAction(error)
+      if (action === 'skip') {
+        Object.assign(attempt, { action: 'skipped', skipped: { reason: error.skip } })
+        failures.push(error)
+        break
+      }
+      sent++
+      if (action === 'return' || ctx.stopped !== null) throw failures.length > 0 && error.upstream === null ? error : finalError([error], ctx.dialect)
+      failures.push(error)
+      if (action === 'retry_fresh_socket' && !fresh) {
+        attempt.action = action
+        continue
+      }
+      attempt.action = action === 'next_target' ? 'next_target' : 'next_account'
+      if (action === 'next_target') deadTargets.add(candidate.target)
+      break
+    }
+  }
+  throw finalError(failures, ctx.dialect)
+}
+
+async function tryOnce(kernel: Kernel, ctx: RequestState, candidate: Candidate, attempt: Attempt): Promise<{ result: Result } | { error: GatewayErrorShape }> {
+  const { attempt: wrapped } = ctx.generation.hooks
+  const startedAt = kernel.clock.monotonic()
+  ctx.candidate = candidate
+  ctx.attempts.push(attempt)
+  const send = () => sendAttempt(kernel, ctx, candidate)
+  try {
+    const result = wrapped === null ? await send() : await wrapped(ctx, candidate, send)
+    attempt.status = 200
+    attempt.action = 'returned'
+    return { result }
+  } catch (thrown) {
+    const error = GatewayError.from(thrown)
+    attempt.status = error.upstream?.status || error.status
+    attempt.error = error
+    return { error: ctx.stopped ?? error }
+  } finally {
+    attempt.latencyMs = kernel.clock.monotonic() - startedAt
+  }
+}

@@ -1,0 +1,117 @@
+// Internal calls: a panel, a judge, an embedder, a probe. With a parent they are steps of its request and settle with it;
+// without one they settle on their own under their source.
+import { headerBag } from '../lib/headers.ts'
+import { noUsage } from '../lib/token-estimate.ts'
+import type { CanonicalRequest, Usage } from '../types/canonical.ts'
+import type { InvokeOptions } from '../types/plugin.ts'
+import type { Result } from '../types/result.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { RequestState } from './context.ts'
+import { transformed } from './egress.ts'
+import { execute } from './executor.ts'
+import type { Kernel } from './kernel.ts'
+import { resolve } from './pipeline.ts'
+import { settle } from './settle.ts'
+
+/** @throws GatewayError as a caller of the data plane would see it. */
+export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
+  const parent = (options.parent ?? null) as RequestState | null
+  const ctx = childContext(kernel, request, options, parent)
+  const unbind = [parent?.onStop((reason) => ctx.stop(reason)), onAbort(options.signal, () => ctx.stop(GatewayError.clientGone()))]
+  const done = (status: number, error: GatewayError | null): void => {
+    for (const off of unbind) off?.()
+    if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
+    else parent.steps.push(...ctx.steps, ...ownStep(ctx, status))
+  }
+  try {
+    const { target } = options
+    ctx.plan = target ? { targets: [target], strategy: 'direct', virtualModel: null } : await resolve(ctx)
+    const result = await execute(kernel, ctx)
+    for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
+    parent?.attempts.push(...ctx.attempts)
+    if (result.kind === 'stream') return { kind: 'stream', source: settlingSource(result.source, ctx, done) }
+    return await whole(ctx, result, done)
+  } catch (thrown) {
+    const error = GatewayError.from(thrown)
+    done(error.status, error)
+    throw error
+  }
+}
+
+function childContext(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions, parent: RequestState | null): RequestState {
+  const ctx = new RequestState({
+    ingress: null,
+    generation: parent?.generation ?? kernel.generation,
+    slotCount: kernel.slotCount,
+    operation: options.operation,
+    dialect: request.source,
+    headers: headerBag(),
+    now: kernel.clock.now(),
+    monotonic: kernel.clock.monotonic(),
+    source: options.source,
+    parent,
+  })
+  ctx.decode = () => request
+  ctx.stream = request.stream
+  ctx.requestedModel = request.model
+  if (parent !== null) Object.assign(ctx, { principal: parent.principal, costCenter: parent.costCenter, sessionId: parent.sessionId })
+  else ctx.principal = { ...ctx.principal, orgId: options.orgId ?? null }
+  return ctx
+}
+
+async function whole(ctx: RequestState, result: Result, done: (status: number, error: null) => void): Promise<Result> {
+  let answer = result
+  if (result.kind === 'full') {
+    const { hooks } = ctx.generation
+    if (hooks.response !== null && hooks.applies('response', ctx)) {
+      const response = await hooks.response(ctx, result.response)
+      if (response !== result.response) answer = { kind: 'full', response }
+    }
+    ctx.facts ??= { content: true, contentBytes: 0, terminal: true, usage: result.response.usage as Usage, finish: null, error: null }
+    transformed.add(answer)
+  }
+  done(200, null)
+  return answer
+}
+
+type StreamResult = Extract<Result, { kind: 'stream' }>
+
+/** The child of a streamed answer ends when its stream does. */
+function settlingSource(source: StreamResult['source'], ctx: RequestState, done: (status: number, error: GatewayError | null) => void): StreamResult['source'] {
+  ctx.facts = source.facts
+  return {
+    lane: source.lane,
+    facts: source.facts,
+    async pump(sink) {
+      await source.pump(sink)
+      done(200, source.facts.error === null ? null : GatewayError.from(source.facts.error))
+    },
+    cancel: (reason) => source.cancel(reason),
+    ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),
+  }
+}
+
+function ownStep(ctx: RequestState, status: number) {
+  const { candidate, facts } = ctx
+  if (candidate === null || facts === null) return []
+  const { connection, target } = candidate
+  return [
+    {
+      index: ctx.parent?.steps.length ?? 0,
+      provider: connection.provider,
+      connectionId: connection.id,
+      model: target.model,
+      usage: facts.usage ?? { ...noUsage(), estimated: true },
+      costNano: null,
+      status,
+      source: ctx.source,
+    },
+  ]
+}
+
+function onAbort(signal: AbortSignal | undefined, fn: () => void): (() => void) | undefined {
+  if (signal === undefined) return undefined
+  if (signal.aborted) fn()
+  signal.addEventListener('abort', fn, { once: true })
+  return () => signal.removeEventListener('abort', fn)
+}

@@ -1,0 +1,48 @@
+// What every exchange of one gateway shares. Built once by createGateway; only `generation` changes.
+import type { Metrics } from '../metrics/registry.ts'
+import type { Generation } from '../plugins/generation.ts'
+import type { Dialect } from '../types/canonical.ts'
+import type { DialectDriver, Provider } from '../types/dialect.ts'
+import type { Ports } from '../types/gateway.ts'
+import type { Clock, Logger, Transport } from '../types/ports.ts'
+import type { RouteTable } from '../http/data-routes.ts'
+import type { RequestState } from './context.ts'
+import type { Ticker } from './ticker.ts'
+
+export interface KernelOptions {
+  readonly profile: 'local' | 'cloud'
+  readonly requireApiKey: boolean
+  readonly maxBodyBytes: number
+  readonly heartbeatMs: number
+  readonly idleTimeoutMs: number
+  readonly connectTimeoutMs: number
+  /** 0 = none. */
+  readonly deadlineMs: number
+  readonly outboundProxy: string | null
+  /** Deep-freezes what hooks may only read: tests. */
+  readonly freeze: boolean
+}
+
+export interface Kernel {
+  readonly options: KernelOptions
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly transport: Transport
+  readonly fetchMedia: Ports['fetchMedia']
+  readonly dialects: ReadonlyMap<Dialect, DialectDriver>
+  /** By id and alias; an unknown id is a custom provider. */
+  provider(id: string): Provider
+  readonly ticker: Ticker
+  readonly active: Set<RequestState>
+  generation: Generation
+  routes: RouteTable
+  slotCount: number
+  draining: boolean
+}
+
+export function driver(kernel: Kernel, dialect: Dialect): DialectDriver {
+  const found = kernel.dialects.get(dialect)
+  if (found === undefined) throw new Error(`This gateway has no driver for the dialect ${dialect}.`)
+  return found
+}

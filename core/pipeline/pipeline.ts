@@ -1,0 +1,142 @@
+// The story of one request, from ingress to settled. Every stage is null when nobody hooks into it;
+// every way out passes through settle().
+import { GatewayError } from '../errors/gateway-error.ts'
+import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
+import { requestId } from '../lib/ids.ts'
+import type { Plan } from '../types/context.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { Ingress, Sink } from '../types/ports.ts'
+import type { Result } from '../types/result.ts'
+import { authenticate, readBody } from './admission.ts'
+import { hopOf } from './call-state.ts'
+import { RequestState } from './context.ts'
+import { sendResult } from './egress.ts'
+import { execute } from './executor.ts'
+import { driver, type Kernel } from './kernel.ts'
+import { ReplyWriter } from './reply.ts'
+import { settle } from './settle.ts'
+import { openUnit } from './unit.ts'
+
+/** Serves one exchange. Never rejects; resolves when it is settled. */
+export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink): Promise<void> {
+  const reply = new ReplyWriter(kernel, sink)
+  let route: MatchedRoute
+  try {
+    route = kernel.routes.match(ingress)
+  } catch (error) {
+    refuseUnrouted(reply, ingress, sink, error)
+    return
+  }
+  const ctx = contextFor(kernel, ingress, route)
+  kernel.active.add(ctx)
+  sink.onGone(() => ctx.stop(GatewayError.clientGone()))
+  const untick = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
+  let error: GatewayErrorShape | null = null
+  try {
+    const result = await answer(kernel, ctx, route, ingress)
+    await sendResult(kernel, ctx, result, reply)
+    error = ctx.facts?.error ?? null
+  } catch (thrown) {
+    error = conclude(kernel, ctx, reply, thrown)
+  } finally {
+    untick()
+    kernel.active.delete(ctx)
+    settle(kernel, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
+  }
+}
+
+/** ingress → authenticate → body → access → resolve → request → answer → admit → call. */
+async function answer(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Result> {
+  const { hooks } = ctx.generation
+  if (hooks.ingress !== null) {
+    const entering = hooks.ingress(ctx)
+    if (entering) await entering
+  }
+  await authenticate(kernel, ctx)
+  if (ingress.method !== 'GET') await readBody(kernel, ctx, route, ingress)
+  if (hooks.access !== null) {
+    const checking = hooks.access(ctx)
+    if (checking) await checking
+  }
+  if (route.dataRoute?.handler) return route.dataRoute.handler(ctx)
+  return routed(kernel, ctx)
+}
+
+async function routed(kernel: Kernel, ctx: RequestState): Promise<Result> {
+  const { hooks } = ctx.generation
+  ctx.plan = await resolve(ctx)
+  ctx.virtualModel = ctx.plan.virtualModel
+  if (hooks.request !== null) {
+    const checking = hooks.request(ctx)
+    if (checking) await checking
+  }
+  if (hooks.answer !== null) {
+    const hit = await hooks.answer(ctx)
+    if (hit !== undefined) return hit
+  }
+  if (hooks.admit !== null) {
+    const unit = openUnit(false)
+    const admitting = hooks.admit(ctx, unit)
+    if (admitting) await admitting
+    unit.committed((error) => kernel.log.error('admit.failed', { requestId: ctx.id, error: String(error) }))
+  }
+  return withDeadline(kernel, ctx)
+}
+
+/** @throws GatewayError 400 when nobody knows the model. */
+export async function resolve(ctx: RequestState): Promise<Plan> {
+  const { hooks } = ctx.generation
+  const plan = hooks.resolve === null ? undefined : await hooks.resolve(ctx)
+  if (plan === undefined || plan.targets.length === 0) throw GatewayError.modelNotFound(ctx.requestedModel)
+  return plan
+}
+
+/** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut (SPEC). */
+async function withDeadline(kernel: Kernel, ctx: RequestState): Promise<Result> {
+  const { deadlineMs } = kernel.options
+  if (deadlineMs <= 0) return execute(kernel, ctx)
+  const timer = kernel.clock.timer(deadlineMs, () => ctx.stop(GatewayError.timeout(`The request took longer than its deadline of ${deadlineMs} ms.`)))
+  try {
+    return await execute(kernel, ctx)
+  } finally {
+    timer.cancel()
+  }
+}
+
+function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): RequestState {
+  return new RequestState({
+    ingress,
+    generation: kernel.generation,
+    slotCount: kernel.slotCount,
+    operation: route.operation,
+    dialect: route.dialect,
+    headers: ingress.headers,
+    now: kernel.clock.now(),
+    monotonic: kernel.clock.monotonic(),
+  })
+}
+
+function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
+  // Before admission there is no stream to keep alive, only a body that may still be refused.
+  if (ctx.stream && ctx.plan !== null) reply.tick(now, ctx)
+}
+
+/** A failure before the answer: a status while nothing is on the wire, the dialect's error frame after a heartbeat. */
+function conclude(kernel: Kernel, ctx: RequestState, reply: ReplyWriter, thrown: unknown): GatewayErrorShape {
+  const error = GatewayError.from(thrown)
+  if (ctx.stopped?.status === 499) return ctx.stopped
+  if (!reply.headSent) return reply.fail(ctx, thrown, ctx.dialect, ctx.id)
+  const shown = reply.presentable(error, ctx.dialect)
+  try {
+    reply.end(driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)).error(shown))
+  } catch (failure) {
+    kernel.log.error('request.failed', { requestId: ctx.id, error: String(failure) })
+    reply.end()
+  }
+  return error
+}
+
+function refuseUnrouted(reply: ReplyWriter, ingress: Ingress, sink: Sink, thrown: unknown): void {
+  sink.onGone(() => {})
+  reply.fail(null, thrown, dialectOfPath(ingress.path), requestId())
+}

@@ -1,0 +1,153 @@
+// The caller's side of one exchange: knows what is on the wire already, adds the gateway's headers, keeps a quiet
+// stream alive, and turns a failure into whatever form is still possible.
+import { asCallerError } from '../errors/classify.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import { sanitizeMessage } from '../lib/sanitize.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { Sink } from '../types/ports.ts'
+import type { Dialect } from '../types/canonical.ts'
+import type { RequestState } from './context.ts'
+import { driver, type Kernel } from './kernel.ts'
+
+/** A reader that takes nothing for this long has left (RELIABILITY row 40). */
+const WRITE_STALL_MS = 120_000
+const PING = ': ping\n\n'
+
+export class ReplyWriter {
+  readonly #kernel: Kernel
+  readonly #sink: Sink
+  #headSent = false
+  #lastWriteAt: number
+  #drainingSince: number | null = null
+  #status = 0
+  #firstByteAt: number | null = null
+
+  constructor(kernel: Kernel, sink: Sink) {
+    this.#kernel = kernel
+    this.#sink = sink
+    this.#lastWriteAt = kernel.clock.monotonic()
+  }
+
+  get headSent(): boolean {
+    return this.#headSent
+  }
+
+  get status(): number {
+    return this.#status
+  }
+
+  /** Monotonic ms of the first content byte; null before it. */
+  get firstByteAt(): number | null {
+    return this.#firstByteAt
+  }
+
+  /** Sends the head of a stream, once. */
+  openStream(ctx: RequestState): void {
+    if (this.#headSent) return
+    const type = ctx.sse ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8'
+    this.#head(200, ctx, ctx.dialect, ['content-type', type])
+  }
+
+  write(chunk: Uint8Array | string): void {
+    const now = this.#kernel.clock.monotonic()
+    this.#firstByteAt ??= now
+    this.#lastWriteAt = now
+    this.#sink.write(chunk)
+  }
+
+  /** Between network reads: undefined = go on. */
+  drained(): Promise<void> | undefined {
+    const waiting = this.#sink.drained()
+    if (waiting === undefined) return undefined
+    this.#drainingSince ??= this.#kernel.clock.monotonic()
+    return waiting.then(() => {
+      this.#drainingSince = null
+      this.#lastWriteAt = this.#kernel.clock.monotonic()
+    })
+  }
+
+  end(chunk?: string): void {
+    if (chunk) this.#sink.end(chunk)
+    else this.#sink.end()
+  }
+
+  /** A whole answer. */
+  send(ctx: RequestState, status: number, headers: readonly string[], body: Uint8Array | string | null): void {
+    this.#firstByteAt ??= this.#kernel.clock.monotonic()
+    this.#head(status, ctx, ctx.dialect, headers)
+    if (ctx.taps.length > 0) {
+      const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
+      for (const tap of ctx.taps) tap({ status, headers, body: bytes })
+    }
+    this.#sink.end(body ?? undefined)
+  }
+
+  /** An error before any content: a status and the dialect's envelope. */
+  fail(ctx: RequestState | null, thrown: unknown, dialect: Dialect, id: string): GatewayErrorShape {
+    const error = this.presentable(thrown, dialect)
+    const headers = ['content-type', 'application/json; charset=utf-8', ...(error.headers ?? [])]
+    if (error.retryAfterMs !== null) headers.push('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))))
+    // The gateway has walked its candidates: a client that retries at once only adds load.
+    if (ctx !== null && ctx.attempts.length > 1 && error.status >= 429) headers.push('x-should-retry', 'false')
+    this.#head(error.status, ctx, dialect, headers, id)
+    this.#sink.end(driver(this.#kernel, dialect).encodeError(error, id))
+    return error
+  }
+
+  /** What a thrown value may look like to a caller. */
+  presentable(thrown: unknown, dialect: Dialect): GatewayErrorShape {
+    const error = asCallerError(GatewayError.from(thrown), dialect)
+    if (!GatewayError.is(thrown)) {
+      this.#kernel.log.error('request.failed', { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) })
+    }
+    const message = sanitizeMessage(error.message)
+    if (message === error.message) return error
+    const { status, type, code, param, retryAfterMs, skip, upstream } = error
+    return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, upstream: upstream ?? undefined, cause: error })
+  }
+
+  /** Heartbeat and stall, from the shared ticker. Only ever called between whole frames: writes are whole frames. */
+  tick(now: number, ctx: RequestState): void {
+    if (this.#drainingSince !== null) {
+      if (now - this.#drainingSince >= WRITE_STALL_MS) ctx.stop(GatewayError.clientGone())
+      return
+    }
+    const every = this.#kernel.options.heartbeatMs
+    if (every <= 0 || !ctx.sse || now - this.#lastWriteAt < every || this.#sink.gone) return
+    this.openStream(ctx)
+    this.#lastWriteAt = now
+    this.#sink.write(PING)
+  }
+
+  #head(status: number, ctx: RequestState | null, dialect: Dialect, headers: readonly string[], id = ctx?.id ?? ''): void {
+    if (this.#headSent) return
+    this.#headSent = true
+    this.#status = status
+    const out = [...headers, 'x-gateway-request-id', id, dialect === 'messages' ? 'request-id' : 'x-request-id', id]
+    out.push('cache-control', 'no-store', 'x-content-type-options', 'nosniff')
+    if (ctx !== null) addGatewayHeaders(out, ctx, status)
+    this.#sink.head(status, out)
+  }
+}
+
+function addGatewayHeaders(out: string[], ctx: RequestState, status: number): void {
+  const sent = ctx.attempts.reduce((count, attempt) => (attempt.action === 'skipped' ? count : count + 1), 0)
+  if (sent > 0) out.push('x-gateway-attempts', String(sent))
+  if (status < 400) {
+    if (ctx.candidate !== null) {
+      out.push('x-gateway-provider', headerText(ctx.candidate.connection.provider), 'x-gateway-model', headerText(ctx.candidate.target.model))
+    }
+    if (ctx.operation === 'chat') {
+      out.push('x-gateway-cache', ctx.cached === false ? 'miss' : 'hit')
+      if (ctx.cached !== false) out.push('x-gateway-cache-type', ctx.cached)
+    }
+  }
+  if (ctx.warnings !== '') out.push('x-gateway-warnings', ctx.warnings)
+  for (const [name, value] of ctx.responseHeaders) out.push(name, value)
+}
+
+/** Model strings come from callers: nothing that could end a header line leaves. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}

@@ -1,0 +1,94 @@
+// The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
+import { estimateUsage, noUsage } from '../lib/token-estimate.ts'
+import type { Usage } from '../types/canonical.ts'
+import type { Outcome, Step } from '../types/context.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+import { openUnit } from './unit.ts'
+
+export interface Ending {
+  /** What the caller saw: the status on the wire. */
+  status: number
+  error: GatewayErrorShape | null
+  /** Monotonic ms. */
+  firstByteAt: number | null
+}
+
+/** SPEC "States": a stream that failed after its start is 502, one the client left is 499; tokens so far count. */
+export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outcome {
+  const aborted = ctx.stopped?.status === 499
+  const broken = ending.error !== null && ending.status === 200
+  const usage = finalUsage(ctx, aborted || broken)
+  const step = stepOf(ctx, usage, ending, broken || aborted)
+  const outcome: Outcome = Object.freeze({
+    status: aborted ? 499 : broken ? 502 : ending.status,
+    ...(ending.error ? { error: ending.error } : {}),
+    aborted,
+    cached: ctx.cached,
+    usage,
+    steps: Object.freeze(step === null ? [...ctx.steps] : [...ctx.steps, step]),
+    costNano: null,
+    latencyMs: kernel.clock.monotonic() - ctx.startedMonotonic,
+    firstByteMs: ending.firstByteAt === null ? null : ending.firstByteAt - ctx.startedMonotonic,
+  })
+  const { hooks } = ctx.generation
+  ctx.settleLeases(outcome, (error) => failed(kernel, ctx, 'lease', error))
+  const unit = openUnit(false)
+  if (hooks.settle !== null) {
+    try {
+      hooks.settle(ctx, outcome, unit)
+    } catch (error) {
+      failed(kernel, ctx, 'settle', error)
+    }
+  }
+  unit.committed((error) => failed(kernel, ctx, 'afterCommit', error))
+  if (hooks.settled !== null) void hooks.settled(ctx, outcome)
+  return outcome
+}
+
+/** What the upstream reported; an estimate where it did not and something was delivered. An explicit zero stays zero. */
+function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
+  const { facts } = ctx
+  const reported = facts?.usage ?? null
+  if (ctx.cached !== false || facts === null) return noUsage()
+  if (reported !== null && !reported.estimated && sane(reported)) {
+    // A cut stream may have reported its prompt but not yet its output.
+    if (!cutShort || reported.outputTotal * 4 >= facts.contentBytes) return reported
+    const outputTotal = Math.max(reported.outputTotal, Math.ceil(facts.contentBytes / 4))
+    return { ...reported, outputTotal, total: reported.inputTotal + outputTotal, estimated: true }
+  }
+  return estimateUsage(requestOrNull(ctx), facts.contentBytes)
+}
+
+function sane(usage: Usage): boolean {
+  return [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every((count) => Number.isFinite(count) && count >= 0)
+}
+
+function requestOrNull(ctx: RequestState) {
+  if (ctx.operation !== 'chat' || ctx.decode === null) return null
+  try {
+    return ctx.request
+  } catch {
+    return null
+  }
+}
+
+function stepOf(ctx: RequestState, usage: Usage, ending: Ending, cutShort: boolean): Step | null {
+  const { candidate } = ctx
+  if (candidate === null || ctx.facts === null || ctx.operation !== 'chat') return null
+  return {
+    index: ctx.steps.length,
+    provider: candidate.connection.provider,
+    connectionId: candidate.connection.id,
+    model: candidate.target.model,
+    usage,
+    costNano: null,
+    status: cutShort ? (ctx.stopped?.status === 499 ? 499 : 502) : ending.status,
+    source: ctx.source,
+  }
+}
+
+function failed(kernel: Kernel, ctx: RequestState, where: string, error: unknown): void {
+  kernel.log.error('settle.failed', { requestId: ctx.id, where, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+}

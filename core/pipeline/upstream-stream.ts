@@ -1,0 +1,195 @@
+// An upstream's SSE answer as a StreamSource. Until the first content everything is held back, so that another
+// candidate can still answer; from then on each network read goes straight through, in bytes or as events.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { StreamStages } from '../hooks/runners.ts'
+import { byteLength } from '../lib/bytes.ts'
+import { mergeUsage } from '../lib/collect.ts'
+import { createSseSplitter, type SseSplitter } from '../lib/sse.ts'
+import type { FrameFilter, SseFrame, StreamDecoder } from '../types/dialect.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
+
+export interface UpstreamStreamInit {
+  /** Exactly one of the two: bytes or events lane. */
+  filter: FrameFilter | null
+  decoder: StreamDecoder | null
+  /** Byte lane with watching transforms: parsed copies go here. */
+  watch: { decoder: StreamDecoder; stages: StreamStages } | null
+  /** The first content has come, or a complete answer without any: the attempt has succeeded. */
+  committed(): void
+  /** It failed before that. */
+  failed(error: GatewayErrorShape): void
+  /** Aborts the upstream call. */
+  abort(reason: GatewayErrorShape): void
+}
+
+/** Bytes of one stream (RELIABILITY row 51). */
+const MAX_STREAM_BYTES = 256 * 1024 * 1024
+
+export function emptyFacts(): StreamFacts {
+  return { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
+}
+
+export class UpstreamStream implements StreamSource {
+  readonly lane: 'bytes' | 'events'
+  readonly facts: StreamFacts
+  readonly #init: UpstreamStreamInit
+  readonly #splitter: SseSplitter = createSseSplitter()
+  readonly #held: (StreamEvent | Uint8Array | string)[] = []
+  #sink: StreamSink | null = null
+  #committed = false
+  #over = false
+  #finished: () => void = () => {}
+  #bytes = 0
+
+  constructor(init: UpstreamStreamInit) {
+    this.#init = init
+    this.lane = init.filter === null ? 'events' : 'bytes'
+    this.facts = init.filter?.facts ?? emptyFacts()
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  push(chunk: Uint8Array): Promise<void> | undefined {
+    if (this.#over) return undefined
+    this.#bytes += chunk.length
+    if (this.#bytes > MAX_STREAM_BYTES) {
+      this.fail(GatewayError.protocol('The upstream stream is longer than the limit.'))
+      return undefined
+    }
+    try {
+      this.#splitter.push(chunk, this.#onFrame)
+    } catch (error) {
+      this.fail(GatewayError.from(error))
+      return undefined
+    }
+    return this.#sink?.ready()
+  }
+
+  end(): void {
+    if (this.#over) return
+    try {
+      this.#splitter.end(this.#onFrame)
+      if (this.#over) return
+      if (this.#init.filter !== null) {
+        const rest = this.#init.filter.end()
+        if (this.facts.error !== null) return this.fail(this.facts.error)
+        if (rest !== '') this.#put(rest)
+        this.#init.watch?.decoder.end(this.#onWatched)
+        this.#init.watch?.stages.flush(() => {})
+      } else {
+        this.#init.decoder?.end(this.#onEvent)
+      }
+    } catch (error) {
+      return this.fail(GatewayError.from(error))
+    }
+    if (this.#over) return
+    if (!this.#committed) {
+      if (!this.facts.terminal) return this.fail(GatewayError.protocol('The upstream sent an empty stream.'))
+      this.#commit()
+    }
+    this.#finish()
+  }
+
+  /** The upstream broke, or its answer cannot be used. Before the commit the attempt fails; after it the stream ends in an error. */
+  fail(error: GatewayErrorShape): void {
+    if (this.#over) return
+    // A cut after the terminal event takes nothing from the answer.
+    if (this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream') return this.#finish()
+    this.facts.error = error
+    this.#over = true
+    this.#init.abort(error)
+    if (this.#committed) this.#finished()
+    else this.#init.failed(error)
+  }
+
+  pump(sink: StreamSink): Promise<void> {
+    for (const item of this.#held.splice(0)) deliver(sink, item)
+    const ready = sink.ready()
+    this.#sink = sink
+    if (this.#over) return Promise.resolve(ready)
+    return new Promise((resolve) => {
+      this.#finished = resolve
+    })
+  }
+
+  cancel(reason: GatewayErrorShape = GatewayError.clientGone()): void {
+    if (this.#over) return
+    this.facts.error ??= reason
+    this.#over = true
+    this.#init.abort(reason)
+    this.#finished()
+  }
+
+  errorFrame(error: GatewayErrorShape): string {
+    return this.#init.filter?.error(error) ?? ''
+  }
+
+  readonly #onFrame = (frame: SseFrame): void => {
+    if (this.#over) return
+    const { filter, decoder, watch } = this.#init
+    if (filter !== null) {
+      const out = filter.frame(frame)
+      if (this.facts.error !== null) return this.fail(this.facts.error)
+      watch?.decoder.frame(frame, this.#onWatched)
+      if (out !== null && out !== '') this.#put(out)
+      if (!this.#committed && (this.facts.content || this.facts.terminal)) this.#commit()
+    } else decoder?.frame(frame, this.#onEvent)
+  }
+
+  readonly #onWatched = (event: StreamEvent): void => {
+    this.#init.watch?.stages.event(event, () => {})
+  }
+
+  readonly #onEvent = (event: StreamEvent): void => {
+    if (this.#over) return
+    const { facts } = this
+    if (event.e === 'error') {
+      return this.fail(GatewayError.upstream(event.status, event.message, { code: event.code ?? null, kind: 'stream' }))
+    }
+    if (event.e === 'delta') {
+      facts.content = true
+      facts.contentBytes += deltaBytes(event.d)
+    } else if (event.e === 'part_stop' && event.full.t !== 'text' && event.full.t !== 'reasoning') facts.content = true
+    else if (event.e === 'start' && event.usage) facts.usage = mergeUsage(facts.usage, event.usage)
+    else if (event.e === 'usage') facts.usage = mergeUsage(facts.usage, event.usage)
+    else if (event.e === 'finish') {
+      facts.finish ??= event.finish
+      facts.terminal = true
+    } else if (event.e === 'end') facts.terminal = true
+    this.#put(event)
+    if (!this.#committed && (facts.content || facts.terminal)) this.#commit()
+  }
+
+  #put(item: StreamEvent | Uint8Array | string): void {
+    if (this.#sink === null) this.#held.push(item)
+    else deliver(this.#sink, item)
+  }
+
+  #commit(): void {
+    this.#committed = true
+    this.#init.committed()
+  }
+
+  #finish(): void {
+    this.#over = true
+    this.#finished()
+  }
+}
+
+function deliver(sink: StreamSink, item: StreamEvent | Uint8Array | string): void {
+  if (typeof item === 'string' || item instanceof Uint8Array) sink.frame(item)
+  else sink.event(item)
+}
+
+/** UTF-8 bytes of what a caller would see of a delta. */
+export function deltaBytes(delta: Extract<StreamEvent, { e: 'delta' }>['d']): number {
+  if ('text' in delta) return byteLength(delta.text)
+  if ('reasoning' in delta) return byteLength(delta.reasoning)
+  if ('args' in delta) return byteLength(delta.args)
+  if ('summary' in delta) return byteLength(delta.summary)
+  if ('refusal' in delta) return byteLength(delta.refusal)
+  return 0
+}

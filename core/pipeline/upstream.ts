@@ -1,0 +1,250 @@
+// One upstream call: sends the wire request, looks at what comes back, and turns it into a Result or a failure.
+// JSON where a stream was asked, a stream where JSON was asked, HTML, errors under HTTP 200: all end up where they belong.
+import { retryHint } from '../errors/retry-hint.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import { concatBytes } from '../lib/bytes.ts'
+import { collector } from '../lib/collect.ts'
+import { createSseSplitter } from '../lib/sse.ts'
+import { wireBody } from '../lib/wire-body.ts'
+import type { CanonicalResponse, Frozen } from '../types/canonical.ts'
+import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
+import type { Result } from '../types/result.ts'
+import type { RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+import { replaySource } from './replay-source.ts'
+import { UpstreamStream } from './upstream-stream.ts'
+
+export interface UpstreamCall {
+  readonly kernel: Kernel
+  readonly ctx: RequestState
+  readonly hop: Hop
+  readonly driver: DialectDriver
+  /** Same dialect both ways and nobody wants events: answers stay bytes. */
+  readonly byteLane: boolean
+}
+
+/** Bytes of an error body worth reading. */
+const MAX_ERROR_BYTES = 256 * 1024
+/** Wall time of one stream, ms (RELIABILITY row 51). */
+const MAX_STREAM_MS = 30 * 60_000
+
+type Mode = 'unknown' | 'json' | 'stream' | 'collect' | 'error'
+
+/** Resolves at the commit point: a whole answer, or a stream whose first content is there. */
+export function callUpstream(call: UpstreamCall, wire: WireRequest): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    new UpstreamExchange(call, resolve, reject).send(wire)
+  })
+}
+
+class UpstreamExchange implements WireHandler {
+  readonly #call: UpstreamCall
+  readonly #resolve: (result: Result) => void
+  readonly #reject: (error: GatewayErrorShape) => void
+  readonly #chunks: Uint8Array[] = []
+  #mode: Mode = 'unknown'
+  #status = 0
+  #headers: HeaderBag | null = null
+  #size = 0
+  #stream: UpstreamStream | null = null
+  #done = false
+  #paused = false
+  #abort: (reason: GatewayErrorShape) => void = () => {}
+  #cleanup: (() => void)[] = []
+
+  constructor(call: UpstreamCall, resolve: (result: Result) => void, reject: (error: GatewayErrorShape) => void) {
+    this.#call = call
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  send(wire: WireRequest): void {
+    const { kernel, ctx } = this.#call
+    ctx.lastReadAt = kernel.clock.monotonic()
+    const startedAt = ctx.lastReadAt
+    const idle = kernel.options.idleTimeoutMs
+    const sent = kernel.transport.send(wire, this)
+    this.#abort = (reason) => sent.abort(reason)
+    if (this.#done) return
+    this.#cleanup.push(
+      ctx.onStop((reason) => this.#stop(reason)),
+      kernel.ticker.add({
+        tick: (now) => {
+          if (!this.#paused && idle > 0 && now - ctx.lastReadAt >= idle) this.#stop(GatewayError.timeout(`The upstream was silent for ${idle} ms.`))
+          else if (now - startedAt >= MAX_STREAM_MS) this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
+        },
+      }),
+    )
+  }
+
+  head(status: number, headers: HeaderBag): void {
+    this.#call.ctx.lastReadAt = this.#call.kernel.clock.monotonic()
+    this.#status = status
+    this.#headers = headers
+    if (status < 200 || status > 299) this.#mode = 'error'
+  }
+
+  data(chunk: Uint8Array): Promise<void> | undefined {
+    const { ctx, kernel } = this.#call
+    ctx.lastReadAt = kernel.clock.monotonic()
+    if (this.#done && this.#stream === null) return undefined
+    if (this.#mode === 'unknown') this.#sniff(chunk)
+    if (this.#mode === 'stream') return this.#paced(this.#stream?.push(chunk))
+    this.#size += chunk.length
+    if (this.#mode !== 'error' || this.#size <= MAX_ERROR_BYTES) this.#chunks.push(chunk)
+    return undefined
+  }
+
+  end(): void {
+    if (this.#stream !== null) this.#stream.end()
+    else if (!this.#done) this.#whole()
+    this.#finish()
+  }
+
+  error(error: GatewayErrorShape): void {
+    if (this.#stream !== null) this.#stream.fail(error)
+    else this.#fail(error)
+    this.#finish()
+  }
+
+  /** What the first byte that means something tells about the body. */
+  #sniff(chunk: Uint8Array): void {
+    let at = this.#size === 0 && chunk[0] === 0xef && chunk[1] === 0xbb ? 3 : 0
+    while (at < chunk.length && (chunk[at] === 0x20 || chunk[at] === 0x0a || chunk[at] === 0x0d || chunk[at] === 0x09)) at++
+    if (at === chunk.length) return
+    const byte = chunk[at]
+    if (byte === 0x7b || byte === 0x5b) this.#mode = 'json'
+    else if (byte === 0x3c) {
+      this.#fail(GatewayError.protocol('The upstream answered with HTML instead of an answer.'))
+      this.#abort(GatewayError.protocol('HTML'))
+    } else if (this.#call.ctx.stream) {
+      this.#mode = 'stream'
+      this.#stream = this.#openStream()
+    } else this.#mode = 'collect'
+  }
+
+  #openStream(): UpstreamStream {
+    const { driver, hop, byteLane, ctx } = this.#call
+    const stages = ctx.stages ?? null
+    const stream: UpstreamStream = new UpstreamStream({
+      filter: byteLane ? driver.filterStream(hop) : null,
+      decoder: byteLane ? null : driver.decodeStream(hop),
+      watch: byteLane && stages !== null && stages.watchers.length > 0 ? { decoder: driver.decodeStream(hop), stages } : null,
+      committed: () => {
+        this.#done = true
+        this.#resolve({ kind: 'stream', source: stream })
+      },
+      failed: (error) => this.#fail(error),
+      abort: (reason) => {
+        this.#abort(reason)
+        this.#finish()
+      },
+    })
+    return stream
+  }
+
+  /** Back-pressure: while the caller does not read, the upstream is not idle but held. */
+  #paced(ready: Promise<void> | undefined): Promise<void> | undefined {
+    if (ready === undefined) return undefined
+    this.#paused = true
+    const { ctx, kernel } = this.#call
+    return ready.then(() => {
+      this.#paused = false
+      ctx.lastReadAt = kernel.clock.monotonic()
+    })
+  }
+
+  #whole(): void {
+    const { driver, ctx, hop, byteLane, kernel } = this.#call
+    const bytes = this.#chunks.length === 0 ? new Uint8Array(0) : concatBytes(this.#chunks)
+    try {
+      if (this.#mode === 'error') throw this.#errorOf(bytes)
+      if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
+      if (this.#mode === 'collect') return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, hop) })
+      const body = parseBody(bytes)
+      if (ctx.stream) {
+        const response = driver.decodeResponse(body, hop)
+        return this.#settle({ kind: 'stream', source: replaySource(response) })
+      }
+      if (!byteLane) return this.#settle({ kind: 'full', response: driver.decodeResponse(body, hop) })
+      this.#settle(byteAnswer(body, driver, hop, ctx))
+    } catch (error) {
+      const own = GatewayError.from(error)
+      this.#fail(own.status >= 500 || own.upstream !== null ? hinted(own, this.#headers, bytes, kernel.clock.now()) : GatewayError.protocol('The upstream answered something that cannot be understood.', own))
+    }
+  }
+
+  #errorOf(bytes: Uint8Array): GatewayErrorShape {
+    if (this.#status >= 300 && this.#status < 400) {
+      return GatewayError.upstream(this.#status, `The upstream answered with a redirect (${this.#status}), which is not followed. Check the base URL of the connection.`)
+    }
+    return this.#call.driver.decodeError(this.#status, this.#headers as HeaderBag, bytes)
+  }
+
+  #settle(result: Result): void {
+    this.#done = true
+    this.#resolve(result)
+  }
+
+  #fail(error: GatewayErrorShape): void {
+    if (this.#done) return
+    this.#done = true
+    this.#reject(hinted(GatewayError.from(error), this.#headers, new Uint8Array(0), this.#call.kernel.clock.now()))
+  }
+
+  #stop(reason: GatewayErrorShape): void {
+    this.#abort(reason)
+    if (this.#stream !== null) this.#stream.fail(reason)
+    else this.#fail(reason)
+    this.#finish()
+  }
+
+  #finish(): void {
+    for (const clean of this.#cleanup.splice(0)) clean()
+  }
+}
+
+function parseBody(bytes: Uint8Array): WireBody {
+  try {
+    return wireBody(bytes)
+  } catch (error) {
+    throw GatewayError.protocol('The upstream answered with broken JSON.', error)
+  }
+}
+
+function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): CanonicalResponse {
+  const decoder = driver.decodeStream(hop)
+  const whole = collector()
+  const splitter = createSseSplitter()
+  splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
+  splitter.end((frame) => decoder.frame(frame, whole.event))
+  decoder.end(whole.event)
+  return whole.response()
+}
+
+/** The upstream's own bytes; the canonical form only when somebody asks. */
+function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
+  const facts = driver.inspectResponse(body, hop)
+  if (facts.error !== null) throw facts.error
+  ctx.facts = { ...facts, contentBytes: 0, terminal: true }
+  let decoded: Frozen<CanonicalResponse> | null = null
+  return {
+    kind: 'full',
+    get response() {
+      decoded ??= driver.decodeResponse(body, hop)
+      return decoded
+    },
+    wire: { dialect: driver.id, body },
+  }
+}
+
+/** Adds the upstream's own "try again later". */
+function hinted(error: GatewayError, headers: HeaderBag | null, body: Uint8Array, now: number): GatewayError {
+  if (headers === null || error.retryAfterMs !== null || error.upstream === null) return error
+  const retryAfterMs = retryHint(headers, body, now)
+  if (retryAfterMs === null) return error
+  const { status, type, code, param, skip, upstream, cause } = error
+  return new GatewayError(error.message, { status, type, code, param, skip, upstream, cause, retryAfterMs })
+}

@@ -1,0 +1,48 @@
+// definePlugin: a definition becomes a factory; the options are checked against the plugin's own schema at set-up.
+import type { ZodObject, ZodType, z } from 'zod'
+import type { Env } from '../config/env.ts'
+import type { Plugin, PluginDefinition } from '../types/plugin.ts'
+
+/** Plugins built against this API version load; see CHANGELOG for what changes it. */
+export const PLUGIN_API_VERSION = 1
+
+/** Makes a plugin factory. The options argument is typed by `config`. */
+export function definePlugin<C extends ZodObject = ZodObject<Record<never, never>>, S extends Record<string, ZodType> = Record<never, ZodType>>(
+  definition: PluginDefinition<C, S>,
+): (options?: z.input<C>) => Plugin {
+  return (options) => ({ name: definition.name, requires: definition.requires ?? [], definition, options: options ?? {} })
+}
+
+/**
+ * A plugin's options: what the config file gave, overridden by the variables its fields name in `.meta({ env })`.
+ * @throws Error naming plugin and field.
+ */
+export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown> {
+  const schema = plugin.definition.config as ZodObject | undefined
+  const given = plugin.options as Record<string, unknown>
+  if (schema === undefined) return given
+  const merged: Record<string, unknown> = { ...given }
+  for (const [field, type] of Object.entries(schema.shape)) {
+    const variable = (type as ZodType).meta()?.env
+    if (typeof variable !== 'string') continue
+    if (env.isSet(variable)) merged[field] = env.get(variable)
+    else if (merged[field] === undefined && env.get(variable) !== null) merged[field] = env.get(variable)
+  }
+  const parsed = schema.safeParse(merged)
+  if (parsed.success) return parsed.data
+  const lines = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
+  throw new Error(`The plugin \`${plugin.name}\` got wrong options: ${lines.join('; ')}`)
+}
+
+/** True when two resolved option values are the same; functions and class instances by identity. */
+export function sameOptions(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const plain = (value: object) => Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
+  if (!plain(a) || !plain(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameOptions((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  )
+}

@@ -1,0 +1,150 @@
+// A generation: the plugins of one configuration, set up, sealed and counted. A reload builds the next one beside it;
+// unchanged plugins are carried over with everything they registered.
+import type { Env } from '../config/env.ts'
+import type { SettingSource } from '../config/settings.ts'
+import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
+import type { GuardEnv } from '../hooks/guard.ts'
+import { HookRegistry } from '../hooks/registry.ts'
+import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { Db, Logger } from '../types/ports.ts'
+import { resolveOptions, sameOptions } from './define.ts'
+import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
+import { type Facilities, pluginScope } from './scope.ts'
+
+export interface Generation {
+  readonly number: number
+  readonly hooks: CompiledHooks
+  readonly instances: readonly PluginInstance[]
+  readonly api: readonly ApiRoute[]
+  readonly data: readonly DataRoute[]
+  service(token: string): unknown
+}
+
+export interface GenerationSource {
+  readonly plugins: readonly Plugin[]
+  readonly env: Env
+  readonly settings: SettingSource
+  /** Services of core, below the plugins' own. */
+  readonly services: ReadonlyMap<string, unknown>
+  readonly facilities: Omit<Facilities, 'service'>
+  readonly guard: GuardEnv
+  readonly db: Db | undefined
+}
+
+/**
+ * Sets up what is new or changed, in the order of `requires`, and seals.
+ * @throws Error naming the plugin; everything set up for this generation has been torn down again then.
+ */
+export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
+  const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
+  refuseDuplicates(wanted)
+  const kept = carriedOver(wanted, previous)
+  const built: PluginInstance[] = []
+  const fresh: PluginInstance[] = []
+  const service = (token: string): unknown => built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
+  try {
+    for (const instance of setupOrder(wanted, kept, service, built)) {
+      const old = kept.get(instance.plugin.name)
+      if (old === undefined) {
+        fresh.push(instance)
+        await setUp(instance, source, service)
+        // Whoever uses a service that is new now cannot be carried over.
+        for (const [name, candidate] of kept) if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
+      }
+      built.push(old ?? instance)
+    }
+    const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
+    const registry = new HookRegistry()
+    for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
+    return {
+      number: (previous?.number ?? 0) + 1,
+      hooks: compileHooks(registry, source.guard),
+      instances: inFileOrder,
+      api: inFileOrder.flatMap((instance) => instance.api),
+      data: inFileOrder.flatMap((instance) => instance.data),
+      service,
+    }
+  } catch (error) {
+    for (const instance of fresh.reverse()) await tearDown(instance)
+    throw error
+  }
+}
+
+/** Ends the plugins of `old` that `next` did not carry over, in reverse order. */
+export async function retire(old: Generation, next: Generation | null, log: Logger): Promise<void> {
+  const living = new Set(next?.instances ?? [])
+  for (const instance of [...old.instances].reverse()) {
+    if (living.has(instance)) continue
+    for (const failure of await tearDown(instance)) {
+      log.error('plugin.teardown_failed', { plugin: instance.plugin.name, error: failure instanceof Error ? failure.message : String(failure) })
+    }
+  }
+}
+
+async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
+  const { plugin } = instance
+  if (plugin.definition.migrations?.length && source.db === undefined) {
+    throw new Error(`The plugin \`${plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`)
+  }
+  const scope = pluginScope(instance, { ...source.facilities, service }, source.settings)
+  try {
+    const undo = await plugin.definition.setup(scope, instance.options)
+    if (typeof undo === 'function') instance.undo.push(undo)
+  } catch (error) {
+    throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function refuseDuplicates(instances: readonly PluginInstance[]): void {
+  const names = new Set<string>()
+  for (const { plugin } of instances) {
+    if (names.has(plugin.name)) throw new Error(`The plugin \`${plugin.name}\` is listed twice.`)
+    names.add(plugin.name)
+  }
+}
+
+/** Same definition, same options, and every plugin whose services it uses carried over as well. */
+function carriedOver(wanted: readonly PluginInstance[], previous: Generation | null): Map<string, PluginInstance> {
+  const kept = new Map<string, PluginInstance>()
+  for (const instance of wanted) {
+    const old = previous?.instances.find((candidate) => candidate.plugin.name === instance.plugin.name)
+    if (old && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options)) kept.set(old.plugin.name, old)
+  }
+  for (let changed = true; changed; ) {
+    changed = false
+    for (const [name, instance] of kept) {
+      const providers = previous?.instances.filter((other) => [...other.provides.keys()].some((token) => instance.uses.has(token))) ?? []
+      if (providers.some((provider) => kept.get(provider.plugin.name) !== provider)) {
+        kept.delete(name)
+        changed = true
+      }
+    }
+  }
+  return kept
+}
+
+/** Given order, except that what a plugin requires (a plugin's name or a service token) comes first. Lazy: tokens appear as plugins are set up. */
+function* setupOrder(
+  wanted: readonly PluginInstance[],
+  kept: ReadonlyMap<string, PluginInstance>,
+  service: (token: string) => unknown,
+  built: readonly PluginInstance[],
+): Generator<PluginInstance> {
+  const waiting = [...wanted]
+  const ready = (instance: PluginInstance): boolean =>
+    instance.plugin.requires.every((need) => built.some((done) => done.plugin.name === need) || service(need) !== undefined)
+  while (waiting.length > 0) {
+    const index = waiting.findIndex(ready)
+    if (index === -1) throw new Error(unmet(waiting, wanted, kept))
+    yield waiting.splice(index, 1)[0] as PluginInstance
+  }
+}
+
+function unmet(waiting: readonly PluginInstance[], wanted: readonly PluginInstance[], kept: ReadonlyMap<string, PluginInstance>): string {
+  const names = new Set(wanted.map((instance) => instance.plugin.name))
+  for (const { plugin } of waiting) {
+    const missing = plugin.requires.find((need) => !names.has(need) && ![...kept.values()].some((instance) => instance.provides.has(need)))
+    if (missing !== undefined) return `The plugin \`${plugin.name}\` requires \`${missing}\`, which is neither a plugin of this configuration nor a service one of them provides.`
+  }
+  return `These plugins require each other in a circle: ${waiting.map(({ plugin }) => plugin.name).join(', ')}.`
+}

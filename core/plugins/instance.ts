@@ -1,0 +1,48 @@
+// One set-up plugin: everything it registered, kept together so that a reload can carry it over or tear it down.
+import type { Registration } from '../hooks/registry.ts'
+import type { Awaitable } from '../types/canonical.ts'
+import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+
+export interface PluginInstance {
+  readonly plugin: Plugin
+  readonly options: Record<string, unknown>
+  readonly hooks: Registration[]
+  readonly api: ApiRoute[]
+  readonly data: DataRoute[]
+  /** Service tokens it provides, with the services. */
+  readonly provides: Map<string, unknown>
+  /** Service tokens it asked for: when one of those providers changes, this plugin is set up anew. */
+  readonly uses: Set<string>
+  /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
+  readonly undo: (() => Awaitable<void>)[]
+  readonly settings: Map<string, unknown>
+  readonly watchers: Map<string, ((value: unknown) => void)[]>
+}
+
+export function pluginInstance(plugin: Plugin, options: Record<string, unknown>): PluginInstance {
+  return {
+    plugin,
+    options,
+    hooks: [],
+    api: [],
+    data: [],
+    provides: new Map(),
+    uses: new Set(),
+    undo: [],
+    settings: new Map(),
+    watchers: new Map(),
+  }
+}
+
+/** Runs everything registered for teardown, last first; failures are returned, not thrown. */
+export async function tearDown(instance: PluginInstance): Promise<unknown[]> {
+  const failures: unknown[] = []
+  for (const undo of instance.undo.splice(0).reverse()) {
+    try {
+      await undo()
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  return failures
+}

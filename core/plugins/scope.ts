@@ -1,0 +1,113 @@
+// What a plugin sees: the PluginGateway, with every facility under the plugin's own prefix and every registration
+// recorded on its instance.
+import { type $Fetch, ofetch } from 'ofetch'
+import { prefixStorage, type Storage } from 'unstorage'
+import type { ZodType } from 'zod'
+import { resolveSetting, type SettingSource } from '../config/settings.ts'
+import { scopedCounters } from '../counters/scoped.ts'
+import type { EventBus } from '../events/bus.ts'
+import { registration } from '../hooks/registry.ts'
+import type { CanonicalRequest } from '../types/canonical.ts'
+import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
+import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
+import type { Clock, Counters, Db, Logger } from '../types/ports.ts'
+import type { Result } from '../types/result.ts'
+import { startJob } from './jobs.ts'
+import type { PluginInstance } from './instance.ts'
+
+/** What the gateway lends to every plugin. */
+export interface Facilities {
+  readonly profile: 'local' | 'cloud'
+  readonly clock: Clock
+  readonly log: Logger
+  readonly storage: Storage
+  readonly counters: Counters
+  readonly metrics: MetricsFactory
+  readonly events: EventBus
+  readonly db: Db | undefined
+  /** Service of another plugin or of core; undefined when nobody provides it. */
+  service(token: string): unknown
+  nextSlot(): number
+  invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
+  live(): Iterable<LiveRequest>
+}
+
+/** Contexts hold plugin state in this array. */
+export interface SlotHolder {
+  readonly slots: unknown[]
+}
+
+export function pluginScope(instance: PluginInstance, lent: Facilities, settingSource: SettingSource): PluginGateway<Record<string, ZodType>> {
+  const { name, definition } = instance.plugin
+  const log = scopedLog(lent.log, name)
+  for (const [key, schema] of Object.entries((definition.settings ?? {}) as Record<string, ZodType>)) {
+    instance.settings.set(key, resolveSetting(key, schema, settingSource).value)
+  }
+  return {
+    profile: lent.profile,
+    clock: lent.clock,
+    log,
+    http: ofetch as $Fetch,
+    storage: prefixStorage(lent.storage, `plugin:${name}`),
+    counters: scopedCounters(lent.counters, `${name}:`),
+    metrics: lent.metrics,
+    get db(): Db {
+      if (lent.db === undefined) throw new Error(`The plugin \`${name}\` needs a database, and this gateway has none.`)
+      return lent.db
+    },
+    settings: {
+      get: (key) => {
+        if (!instance.settings.has(key)) throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
+        return instance.settings.get(key) as never
+      },
+      watch: (key, fn) => {
+        instance.watchers.set(key, [...(instance.watchers.get(key) ?? []), fn as (value: unknown) => void])
+      },
+    },
+    events: {
+      emit: (type, data, at) => lent.events.emit(type, data, at),
+      on: (type, fn) => {
+        instance.undo.push(lent.events.on(type, fn))
+      },
+    },
+    hook: (hook, fn, options) => {
+      instance.hooks.push(registration(name, hook, fn, options))
+    },
+    slot: <T>(): Slot<T> => {
+      const index = lent.nextSlot()
+      return {
+        get: (ctx: RequestContext) => (ctx as unknown as SlotHolder).slots[index] as T | undefined,
+        set: (ctx: RequestContext, value: T) => {
+          ;(ctx as unknown as SlotHolder).slots[index] = value
+        },
+      }
+    },
+    provide: (token, service) => {
+      instance.provides.set(token as string, service)
+    },
+    use: (token) => {
+      instance.uses.add(token as string)
+      const service = lent.service(token as string)
+      if (service === undefined) {
+        throw new Error(`The plugin \`${name}\` uses the service \`${token as string}\`, which no plugin provides. Name its provider in \`requires\`.`)
+      }
+      return service as never
+    },
+    api: (route) => {
+      instance.api.push(route as unknown as ApiRoute)
+    },
+    data: (route) => {
+      instance.data.push(route as unknown as DataRoute)
+    },
+    invoke: lent.invoke,
+    live: lent.live,
+    every: (job, ms, run) => {
+      instance.undo.push(startJob({ name: `${name}:${job}`, ms, run, clock: lent.clock, log }))
+    },
+  }
+}
+
+function scopedLog(log: Logger, plugin: string): Logger {
+  const at = (level: keyof Logger) => (message: string, fields?: object) => log[level](message, { plugin, ...fields })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}

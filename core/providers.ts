@@ -1,0 +1,48 @@
+// Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
+import type { ModelCaps, Provider } from './types/dialect.ts'
+
+export interface ProviderTable {
+  find(id: string): Provider
+  known(id: string): boolean
+}
+
+/** A later provider of the same id replaces an earlier one. */
+export function providerTable(providers: readonly Provider[]): ProviderTable {
+  const byId = new Map<string, Provider>()
+  for (const provider of providers) for (const id of [provider.id, ...provider.aliases]) byId.set(id, provider)
+  return {
+    known: (id) => byId.has(id),
+    find(id) {
+      const found = byId.get(id)
+      if (found !== undefined) return found
+      const custom = customProvider(id)
+      byId.set(id, custom)
+      return custom
+    },
+  }
+}
+
+/** The identity function, for types. */
+export function defineProvider(provider: Provider): Provider {
+  return provider
+}
+
+function customProvider(id: string): Provider {
+  const caps = (): ModelCaps => ({ family: id })
+  return {
+    id,
+    aliases: [],
+    baseUrl: null,
+    dialects: {},
+    quirks: {},
+    needsKey: false,
+    caps,
+    dialectFor: (_request, caller) => caller,
+    authorize(wire, dialect, secret) {
+      if (secret === null) return
+      if (dialect === 'messages') wire.headers.push('x-api-key', secret)
+      else if (dialect === 'generate_content') wire.headers.push('x-goog-api-key', secret)
+      else wire.headers.push('authorization', `Bearer ${secret}`)
+    },
+  }
+}
