@@ -2,6 +2,7 @@
 // global, nothing happens at import.
 import { createStorage, type Storage } from 'unstorage'
 import { type GatewayConfig, parseConfig } from './config/define.ts'
+import { configuredConnections } from './config/connections.ts'
 import { type Env, readEnv } from './config/env.ts'
 import { memoryCounters } from './counters/memory.ts'
 import { GatewayError } from './errors/gateway-error.ts'
@@ -18,9 +19,10 @@ import { invoke } from './pipeline/invoke.ts'
 import type { Kernel, KernelOptions } from './pipeline/kernel.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { Ticker } from './pipeline/ticker.ts'
+import { sameOptions } from './plugins/define.ts'
 import { buildGeneration, type Generation, retire } from './plugins/generation.ts'
 import { providerTable } from './providers.ts'
-import type { GatewayStatus } from './services.ts'
+import type { Configuration, GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { Peer } from './types/ports.ts'
@@ -91,15 +93,23 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
   }
 
+  let configuration: Configuration | null = null
   let control: ControlApp
   await install(parsed, env, null)
   await kernel.generation.hooks.ready?.()
 
   /** Builds the next generation and swaps it in; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
+    const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
+    const connections = configuredConnections(next, nextProviders, { env: ports.env ?? {}, readFile: ports.readFile ?? (() => null) })
+    const nextConfiguration =
+      configuration !== null && sameOptions(configuration.connections, connections)
+        ? configuration
+        : { connections, providerId: (id: string) => (nextProviders.known(id) ? nextProviders.find(id).id : id) }
     const services = new Map<string, unknown>([
       ['status', status],
       ['exposition', metrics],
+      ['configuration', nextConfiguration],
     ])
     const generation = await buildGeneration(
       {
@@ -129,7 +139,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     const routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
     const app = controlApp({ profile: nextOptions.profile, log, routes: generation.api })
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
-    providers = providerTable([...ports.providers, ...(next.providers ?? [])])
+    providers = nextProviders
+    configuration = nextConfiguration
     control = app
     options = nextOptions
     env = nextEnv

@@ -1,5 +1,6 @@
 // Services that core itself uses or provides; plugins widen `Services` further.
 import type { LiveRequest, RequestContext } from './types/context.ts'
+import type { ConfiguredConnection } from './config/connections.ts'
 import type { Connection } from './types/dialect.ts'
 
 /** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */
@@ -28,6 +29,13 @@ export interface Exposition {
   text(): Promise<string>
 }
 
+/** What the configuration file declares, checked and with secrets resolved. A new object after a reload that changed it. */
+export interface Configuration {
+  readonly connections: readonly ConfiguredConnection[]
+  /** Provider alias → id. */
+  providerId(idOrAlias: string): string
+}
+
 /** A readiness dependency (database, shared store); /healthz and /health/readiness ask all of them. */
 export interface HealthCheck {
   readonly name: string
@@ -37,6 +45,7 @@ export interface HealthCheck {
 declare module './types/plugin.ts' {
   interface Services {
     connections: ConnectionService
+    configuration: Configuration
     status: GatewayStatus
     exposition: Exposition
   }

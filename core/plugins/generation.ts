@@ -17,6 +17,8 @@ export interface Generation {
   readonly instances: readonly PluginInstance[]
   readonly api: readonly ApiRoute[]
   readonly data: readonly DataRoute[]
+  /** Services of core it was built with. */
+  readonly services: ReadonlyMap<string, unknown>
   service(token: string): unknown
 }
 
@@ -38,7 +40,7 @@ export interface GenerationSource {
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
   refuseDuplicates(wanted)
-  const kept = carriedOver(wanted, previous)
+  const kept = carriedOver(wanted, previous, source.services)
   const built: PluginInstance[] = []
   const fresh: PluginInstance[] = []
   const service = (token: string): unknown => built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
@@ -62,6 +64,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       instances: inFileOrder,
       api: inFileOrder.flatMap((instance) => instance.api),
       data: inFileOrder.flatMap((instance) => instance.data),
+      services: source.services,
       service,
     }
   } catch (error) {
@@ -104,11 +107,16 @@ function refuseDuplicates(instances: readonly PluginInstance[]): void {
 }
 
 /** Same definition, same options, and every plugin whose services it uses carried over as well. */
-function carriedOver(wanted: readonly PluginInstance[], previous: Generation | null): Map<string, PluginInstance> {
+function carriedOver(
+  wanted: readonly PluginInstance[],
+  previous: Generation | null,
+  services: ReadonlyMap<string, unknown>,
+): Map<string, PluginInstance> {
   const kept = new Map<string, PluginInstance>()
   for (const instance of wanted) {
     const old = previous?.instances.find((candidate) => candidate.plugin.name === instance.plugin.name)
-    if (old && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options)) kept.set(old.plugin.name, old)
+    const stale = [...(old?.uses ?? [])].some((token) => services.has(token) && services.get(token) !== previous?.services.get(token))
+    if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options)) kept.set(old.plugin.name, old)
   }
   for (let changed = true; changed; ) {
     changed = false

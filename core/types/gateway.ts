@@ -32,6 +32,8 @@ export interface Ports {
   counters?: Counters
   clock?: Clock
   log?: Logger
+  /** For `secret.file` references; null when the file cannot be read. */
+  readFile?(path: string): string | null
   /** Environment for GATEWAY_*; default: none. Hosts pass process.env. */
   env?: Readonly<Record<string, string | undefined>>
 }

@@ -18,5 +18,3 @@ export function parametersJsonSchema(schema: Frozen<Json> | undefined): Json | n
   if (Object.keys(value).length === 0) return null
   return value.type === undefined && value.$ref === undefined ? { ...value, type: 'object' } : value
 }
-  return Array.isArray(value.type) && value.type.includes('object') ? { ...value, type: 'object' } : { type: 'object', properties: { value } }
-}

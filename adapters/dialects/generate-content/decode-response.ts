@@ -1,0 +1,65 @@
+// A whole upstream answer → canonical, through the same reader as a stream of one item.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import type { CanonicalResponse, Choice, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { StreamEvent } from '../../../core/types/stream.ts'
+import { errorOf, isErrorBody } from './errors.ts'
+import { isObject, listField } from './fields.ts'
+import { ResponseReader } from './response-reader.ts'
+import { noUsage } from './usage.ts'
+
+/** Fields of a candidate that other dialects have no place for; Gemini callers get them back. */
+const EXTRAS = ['groundingMetadata', 'citationMetadata', 'urlContextMetadata', 'avgLogprobs', 'finishMessage', 'tokenCount'] as const
+
+/** @throws GatewayError for an error in disguise or an answer without candidates. */
+export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+  const wire = body.json() as JsonObject
+  if (isErrorBody(wire)) throw errorOf(wire, 0, 'status')
+  const reader = new ResponseReader(hop)
+  const response: CanonicalResponse = {
+    id: '',
+    created: 0,
+    model: hop.model,
+    choices: [],
+    usage: noUsage(),
+    ext: extOf(wire),
+  }
+  const choices = new Map<number, Choice>()
+  const collect = (event: StreamEvent): void => collectEvent(event, response, choices)
+  reader.read(wire, () => decodeUtf8(body.bytes), collect)
+  reader.close(collect)
+  if (choices.size === 0) throw GatewayError.protocol('The upstream answered without a candidate.')
+  response.choices = [...choices.values()].sort((a, b) => a.index - b.index)
+  for (const [position, candidate] of listField(wire.candidates).entries()) {
+    if (!isObject(candidate) || candidate.safetyRatings === undefined) continue
+    const choice = choices.get(typeof candidate.index === 'number' ? candidate.index : position)
+    if (choice !== undefined) choice.safety = candidate.safetyRatings
+  }
+  return response
+}
+
+function collectEvent(event: StreamEvent, response: CanonicalResponse, choices: Map<number, Choice>): void {
+  if (event.e === 'start') Object.assign(response, { id: event.id, model: event.model, created: event.created })
+  else if (event.e === 'usage') Object.assign(response.usage, event.usage)
+  else if ('choice' in event) {
+    const choice = choices.get(event.choice) ?? { index: event.choice, parts: [], finish: 'other', nativeFinish: '' }
+    choices.set(event.choice, choice)
+    if (event.e === 'part_stop') choice.parts[event.part] = event.full
+    else if (event.e === 'delta' && 'logprobs' in event.d) choice.logprobs = event.d.logprobs
+    else if (event.e === 'finish') Object.assign(choice, { finish: event.finish, nativeFinish: event.native })
+  }
+}
+
+function extOf(wire: JsonObject): CanonicalResponse['ext'] {
+  const candidates = listField(wire.candidates).map((candidate) => {
+    const kept: [string, Json][] = []
+    if (isObject(candidate)) for (const key of EXTRAS) if (candidate[key] !== undefined) kept.push([key, candidate[key] as Json])
+    return Object.fromEntries(kept)
+  })
+  const ext: JsonObject = {
+    ...(candidates.some((candidate) => Object.keys(candidate).length > 0) ? { candidates } : {}),
+    ...(wire.promptFeedback === undefined ? {} : { promptFeedback: wire.promptFeedback }),
+  }
+  return Object.keys(ext).length === 0 ? {} : { generate_content: ext }
+}

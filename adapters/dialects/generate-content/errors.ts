@@ -1,0 +1,144 @@
+// Google's error object ↔ GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, the frame our
+// callers get. Google's SDK sees a frame as an error only when `code` is a number (DECISIONS 11).
+import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
+import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import type { Json } from '../../../core/types/canonical.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import { camel, isObject, listField } from './fields.ts'
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'RESOURCE_EXHAUSTED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+  529: 'UNAVAILABLE',
+}
+const TEXT_STATUS: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  ALREADY_EXISTS: 409,
+  RESOURCE_EXHAUSTED: 429,
+  CANCELLED: 499,
+  INTERNAL: 500,
+  UNKNOWN: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+}
+const UNKNOWN_NAME = /Unknown name "([^"]+)"(?: at '([^']*)')?/
+/** Refusals that name a feature instead of a field. */
+const NAMED_FEATURES: readonly [RegExp, string][] = [
+  [/thinking.?level is not supported/i, 'generationConfig.thinkingConfig.thinkingLevel'],
+  [/thinking.?budget is not supported/i, 'generationConfig.thinkingConfig.thinkingBudget'],
+  [/thinking is not (enabled|supported)/i, 'generationConfig.thinkingConfig'],
+  [/presence.?penalty is not (enabled|supported)/i, 'generationConfig.presencePenalty'],
+  [/(frequency.?)?penalty is not (enabled|supported)/i, 'generationConfig.frequencyPenalty'],
+  [/logprobs is not (enabled|supported)/i, 'generationConfig.responseLogprobs'],
+  [/service.?tier is not supported/i, 'serviceTier'],
+]
+const MAX_MESSAGE = 1000
+const MAX_CAUSE = 65_536
+
+/** The spec's envelope and Google's status word (DECISIONS 11). */
+export function encodeError(error: GatewayErrorShape): string {
+  return JSON.stringify({ error: { ...envelope(error).error, status: statusText(error.status) } })
+}
+
+/** One stream item that ends the stream in failure. */
+export function errorItem(error: GatewayErrorShape): string {
+  const code = error.status >= 400 && error.status <= 599 ? error.status : 502
+  return JSON.stringify({ error: { message: error.message, code, status: statusText(code) } })
+}
+
+export function decodeError(status: number, body: Uint8Array): GatewayError {
+  const text = decodeUtf8(body, 0, Math.min(body.length, MAX_CAUSE))
+  try {
+    return errorOf(JSON.parse(text) as Json, status, 'status')
+  } catch {
+    const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]
+    const plain = text.trimStart().startsWith('<') ? (title ?? '') : text
+    return GatewayError.upstream(status, firstLine(plain) || `The upstream answered with status ${status}.`, { type: typeOf(status) })
+  }
+}
+
+/** True for an error object, alone or in an array, wherever it arrives. */
+export function isErrorBody(value: unknown): boolean {
+  const body = Array.isArray(value) ? value[0] : value
+  return isObject(body) && body.error !== undefined && body.error !== null && body.candidates === undefined
+}
+
+/** `status` 0: taken from the error itself, 502 where it says none. */
+export function errorOf(value: Json, status: number, kind: 'status' | 'stream'): GatewayError {
+  const body = Array.isArray(value) ? value[0] : value
+  const error = isObject(body) ? body.error : undefined
+  const fields = isObject(error) ? error : {}
+  const word = typeof fields.status === 'string' ? fields.status : null
+  const inner = typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : TEXT_STATUS[word ?? '']
+  const text = typeof error === 'string' ? error : typeof fields.message === 'string' ? fields.message : ''
+  const reason = reasonOf(fields.details)
+  const badKey = reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)
+  // Google answers 400 to a wrong key: to the router that is a credential failure, not the caller's mistake.
+  const real = badKey ? 401 : status || inner || 502
+  return GatewayError.upstream(real, firstLine(text) || `The upstream answered with status ${real}.`, {
+    type: typeOf(real),
+    code: badKey ? 'API_KEY_INVALID' : (word ?? (typeof fields.code === 'string' ? fields.code : null)),
+    param: null,
+    field: fieldOf(text, fields.details),
+    kind,
+  })
+}
+
+export function statusText(status: number): string {
+  return STATUS_TEXT[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+}
+
+function typeOf(status: number): string | null {
+  if (status === 401) return 'authentication_error'
+  return status === 403 ? 'permission_error' : null
+}
+
+/** The unsupported field a refusal names, as a path into the body we send. */
+function fieldOf(message: string, details: Json | undefined): string | null {
+  const violations = listField(details)
+    .filter(isObject)
+    .flatMap((detail) => listField(detail.fieldViolations).filter(isObject))
+    .map((violation) => violation.description)
+  for (const text of [message, ...violations]) {
+    const found = typeof text === 'string' ? UNKNOWN_NAME.exec(text) : null
+    if (found !== null) return fieldPath(found[2] ?? '', found[1] as string)
+  }
+  return NAMED_FEATURES.find(([pattern]) => pattern.test(message))?.[1] ?? null
+}
+
+/** Google names the containers in snake case ("tools[0].function_declarations[1]"), the key as it was sent. */
+function fieldPath(container: string, name: string): string {
+  const segments = container
+    .replace(/\[(\d+)\]/g, '.$1')
+    .split('.')
+    .filter((segment) => segment !== '')
+    .map(camel)
+  return [...segments, name.replaceAll('.', '\\.')].join('.')
+}
+
+function reasonOf(details: Json | undefined): string | null {
+  for (const detail of listField(details)) if (isObject(detail) && typeof detail.reason === 'string') return detail.reason
+  return null
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split(/[\r\n]/, 1)[0] as string).slice(0, MAX_MESSAGE)
+}

@@ -1,0 +1,30 @@
+// How stream items reach the caller: SSE data frames, or the elements of one JSON array (no alt=sse). Either way the text
+// so far plus close() is well formed.
+
+export interface Framing {
+  item(json: string): string
+  /** What has to follow the last item; once. */
+  close(): string
+}
+
+export function createFraming(sse: boolean): Framing {
+  return sse ? { item: (json) => `data: ${json}\n\n`, close: () => '' } : arrayFraming()
+}
+
+function arrayFraming(): Framing {
+  let state: 'new' | 'open' | 'closed' = 'new'
+  return {
+    item(json) {
+      if (state === 'closed') return ''
+      const lead = state === 'new' ? '[' : ',\r\n'
+      state = 'open'
+      return lead + json
+    },
+    close() {
+      if (state === 'closed') return ''
+      const text = state === 'new' ? '[]' : ']'
+      state = 'closed'
+      return text
+    },
+  }
+}

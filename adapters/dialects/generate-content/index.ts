@@ -1,0 +1,31 @@
+// The generate-content dialect (Gemini): routes, requests, answers, streams and errors in both directions.
+import type { DialectDriver } from '../../../core/types/dialect.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { decodeStream } from './decode-stream.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { encodeStream } from './encode-stream.ts'
+import { decodeError, encodeError } from './errors.ts'
+import { filterStream } from './filter-stream.ts'
+import { inspectResponse } from './inspect-response.ts'
+import { routes } from './routes.ts'
+import { spliceRequest } from './splice.ts'
+
+export const generateContentDialect: DialectDriver = {
+  id: 'generate_content',
+  routes,
+  decodeRequest,
+  encodeResponse,
+  encodeStream,
+  encodeError: (error) => encodeError(error),
+  encodeRequest,
+  spliceRequest,
+  decodeResponse,
+  inspectResponse: (body) => inspectResponse(body),
+  decodeStream,
+  filterStream,
+  decodeError: (status, _headers, body) => decodeError(status, body),
+}
+
+export { inlineMedia, remoteMedia } from './remote-media.ts'

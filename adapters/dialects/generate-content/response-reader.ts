@@ -1,0 +1,229 @@
+// Reads GenerateContentResponse objects, one or a stream of increments, into canonical events. Finishes are held until
+// close(): some backends put STOP on every chunk, so only the end of the stream tells which one was the last.
+import { rawAt } from '../../../core/lib/json-path.ts'
+import { hasBigNumber } from '../../../core/lib/raw-json.ts'
+import type { Json, JsonObject, Part, Signature, Usage } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import type { Emit } from '../../../core/types/stream.ts'
+import { settleFinish } from '../shared/finish.ts'
+import { PartWriter } from '../shared/parts.ts'
+import { isObject, listField } from './fields.ts'
+import { finishOf, nativeFinish } from './finish.ts'
+import { annotationsOf } from './grounding.ts'
+import { logprobsOf } from './logprobs.ts'
+import { audioFormat, mediaKind } from './media.ts'
+import { type PartialCall, partialCall } from './partial-args.ts'
+import { callerTool } from './tool-names.ts'
+import { usageOf } from './usage.ts'
+
+interface ChoiceState {
+  finish: string | null
+  calls: number
+  /** For citations: their offsets count over the whole answer. */
+  text: string
+  grounding: Json | undefined
+  partial: PartialCall | null
+  /** The latest part's index, where logprobs belong. */
+  part: number
+}
+
+export class ResponseReader {
+  readonly #hop: Hop
+  readonly #writer = new PartWriter()
+  readonly #choices = new Map<number, ChoiceState>()
+  #started = false
+  #usage: Usage | null = null
+
+  constructor(hop: Hop) {
+    this.#hop = hop
+  }
+
+  /** A finish reason or a block was seen: an end of the stream is a good end. */
+  get finished(): boolean {
+    return [...this.#choices.values()].some((choice) => choice.finish !== null)
+  }
+
+  /** `text` is the JSON the object was parsed from: arguments with big numbers are taken out of it. */
+  read(response: JsonObject, text: () => string, emit: Emit): void {
+    this.#start(response, emit)
+    for (const [position, candidate] of listField(response.candidates).entries()) {
+      if (isObject(candidate)) this.#candidate(candidate, position, text, emit)
+    }
+    const block = isObject(response.promptFeedback) ? response.promptFeedback.blockReason : undefined
+    if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) this.#choice(0).finish ??= `blocked:${block}`
+    const usage = usageOf(response.usageMetadata)
+    // Cumulative: the last block counts, and a chunk without one does not erase it.
+    if (usage === null || (this.#usage?.outputTotal === usage.outputTotal && this.#usage.total === usage.total)) return
+    this.#usage = usage
+    emit({ e: 'usage', usage })
+  }
+
+  /** Ends every part and emits the finishes. */
+  close(emit: Emit): void {
+    for (const [index, choice] of this.#choices) {
+      const blocked = choice.finish?.startsWith('blocked:') ?? false
+      const native = blocked ? (choice.finish as string).slice(8) : (choice.finish ?? '')
+      const finish = blocked ? 'content_filter' : finishOf(native)
+      // Arguments cut short are no arguments.
+      if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
+      for (const annotation of annotationsOf(choice.grounding, choice.text)) this.#writer.annotation(index, annotation, emit)
+      this.#writer.closeAll(index, emit)
+      emit({ e: 'finish', choice: index, finish: settleFinish(finish, choice.calls > 0), native })
+    }
+  }
+
+  #start(response: JsonObject, emit: Emit): void {
+    if (this.#started) return
+    this.#started = true
+    const created = typeof response.createTime === 'string' ? Date.parse(response.createTime) : Number.NaN
+    emit({
+      e: 'start',
+      id: typeof response.responseId === 'string' && response.responseId !== '' ? response.responseId : this.#hop.id(''),
+      model: typeof response.modelVersion === 'string' && response.modelVersion !== '' ? response.modelVersion : this.#hop.model,
+      created: Math.floor((Number.isNaN(created) ? this.#hop.now() : created) / 1000),
+    })
+  }
+
+  #candidate(candidate: JsonObject, position: number, text: () => string, emit: Emit): void {
+    const index = typeof candidate.index === 'number' ? candidate.index : position
+    const choice = this.#choice(index)
+    const track: Emit = (event) => {
+      if (event.e === 'part_start') choice.part = event.part
+      emit(event)
+    }
+    const content = isObject(candidate.content) ? candidate.content : {}
+    for (const [place, part] of listField(content.parts ?? undefined).entries()) {
+      if (isObject(part)) this.#part(index, choice, part, () => rawArgs(text(), position, place), track)
+    }
+    const logprobs = logprobsOf(candidate.logprobsResult)
+    if (logprobs !== undefined && choice.part >= 0) emit({ e: 'delta', choice: index, part: choice.part, d: { logprobs } })
+    if (isObject(candidate.groundingMetadata)) choice.grounding = candidate.groundingMetadata
+    choice.finish = nativeFinish(candidate.finishReason) ?? choice.finish
+  }
+
+  #part(index: number, choice: ChoiceState, part: JsonObject, raw: () => string | undefined, emit: Emit): void {
+    const signature = this.#signature(part)
+    if (isObject(part.functionCall)) {
+      this.#functionCall(index, choice, part.functionCall, signature, raw, emit)
+      return
+    }
+    if (typeof part.text === 'string') {
+      if (part.thought === true) this.#writer.reasoning(index, part.text, emit)
+      else {
+        choice.text += part.text
+        this.#writer.text(index, part.text, emit)
+      }
+      if (signature === undefined) return
+      this.#writer.signature(index, signature, emit)
+      // A signature covers its own part: what follows is another one.
+      if (part.text !== '') this.#writer.closeCurrent(index, emit)
+      return
+    }
+    const whole = wholePart(part)
+    if (whole !== null) this.#writer.whole(index, whole.t === 'image' || whole.t === 'audio' ? whole.t : 'server_tool', whole, emit)
+    else if (signature !== undefined) this.#writer.signature(index, signature, emit)
+  }
+
+  #functionCall(
+    index: number,
+    choice: ChoiceState,
+    call: JsonObject,
+    signature: Signature | undefined,
+    raw: () => string | undefined,
+    emit: Emit,
+  ): void {
+    const name = typeof call.name === 'string' ? call.name : ''
+    const id = typeof call.id === 'string' && call.id !== '' ? call.id : null
+    const open = call.willContinue === true
+    if (name === '') {
+      // A fragment of the running call, or the empty object that ends it.
+      if (choice.partial === null) return
+      choice.partial.add(call.partialArgs)
+      if (!open && !continues(call.partialArgs)) this.#endPartial(index, choice, emit)
+      return
+    }
+    if (choice.partial !== null) this.#endPartial(index, choice, emit)
+    if (open || call.partialArgs !== undefined) {
+      choice.partial = partialCall(name, id, signature, call.args)
+      choice.partial.add(call.partialArgs)
+      if (!open && !continues(call.partialArgs)) this.#endPartial(index, choice, emit)
+      return
+    }
+    this.#call(index, choice, name, id, argsText(call.args, raw), signature, emit)
+  }
+
+  #endPartial(index: number, choice: ChoiceState, emit: Emit): void {
+    const partial = choice.partial as PartialCall
+    choice.partial = null
+    this.#call(index, choice, partial.name, partial.id, partial.args(), partial.signature, emit)
+  }
+
+  #call(index: number, choice: ChoiceState, upstream: string, id: string | null, args: string, signature: Signature | undefined, emit: Emit): void {
+    const key = choice.calls++
+    const { custom, ...tool } = callerTool(upstream, this.#hop)
+    const meta = {
+      id: id ?? this.#hop.id(this.#hop.caller === 'messages' ? 'toolu_' : 'call_'),
+      idMinted: id === null,
+      ...tool,
+      kind: custom ? ('custom' as const) : ('function' as const),
+      ...(signature ? { signature } : {}),
+    }
+    this.#writer.toolStart(index, key, meta, emit)
+    this.#writer.toolArgs(index, key, custom ? customInput(args) : args, emit)
+    this.#writer.toolStop(index, key, emit)
+  }
+
+  #signature(part: JsonObject): Signature | undefined {
+    if (typeof part.thoughtSignature !== 'string' || part.thoughtSignature === '') return undefined
+    return { dialect: 'generate_content', modelFamily: this.#hop.caps.family, value: part.thoughtSignature }
+  }
+
+  #choice(index: number): ChoiceState {
+    let choice = this.#choices.get(index)
+    if (choice === undefined) {
+      choice = { finish: null, calls: 0, text: '', grounding: undefined, partial: null, part: -1 }
+      this.#choices.set(index, choice)
+    }
+    return choice
+  }
+}
+
+function continues(fragments: Json | undefined): boolean {
+  return listField(fragments).some((fragment) => isObject(fragment) && fragment.willContinue === true)
+}
+
+/** Arguments as JSON text, exactly once encoded, with the digits the upstream sent. */
+function argsText(args: Json | undefined, raw: () => string | undefined): string {
+  if (args === undefined || args === null) return '{}'
+  if (typeof args === 'string') return args
+  const text = JSON.stringify(args)
+  return hasBigNumber(text) ? (raw() ?? text) : text
+}
+
+function rawArgs(text: string, candidate: number, part: number): string | undefined {
+  return rawAt(text, ['candidates', candidate, 'content', 'parts', part, 'functionCall', 'args'])
+}
+
+/** A custom tool was declared as a function of one text. */
+function customInput(args: string): string {
+  try {
+    const parsed = JSON.parse(args) as Json
+    return isObject(parsed) && typeof parsed.input === 'string' ? parsed.input : args
+  } catch {
+    return args
+  }
+}
+
+function wholePart(part: JsonObject): Part | null {
+  const { inlineData, thoughtSignature } = part
+  if (isObject(inlineData) && typeof inlineData.data === 'string') {
+    const mime = typeof inlineData.mimeType === 'string' ? inlineData.mimeType : 'application/octet-stream'
+    const src = { kind: 'base64' as const, data: inlineData.data, mime }
+    const ext = typeof thoughtSignature === 'string' ? { ext: { generate_content: { thoughtSignature } } } : {}
+    const kind = mediaKind(mime)
+    if (kind === 'image') return { t: 'image', src, ...ext }
+    if (kind === 'audio') return { t: 'audio', src, format: audioFormat(mime), ...ext }
+  }
+  const kind = Object.keys(part).find((key) => key !== 'thoughtSignature' && key !== 'thought')
+  return kind === undefined ? null : { t: 'server_tool', dialect: 'generate_content', kind, raw: part }
+}

@@ -1,0 +1,115 @@
+// Canonical request → POST /v1/responses (DIALECTS 3.1). State and storage are the caller's business only when the caller
+// spoke this dialect; for everybody else nothing is stored and reasoning travels encrypted.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { stringify } from '../../../core/lib/raw-json.ts'
+import { wireBody } from '../../../core/lib/wire-body.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { isObject } from './fields.ts'
+import { encodeInput } from './encode-input.ts'
+import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
+import { encodeToolChoice, encodeTools } from './encode-tools.ts'
+
+const MIN_OUTPUT_TOKENS = 16
+const INCLUDE_REASONING = 'reasoning.encrypted_content'
+const INCLUDE_LOGPROBS = 'message.output_text.logprobs'
+
+export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+  refuse(request, hop)
+  const own = request.source === 'responses' ? (request.ext.responses ?? {}) : {}
+  const { include: _include, reasoning: _reasoning, text: _text, ...rest } = own
+  const tools = encodeTools(request, hop)
+  const wire = {
+    ...rest,
+    model: hop.model,
+    ...encodeInput(request, hop),
+    ...(tools.length === 0 ? {} : { tools, ...choice(request, hop) }),
+    ...limits(request, hop),
+    ...encodeSampling(request, hop),
+    ...encodeReasoning(request, hop, own),
+    ...encodeText(request, hop, own),
+    ...include(request, hop, own),
+    ...identity(request, own),
+    ...state(request),
+    ...(request.stream ? { stream: true } : {}),
+  }
+  return { path: '/v1/responses', headers: headers(request), body: wireBody(stringify(wire)) }
+}
+
+function refuse(request: Frozen<CanonicalRequest>, hop: Hop): void {
+  const { sampling, ext } = request
+  if ((sampling.n ?? 1) > 1) throw GatewayError.unsupported('n', 'The responses format gives one answer; `n` must be 1.')
+  if (request.modalities?.includes('audio') || request.audioOut !== undefined) {
+    throw GatewayError.unsupported('modalities', 'The responses format has no audio output.')
+  }
+  if (request.modalities?.includes('image')) hop.warn('dropped_modalities')
+  if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'Cache pre-warming with `max_tokens: 0` exists only in the messages format.')
+  if (request.source === 'responses') return
+  if (request.state?.thread !== undefined) throw GatewayError.unsupported('thread', 'Threads exist only at their own provider.')
+  if (ext.messages?.mcp_servers !== undefined) throw GatewayError.unsupported('mcp_servers', '`mcp_servers` exists only in the messages format.')
+  if (ext.generate_content?.cachedContent !== undefined) {
+    throw GatewayError.unsupported('cachedContent', '`cachedContent` exists only at its own provider.')
+  }
+}
+
+function choice(request: Frozen<CanonicalRequest>, hop: Hop): object {
+  return {
+    ...(request.toolChoice === undefined ? {} : { tool_choice: encodeToolChoice(request.toolChoice, request, hop) }),
+    ...(request.parallelToolCalls === undefined ? {} : { parallel_tool_calls: request.parallelToolCalls }),
+  }
+}
+
+function limits(request: Frozen<CanonicalRequest>, hop: Hop): object {
+  const { maxTokens } = request
+  if (maxTokens === undefined) return {}
+  if (maxTokens < MIN_OUTPUT_TOKENS) hop.warn('max_tokens_raised')
+  return { max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxTokens) }
+}
+
+function include(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonObject>): object {
+  const wanted = new Set(Array.isArray(own.include) ? own.include : [])
+  if (request.reasoning?.encrypted || (request.source !== 'responses' && isReasoningModel(request, hop))) wanted.add(INCLUDE_REASONING)
+  if (!request.logprobs?.enabled) return wanted.size === 0 ? {} : { include: [...wanted] }
+  if (hop.quirks.noLogprobs) {
+    hop.warn('dropped_logprobs')
+    return wanted.size === 0 ? {} : { include: [...wanted] }
+  }
+  wanted.add(INCLUDE_LOGPROBS)
+  return { include: [...wanted], ...(request.logprobs.top === undefined ? {} : { top_logprobs: request.logprobs.top }) }
+}
+
+function identity(request: Frozen<CanonicalRequest>, own: Frozen<JsonObject>): object {
+  const { cache, serviceTier } = request
+  const rest = isObject(own.prompt_cache_options) ? own.prompt_cache_options : undefined
+  return {
+    ...(request.endUser === undefined ? {} : { user: request.endUser }),
+    ...(request.safetyId === undefined ? {} : { safety_identifier: request.safetyId }),
+    ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+    ...(serviceTier === undefined ? {} : { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
+    ...(cache?.key === undefined ? {} : { prompt_cache_key: cache.key }),
+    ...(cache?.retention === undefined ? {} : { prompt_cache_retention: cache.retention }),
+    ...(cache?.mode === undefined ? {} : { prompt_cache_options: { ...rest, mode: cache.mode } }),
+  }
+}
+
+function state(request: Frozen<CanonicalRequest>): object {
+  if (request.source !== 'responses') return { store: false }
+  const { state } = request
+  return {
+    ...(state?.previousResponseId === undefined ? {} : { previous_response_id: state.previousResponseId }),
+    ...(state?.conversation === undefined ? {} : { conversation: state.conversation }),
+    ...(state?.store === undefined ? {} : { store: state.store }),
+    ...(state?.background ? { background: true } : {}),
+    ...(state?.promptTemplate === undefined ? {} : { prompt: state.promptTemplate }),
+    ...(state?.truncation === undefined ? {} : { truncation: state.truncation }),
+    ...(state?.contextManagement === undefined ? {} : { context_management: state.contextManagement }),
+  }
+}
+
+function headers(request: Frozen<CanonicalRequest>): string[] {
+  const { openaiBeta, idempotencyKey } = request.headers
+  const out: string[] = []
+  if (request.source === 'responses' && openaiBeta !== undefined) out.push('openai-beta', openaiBeta)
+  if (idempotencyKey !== undefined) out.push('idempotency-key', idempotencyKey)
+  return out
+}

@@ -1,0 +1,153 @@
+// node:http → Ingress and Sink: the fast path of the data plane. No Request, no Response, no web stream.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { headerBag } from '../../core/lib/headers.ts'
+import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
+import type { HeaderBag, Ingress, Peer, Sink } from '../../core/types/ports.ts'
+
+/** `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. */
+export function nodeIngress(req: IncomingMessage, target: string, peer: Peer): Ingress {
+  const mark = target.indexOf('?')
+  let bag: HeaderBag | null = null
+  return {
+    method: req.method ?? 'GET',
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    get headers() {
+      bag ??= headerBag([...req.rawHeaders])
+      return bag
+    },
+    peer,
+    body: (limit) => readBody(req, limit),
+    chunks: (limit) => readChunks(req, limit),
+  }
+}
+
+/** `/v1/x?q` from `http://host/v1/x?q` or from the plain path. */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const scheme = url.indexOf('://')
+  const slash = scheme === -1 ? -1 : url.indexOf('/', scheme + 3)
+  return slash === -1 ? '/' : url.slice(slash)
+}
+
+function readBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const refusal = refuseEarly(req, limit)
+    if (refusal !== null) return reject(refusal)
+    const chunks: Buffer[] = []
+    let size = 0
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) {
+        req.removeAllListeners('data')
+        req.pause()
+        reject(GatewayError.tooLarge(limit))
+      } else chunks.push(chunk)
+    })
+    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    req.once('error', () => reject(GatewayError.clientGone()))
+    req.once('close', () => {
+      if (!req.complete) reject(GatewayError.clientGone())
+    })
+  })
+}
+
+async function* readChunks(req: IncomingMessage, limit: number): AsyncIterable<Uint8Array> {
+  const refusal = refuseEarly(req, limit)
+  if (refusal !== null) throw refusal
+  let size = 0
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > limit) throw GatewayError.tooLarge(limit)
+      yield chunk
+    }
+  } catch (error) {
+    throw GatewayError.is(error) ? error : GatewayError.clientGone()
+  }
+}
+
+function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
+  try {
+    refuseEncoded(req.headers['content-encoding'])
+  } catch (error) {
+    return error as GatewayError
+  }
+  if (Number(req.headers['content-length'] ?? 0) > limit) return GatewayError.tooLarge(limit)
+  if (req.readableEnded || (req.complete && req.readableLength === 0 && Number(req.headers['content-length'] ?? 0) > 0)) return alreadyConsumed()
+  return null
+}
+
+/** A Sink over ServerResponse. `end` without `write` leaves in one segment with a content-length. */
+export class NodeSink implements Sink {
+  readonly #res: ServerResponse
+  readonly #req: IncomingMessage
+  #written = false
+  #ended = false
+  #gone = false
+  #leave: (() => void) | null = null
+  #drain: Promise<void> | null = null
+
+  constructor(req: IncomingMessage, res: ServerResponse) {
+    this.#req = req
+    this.#res = res
+    res.on('close', this.#onClose)
+  }
+
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  head(status: number, headers: readonly string[]): void {
+    if (this.#gone) return
+    const list = headers as string[]
+    // A body that was not read to its end would be taken for the next request.
+    if (!this.#req.complete) list.push('connection', 'close')
+    this.#res.writeHead(status, list)
+  }
+
+  write(chunk: Uint8Array | string): boolean {
+    if (this.#gone) return true
+    this.#written = true
+    return this.#res.write(chunk)
+  }
+
+  drained(): Promise<void> | undefined {
+    if (this.#gone || !this.#res.writableNeedDrain) return undefined
+    this.#drain ??= new Promise((resolve) => {
+      const done = (): void => {
+        this.#drain = null
+        this.#res.removeListener('drain', done)
+        this.#res.removeListener('close', done)
+        resolve()
+      }
+      this.#res.on('drain', done)
+      this.#res.on('close', done)
+    })
+    return this.#drain
+  }
+
+  end(chunk?: Uint8Array | string): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.#gone) return
+    if (chunk !== undefined && chunk.length > 0) this.#res.end(chunk)
+    else this.#res.end()
+  }
+
+  onGone(fn: () => void): void {
+    this.#leave = fn
+    if (this.#gone) fn()
+  }
+
+  get written(): boolean {
+    return this.#written
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#ended || this.#gone) return
+    this.#gone = true
+    this.#leave?.()
+  }
+}

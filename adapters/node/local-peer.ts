@@ -1,0 +1,49 @@
+// Who counts as local (DECISIONS 7): a loopback socket, no forwarding header, a Host we answer to. Loopback alone is not
+// enough: DNS rebinding and drive-by pages reach it too (RELIABILITY 0.11).
+import type { IncomingMessage } from 'node:http'
+import type { Peer } from '../../core/types/ports.ts'
+
+export interface PeerRules {
+  /** The bind address and the host of PUBLIC_URL are answered to besides localhost. */
+  readonly hosts: ReadonlySet<string>
+  /** Origins a browser may call from: those of the same hosts. */
+}
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
+
+export function peerRules(host: string, publicUrl: string | null): PeerRules {
+  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host])
+  if (publicUrl !== null) hosts.add(new URL(publicUrl).hostname)
+  return { hosts }
+}
+
+export function peerOf(req: IncomingMessage, rules: PeerRules): Peer {
+  const address = req.socket.remoteAddress ?? null
+  const loopback = address !== null && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
+  const direct = FORWARDED.every((name) => req.headers[name] === undefined)
+  return {
+    address,
+    local: loopback && direct && hostAllowed(req, rules) && originAllowed(req, rules),
+    secure: 'encrypted' in req.socket,
+  }
+}
+
+function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
+  const host = req.headers.host
+  return host !== undefined && rules.hosts.has(hostName(host))
+}
+
+/** A page of another site may not speak for the local user. */
+function originAllowed(req: IncomingMessage, rules: PeerRules): boolean {
+  if (req.headers['sec-fetch-site'] === 'cross-site') return false
+  const { origin } = req.headers
+  if (origin === undefined) return true
+  return URL.canParse(origin) && rules.hosts.has(new URL(origin).hostname)
+}
+
+function hostName(host: string): string {
+  const lower = host.toLowerCase()
+  if (lower.startsWith('[')) return lower.slice(0, lower.indexOf(']') + 1)
+  const colon = lower.lastIndexOf(':')
+  return colon === -1 ? lower : lower.slice(0, colon)
+}

@@ -1,0 +1,74 @@
+// A gateway as a node:http request listener: the data plane on its fast path, everything else through srvx to the control app.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toNodeHandler as srvxHandler } from 'srvx/node'
+import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Gateway } from '../../core/types/gateway.ts'
+import type { Peer } from '../../core/types/ports.ts'
+import { NodeSink, nodeIngress, originForm } from './exchange.ts'
+
+export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
+
+export interface NodeHandlerOptions {
+  /** Judges the peer; default: unknown, as an embedding server did not say. */
+  peer?: (req: IncomingMessage) => Peer
+  /** Removed from the front of the path; express does so by itself. */
+  prefix?: string
+}
+
+/**
+ * For node:http, Express (`app.use('/llm', toNodeHandler(gateway))`) and other connect-style servers.
+ * Mount it before any body parser.
+ */
+export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
+  const { prefix = '', peer = unknownPeer } = options
+  const requests = new WeakMap<Request, Peer>()
+  return (req, res) => {
+    const target = withoutPrefix(originForm(req.url ?? '/'), prefix)
+    const from = peer(req)
+    if (gateway.owns(pathOf(target))) {
+      void gateway.handle(nodeIngress(req, target, from), new NodeSink(req, res))
+      return
+    }
+    const duplicate = duplicatedHeader(req)
+    if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
+    const control = srvxHandler((request: Request) => {
+      requests.set(request, from)
+      return gateway.control.fetch(request, from)
+    })
+    // srvx reads req.url: absolute-form and prefix are gone by then.
+    req.url = target
+    void control(req as never, res as never)
+  }
+}
+
+function unknownPeer(req: IncomingMessage): Peer {
+  return { address: req.socket.remoteAddress ?? null, local: null, secure: 'encrypted' in req.socket }
+}
+
+function withoutPrefix(target: string, prefix: string): string {
+  if (prefix === '' || !target.startsWith(prefix)) return target
+  const rest = target.slice(prefix.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return mark === -1 ? target : target.slice(0, mark)
+}
+
+/** RELIABILITY 0.9: a repeated credential or Host is an attack or a bug, never a choice. */
+export function duplicatedHeader(req: IncomingMessage): string | null {
+  const seen = new Set<string>()
+  for (let i = 0; i < req.rawHeaders.length; i += 2) {
+    const name = (req.rawHeaders[i] as string).toLowerCase()
+    if (name !== 'host' && name !== 'authorization' && name !== 'x-api-key') continue
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return null
+}
+
+export function refuse(res: ServerResponse, error: GatewayError): void {
+  res.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  res.end(JSON.stringify(envelope(error)))
+}

@@ -1,0 +1,26 @@
+// The default ports on Node: undici, the four dialects, the provider registry; memory for everything that needs no file.
+import type { Env } from '../../core/config/env.ts'
+import type { Ports } from '../../core/types/gateway.ts'
+import { chatDialect } from '../dialects/chat/index.ts'
+import { generateContentDialect } from '../dialects/generate-content/index.ts'
+import { messagesDialect } from '../dialects/messages/index.ts'
+import { responsesDialect } from '../dialects/responses/index.ts'
+import { builtInProviders } from '../providers/index.ts'
+import { mediaFetcher } from '../transport/fetch-media.ts'
+import { undiciTransport } from '../transport/undici.ts'
+
+export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
+
+/** @param env read already, for the pool's variables. */
+export function nodePorts(env: Env, environment: Ports['env']): Ports {
+  return {
+    transport: undiciTransport({
+      maxIdlePerHost: env.get<number>('UPSTREAM_POOL_MAX_IDLE_PER_HOST'),
+      tcpKeepAliveSecs: env.get<number>('UPSTREAM_TCP_KEEPALIVE_SECS'),
+    }),
+    dialects,
+    providers: builtInProviders,
+    fetchMedia: mediaFetcher(),
+    env: environment,
+  }
+}

@@ -1,0 +1,55 @@
+// Some upstreams compress although identity was asked for: decoded under a size and a ratio cap (RELIABILITY row 18).
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { GatewayErrorShape } from '../../core/types/error.ts'
+
+export interface Decompressor {
+  write(chunk: Uint8Array): void
+  end(): void
+}
+
+export interface DecompressorOutput {
+  data(chunk: Uint8Array): void
+  end(): void
+  error(error: GatewayErrorShape): void
+}
+
+const MAX_OUT = 64 * 1024 * 1024
+const MAX_RATIO = 100
+/** Small bodies may well compress better than the ratio. */
+const RATIO_FROM = 1024 * 1024
+
+const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress as unknown as typeof createGunzip,
+}
+
+export function decompressor(encoding: string, output: DecompressorOutput): Decompressor {
+  const make = DECODERS[encoding.trim().toLowerCase()]
+  if (make === undefined) {
+    queueMicrotask(() => output.error(GatewayError.protocol('The upstream used a content encoding that was not asked for.')))
+    return { write() {}, end() {} }
+  }
+  const stream = make()
+  let read = 0
+  let written = 0
+  stream.on('data', (chunk: Buffer) => {
+    written += chunk.length
+    if (written > MAX_OUT || (written > RATIO_FROM && written > read * MAX_RATIO)) {
+      stream.destroy()
+      return output.error(GatewayError.protocol('The upstream answer expands beyond the limit.'))
+    }
+    output.data(chunk)
+  })
+  stream.on('end', () => output.end())
+  stream.on('error', (error) => output.error(GatewayError.protocol('The upstream sent a broken compressed answer.', error)))
+  return {
+    write(chunk) {
+      read += chunk.length
+      stream.write(chunk)
+    },
+    end: () => stream.end(),
+  }
+}

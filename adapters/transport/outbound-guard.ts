@@ -1,0 +1,95 @@
+// Refuses to reach inward: the host of a URL when it is an address, and every address a name resolves to, at every dial
+// (RELIABILITY 0.2, S1-S4). A lookup hook alone is not enough: address literals skip it.
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { Agent, buildConnector } from 'undici'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+
+export type Resolver = (host: string) => Promise<readonly { address: string; family: number }[]>
+
+export interface GuardOptions {
+  /** Tests and rebinding checks; default: the system's resolver. */
+  resolve?: Resolver
+  /** Tests: where a checked address is really dialled; default: the address itself. */
+  dial?: (address: string, port: number) => { host: string; port: number }
+}
+
+/** True when an address is of the public internet. NAT64, 6to4 and Teredo are not: they carry private addresses. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  return ipaddr.process(address).range() === 'unicast'
+}
+
+/** @throws GatewayError 400 for anything but http(s) to a name or a public address. Whether a name is public is seen at the dial. */
+export function checkOutboundUrl(text: string, param: string): URL {
+  if (!URL.canParse(text)) throw GatewayError.invalid(param, `\`${param}\` is not a URL.`)
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw GatewayError.invalid(param, `\`${param}\` must be an http or https URL.`)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (ipaddr.isValid(host) ? !isPublicAddress(host) : inward(host)) throw refused(param)
+  return url
+}
+
+/** A dispatcher that resolves, checks every address and connects to the one it checked. */
+export function guardedAgent(options: GuardOptions = {}): Agent {
+  const resolve = options.resolve ?? systemResolve
+  const lookup: LookupFunction = (host, lookupOptions, callback) => {
+    resolve(host).then(
+      (addresses) => {
+        const first = addresses[0]
+        if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) return callback(refused('url') as unknown as NodeJS.ErrnoException, '', 4)
+        if (lookupOptions.all) (callback as unknown as (error: null, list: typeof addresses) => void)(null, addresses)
+        else callback(null, first.address, first.family)
+      },
+      (error) => callback(error, '', 4),
+    )
+  }
+  const connect = buildConnector({ lookup, timeout: 5000 } as buildConnector.BuildOptions)
+  return new Agent({
+    headersTimeout: 10_000,
+    bodyTimeout: 10_000,
+    connect: (target, callback) => {
+      const host = target.hostname.replace(/^\[|\]$/g, '')
+      if (ipaddr.isValid(host) && !isPublicAddress(host)) return callback(refused('url'), null)
+      if (options.dial === undefined) return connect(target, callback)
+      dialChecked(target, resolve, options.dial, connect, callback)
+    },
+  })
+}
+
+function dialChecked(
+  target: buildConnector.Options,
+  resolve: Resolver,
+  dial: NonNullable<GuardOptions['dial']>,
+  connect: buildConnector.connector,
+  callback: buildConnector.Callback,
+): void {
+  const host = target.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+  const addresses = ipaddr.isValid(host) ? Promise.resolve([{ address: host, family: 4 }]) : resolve(host)
+  addresses.then(
+    (list) => {
+      const first = list[0]
+      if (first === undefined || !list.every(({ address }) => isPublicAddress(address))) return callback(refused('url'), null)
+      const to = dial(first.address, port)
+      connect({ ...target, hostname: to.host, host: to.host, port: String(to.port) }, callback)
+    },
+    (error) => callback(error, null),
+  )
+}
+
+function systemResolve(host: string): ReturnType<Resolver> {
+  return new Promise((resolve, reject) => {
+    systemLookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
+  })
+}
+
+function inward(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  return name === 'localhost' || name.endsWith('.localhost') || name.endsWith('.local') || name.endsWith('.internal') || !name.includes('.')
+}
+
+function refused(param: string): GatewayError {
+  return GatewayError.invalid(param, 'The URL does not lead to a public address.')
+}

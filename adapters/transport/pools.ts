@@ -1,0 +1,62 @@
+// Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
+// configured number per host: a request sent while more are idle closes its socket afterwards.
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+
+export interface PoolOptions {
+  /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
+  maxIdlePerHost?: number
+  /** TCP keep-alive, s; 0 disables; default 60. */
+  tcpKeepAliveSecs?: number
+  /** Sockets per origin at the same time; default unlimited. */
+  maxConnections?: number
+  /** Certificates to trust beside the system's; tests. */
+  ca?: string
+}
+
+export interface PoolTable {
+  /** @throws GatewayError-free plain Error for a proxy URL that cannot be used. */
+  get(origin: string, proxyUrl: string | null, connectTimeoutMs: number): Dispatcher
+  crowded(pool: Dispatcher): boolean
+  close(): Promise<void>
+}
+
+const KEEP_ALIVE_MS = 20_000
+
+export function poolTable(options: PoolOptions): PoolTable {
+  const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, ca } = options
+  const pools = new Map<string, Dispatcher>()
+  const common = { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0, allowH2: false, connections: maxConnections }
+
+  const open = (origin: string, proxyUrl: string | null, timeout: number): Dispatcher => {
+    const tcp = { timeout, keepAlive: tcpKeepAliveSecs > 0, keepAliveInitialDelay: tcpKeepAliveSecs * 1000, ...(ca === undefined ? {} : { ca }) }
+    if (proxyUrl !== null) return new ProxyAgent({ ...common, uri: proxyUrl, proxyTls: tcp, requestTls: tcp, connectTimeout: timeout } as ProxyAgent.Options)
+    return new Pool(origin, { ...common, connect: noting(buildConnector(tcp)) })
+  }
+
+  return {
+    get(origin, proxyUrl, connectTimeoutMs) {
+      const key = proxyUrl === null && connectTimeoutMs === 10_000 ? origin : `${origin} ${proxyUrl ?? ''} ${connectTimeoutMs}`
+      let pool = pools.get(key)
+      if (pool === undefined) pools.set(key, (pool = open(origin, proxyUrl, connectTimeoutMs)))
+      return pool
+    },
+    crowded: (pool) => maxIdlePerHost === 0 || (pool instanceof Pool && pool.stats.free > maxIdlePerHost),
+    async close() {
+      const all = [...pools.values()]
+      pools.clear()
+      await Promise.all(all.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+/** Errors of a socket carry how much it had read: more than nothing means it was a reused one. */
+function noting(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...result) => {
+      const socket = result[1]
+      socket?.prependListener('error', (error: Error & { bytesRead?: number }) => {
+        error.bytesRead = socket.bytesRead
+      })
+      callback(...result)
+    })
+}

@@ -1,0 +1,148 @@
+// The upstream transport: undici's push dispatch, no fetch, no redirects, identity encoding, bounded answers.
+import type { Dispatcher } from 'undici'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { concatBytes } from '../../core/lib/bytes.ts'
+import { headerBag } from '../../core/lib/headers.ts'
+import type { GatewayErrorShape } from '../../core/types/error.ts'
+import type { Transport, WireHandler, WireRequest } from '../../core/types/ports.ts'
+import { type Decompressor, decompressor } from './decompress.ts'
+import { networkError } from './network-error.ts'
+import { type PoolOptions, poolTable } from './pools.ts'
+
+export interface UndiciTransportOptions extends PoolOptions {
+  /** Cap of a non-stream answer, bytes; default 64 MiB. */
+  maxResponseBytes?: number
+}
+
+/** Above this a body of several pieces is written piece by piece instead of being copied together. */
+const COPY_BELOW = 256 * 1024
+const MAX_RESPONSE = 64 * 1024 * 1024
+
+export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
+  const pools = poolTable(options)
+  const cap = options.maxResponseBytes ?? MAX_RESPONSE
+  return {
+    send(request, handler) {
+      const exchange = new Exchange(request, handler, cap)
+      try {
+        const slash = request.url.indexOf('/', request.url.indexOf('//') + 2)
+        const origin = slash === -1 ? request.url : request.url.slice(0, slash)
+        const pool = pools.get(origin, request.proxyUrl, request.connectTimeoutMs)
+        const { body, headers } = bodyOf(request)
+        pool.dispatch({ origin, path: slash === -1 ? '/' : request.url.slice(slash), method: request.method as Dispatcher.HttpMethod, headers, body, reset: pools.crowded(pool) }, exchange)
+      } catch (error) {
+        // undici refuses some requests synchronously (bad scheme, bad header value).
+        exchange.onResponseError(null, error as Error)
+      }
+      return { abort: (reason) => exchange.abort(reason) }
+    },
+    close: () => pools.close(),
+  }
+}
+
+type Body = Exclude<Dispatcher.DispatchOptions['body'], undefined>
+
+function bodyOf({ body, headers }: WireRequest): { body: Body; headers: string[] } {
+  if (body === null || body.length === 0) return { body: null, headers }
+  if (body.length === 1) return { body: body[0] as Body, headers }
+  const total = body.reduce((sum, piece) => sum + piece.length, 0)
+  if (total <= COPY_BELOW) return { body: concatBytes(body) as Body, headers }
+  return { body: body as unknown as Body, headers: [...headers, 'content-length', String(total)] }
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #handler: WireHandler
+  readonly #request: WireRequest
+  readonly #cap: number
+  #controller: Dispatcher.DispatchController | null = null
+  #aborted: GatewayErrorShape | null = null
+  #decoder: Decompressor | null = null
+  #headed = false
+  #over = false
+  #size = 0
+
+  constructor(request: WireRequest, handler: WireHandler, cap: number) {
+    this.#request = request
+    this.#handler = handler
+    this.#cap = cap
+  }
+
+  abort(reason: GatewayErrorShape): void {
+    if (this.#over) return
+    this.#over = true
+    this.#aborted = reason
+    this.#controller?.abort(reason)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted !== null) controller.abort(this.#aborted)
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    // Informational answers (100, 102, 103) are not the answer.
+    if (this.#over || status < 200) return
+    this.#headed = true
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity' && encoding !== '') {
+      this.#decoder = decompressor(String(encoding), {
+        data: (chunk) => this.#pass(chunk),
+        end: () => this.#finish(),
+        error: (error) => this.#fail(error),
+      })
+    }
+    this.#handler.head(status, headerBag(flatten(headers)))
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return
+    if (this.#decoder !== null) return this.#decoder.write(chunk)
+    const wait = this.#pass(chunk)
+    if (wait === undefined) return
+    controller.pause()
+    void wait.then(() => controller.resume())
+  }
+
+  onResponseEnd(): void {
+    if (this.#decoder !== null) this.#decoder.end()
+    else this.#finish()
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    if (this.#over) return
+    this.#over = true
+    this.#handler.error(networkError(error, { headed: this.#headed, proxied: this.#request.proxyUrl !== null }))
+  }
+
+  #pass(chunk: Uint8Array): Promise<void> | undefined {
+    if (this.#over) return undefined
+    this.#size += chunk.length
+    if (!this.#request.stream && this.#size > this.#cap) {
+      this.#fail(GatewayError.protocol('The upstream answer is larger than the limit.'))
+      return undefined
+    }
+    return this.#handler.data(chunk)
+  }
+
+  #fail(error: GatewayErrorShape): void {
+    if (this.#over) return
+    this.abort(error)
+    this.#handler.error(error)
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#handler.end()
+  }
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): string[] {
+  const list: string[] = []
+  for (const name in headers) {
+    const value = headers[name]
+    if (typeof value === 'string') list.push(name, value)
+    else if (value !== undefined) for (const one of value) list.push(name, one)
+  }
+  return list
+}

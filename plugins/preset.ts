@@ -1,0 +1,27 @@
+// The built-in plugins in their visible order. A config without `plugins` gets exactly these.
+import type { Plugin } from '../core/types/plugin.ts'
+import { connections } from './connections/index.ts'
+import { countTokens } from './count-tokens/index.ts'
+import { health } from './health/index.ts'
+import { metrics } from './metrics/index.ts'
+import { stripUnsupported } from './strip-unsupported/index.ts'
+
+export interface PresetOptions {
+  /** False leaves a plugin out; an object is its options. */
+  stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
+  countTokens?: false
+  health?: false
+  metrics?: false
+}
+
+/** `plugins: [...preset({ metrics: false }), ourPlugin()]`. */
+export function preset(options: PresetOptions = {}): Plugin[] {
+  const plugins: (Plugin | false)[] = [
+    connections(),
+    options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
+    options.countTokens !== false && countTokens(),
+    options.health !== false && health(),
+    options.metrics !== false && metrics(),
+  ]
+  return plugins.filter((plugin) => plugin !== false)
+}
