@@ -9,14 +9,15 @@ export interface ProviderTable {
 /** A later provider of the same id replaces an earlier one. */
 export function providerTable(providers: readonly Provider[]): ProviderTable {
   const byId = new Map<string, Provider>()
+  const customs = new Map<string, Provider>()
   for (const provider of providers) for (const id of [provider.id, ...provider.aliases]) byId.set(id, provider)
   return {
     known: (id) => byId.has(id),
     find(id) {
       const found = byId.get(id)
       if (found !== undefined) return found
-      const custom = customProvider(id)
-      byId.set(id, custom)
+      const custom = customs.get(id) ?? customProvider(id)
+      customs.set(id, custom)
       return custom
     },
   }

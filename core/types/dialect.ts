@@ -249,8 +249,8 @@ export interface Provider {
   /** False where no credential is needed (ollama, echo). */
   readonly needsKey: boolean
   caps(model: string): ModelCaps
-  /** `speaks`: the connection's own wire format wins. */
-  dialectFor(request: Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
+  /** The dialect to speak for this request; a connection's own wire format wins over it. `request` decodes when called. */
+  dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
   /** Beside transport the only one that sees a credential. */
   authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
   /** Local providers (echo): no transport. */

@@ -52,7 +52,8 @@ export function decodeConfig(value: Json | undefined, request: CanonicalRequest)
   if (reasoning !== undefined) request.reasoning = reasoning
   const residue: JsonObject = { ...rest, ...decodeModalities(responseModalities, request) }
   const mime = textField(responseMimeType, 'generationConfig.responseMimeType')
-  const schema = responseJsonSchema ?? _responseJsonSchema ?? (responseSchema === undefined ? undefined : jsonSchemaOf(responseSchema))
+  const schema =
+    responseJsonSchema ?? _responseJsonSchema ?? (responseSchema === undefined ? undefined : jsonSchemaOf(responseSchema))
   const output = outputOf(mime, schema)
   if (output !== undefined) request.output = output
   else if (mime !== undefined && mime !== 'text/plain') {
@@ -107,7 +108,8 @@ function decodeModalities(value: Json | undefined, request: CanonicalRequest): J
 
 function number(value: Json | undefined, name: string): number | undefined {
   const read = numberField(value, `generationConfig.${name}`)
-  if (read !== undefined && !Number.isFinite(read)) throw GatewayError.invalid(`generationConfig.${name}`, `\`${name}\` is out of range.`)
+  if (read !== undefined && !Number.isFinite(read))
+    throw GatewayError.invalid(`generationConfig.${name}`, `\`${name}\` is out of range.`)
   return read
 }
 

@@ -51,7 +51,8 @@ export function media(part: JsonObject, param: string): Part {
   const name = inline ? 'inlineData' : 'fileData'
   const data = fieldsOf(part[name] as Json, `${param}.${name}`)
   const uri = inline ? undefined : (textField(data.fileUri, `${param}.fileData.fileUri`) ?? '')
-  const mime = textField(data.mimeType, `${param}.${name}.mimeType`) ?? (uri === undefined ? 'application/octet-stream' : mimeOfUrl(uri))
+  const mime =
+    textField(data.mimeType, `${param}.${name}.mimeType`) ?? (uri === undefined ? 'application/octet-stream' : mimeOfUrl(uri))
   const src: Source =
     uri === undefined
       ? { kind: 'base64', data: textField(data.data, `${param}.inlineData.data`) ?? '', mime: mime as string }
@@ -81,6 +82,8 @@ function withExt(decoded: Part, part: JsonObject, signature?: Signature): Part {
   if (ext === null && signature === undefined) return decoded
   return {
     ...decoded,
-    ext: { generate_content: { ...ext, ...(signature?.dialect === 'generate_content' ? { thoughtSignature: signature.value } : {}) } },
+    ext: {
+      generate_content: { ...ext, ...(signature?.dialect === 'generate_content' ? { thoughtSignature: signature.value } : {}) },
+    },
   }
 }

@@ -10,7 +10,14 @@ import { ResponseReader } from './response-reader.ts'
 import { noUsage } from './usage.ts'
 
 /** Fields of a candidate that other dialects have no place for; Gemini callers get them back. */
-const EXTRAS = ['groundingMetadata', 'citationMetadata', 'urlContextMetadata', 'avgLogprobs', 'finishMessage', 'tokenCount'] as const
+const EXTRAS = [
+  'groundingMetadata',
+  'citationMetadata',
+  'urlContextMetadata',
+  'avgLogprobs',
+  'finishMessage',
+  'tokenCount',
+] as const
 
 /** @throws GatewayError for an error in disguise or an answer without candidates. */
 export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {

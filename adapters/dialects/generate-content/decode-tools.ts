@@ -1,6 +1,7 @@
 // tools[] and toolConfig → canonical tools and choice. One wire entry may hold many declarations and server tools.
-import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from '../../../core/types/canonical.ts'
+
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from '../../../core/types/canonical.ts'
 import { fieldsOf, listField, textField, textList } from './fields.ts'
 import { jsonSchemaOf } from './schema-in.ts'
 
@@ -59,6 +60,9 @@ function declaration(wire: Json, at: string): Tool {
 }
 
 function webSearch(config: Json): NonNullable<CanonicalRequest['webSearch']> {
-  const excluded = typeof config === 'object' && config !== null ? textList(fieldsOf(config, 'tools').excludeDomains, 'excludeDomains') : undefined
+  const excluded =
+    typeof config === 'object' && config !== null
+      ? textList(fieldsOf(config, 'tools').excludeDomains, 'excludeDomains')
+      : undefined
   return excluded === undefined ? {} : { blockedDomains: excluded }
 }

@@ -82,7 +82,10 @@ function addLogprobs(config: JsonObject, request: Frozen<CanonicalRequest>, hop:
 
 function addModalities(config: JsonObject, request: Frozen<CanonicalRequest>, hop: Hop): void {
   const modalities = request.modalities ?? []
-  if (config.responseModalities === undefined && (modalities.length > 1 || (modalities.length === 1 && modalities[0] !== 'text'))) {
+  if (
+    config.responseModalities === undefined &&
+    (modalities.length > 1 || (modalities.length === 1 && modalities[0] !== 'text'))
+  ) {
     config.responseModalities = modalities.map((name) => name.toUpperCase())
   }
   // Voices have other names at every vendor.

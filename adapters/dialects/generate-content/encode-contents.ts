@@ -44,7 +44,9 @@ export function encodeContents(request: Frozen<CanonicalRequest>, hop: Hop): Wir
 }
 
 function turnsOf(messages: readonly Frozen<Message>[]): Turn[] {
-  const said = messages.findLastIndex((message) => message.role === 'user' && message.parts.some((part) => part.t !== 'tool_result'))
+  const said = messages.findLastIndex(
+    (message) => message.role === 'user' && message.parts.some((part) => part.t !== 'tool_result'),
+  )
   const out: Turn[] = []
   for (const [index, message] of messages.entries()) {
     const model = message.role === 'assistant'
@@ -59,7 +61,12 @@ function turnsOf(messages: readonly Frozen<Message>[]): Turn[] {
   return out
 }
 
-function userTurn(messages: readonly Frozen<Message>[], calls: readonly Frozen<ToolCallPart>[], field: string, hop: Hop): WirePart[] {
+function userTurn(
+  messages: readonly Frozen<Message>[],
+  calls: readonly Frozen<ToolCallPart>[],
+  field: string,
+  hop: Hop,
+): WirePart[] {
   const ids = new Set(calls.map((call) => call.id))
   const results = new Map<string, Frozen<ToolResultPart>>()
   const rest: WirePart[] = []

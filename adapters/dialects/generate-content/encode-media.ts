@@ -8,7 +8,9 @@ import { mimeOfAudio, mimeOfUrl, passesAsUri } from './media.ts'
 
 const FILES_API = 'https://generativelanguage.googleapis.com/v1beta/'
 
-export type MediaPart = Extract<Frozen<Part>, { t: 'image' | 'audio' | 'video' | 'document' }>
+export type MediaPart =
+  | Extract<Frozen<Part>, { t: 'image' | 'audio' | 'video' }>
+  | (Extract<Frozen<Part>, { t: 'document' }> & { src: Frozen<Source> })
 
 export function isMedia(part: Frozen<Part>): part is MediaPart {
   return part.t === 'image' || part.t === 'audio' || part.t === 'video' || (part.t === 'document' && 'kind' in part.src)
@@ -16,7 +18,7 @@ export function isMedia(part: Frozen<Part>): part is MediaPart {
 
 /** @throws GatewayError.unsupported for a source Gemini cannot read. */
 export function mediaPart(part: MediaPart, field: string, hop: Hop): JsonObject {
-  const src = part.src as Frozen<Source>
+  const src = part.src
   const declared = declaredMime(part)
   if (src.kind === 'base64') return inline(src.mime || declared || 'application/octet-stream', src.data)
   if (src.kind === 'file') return file(fileUri(src, field, hop), declared)

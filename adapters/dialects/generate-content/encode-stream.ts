@@ -79,7 +79,8 @@ class ItemEncoder implements StreamEncoder {
   }
 
   #begin(model: string, id: string): void {
-    if (this.#tail === '') this.#tail = `,"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(responseId(id, this.#hop))}}`
+    if (this.#tail === '')
+      this.#tail = `,"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(responseId(id, this.#hop))}}`
   }
 
   #delta(choice: number, part: number, delta: Delta): string {
@@ -166,7 +167,11 @@ class ItemEncoder implements StreamEncoder {
     const logprobs = logprobsResult({ content: state.logprobs.flatMap(tokens) })
     return {
       content: { parts: [{ text: '' }], role: 'model' },
-      finishReason: finishReason(state.malformed && finish !== 'length' ? 'malformed_tool_call' : settled, state.native, this.#hop),
+      finishReason: finishReason(
+        state.malformed && finish !== 'length' ? 'malformed_tool_call' : settled,
+        state.native,
+        this.#hop,
+      ),
       index,
       ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
       ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),

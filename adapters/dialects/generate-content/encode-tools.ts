@@ -29,7 +29,12 @@ export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): Encode
   delete toolConfig.functionCallingConfig
   const hasFunctions = collected.functions.size > 0
   if (hasFunctions) {
-    toolConfig.functionCallingConfig = callingConfig(request, collected, isObject(own) ? own.functionCallingConfig : undefined, hop)
+    toolConfig.functionCallingConfig = callingConfig(
+      request,
+      collected,
+      isObject(own) ? own.functionCallingConfig : undefined,
+      hop,
+    )
     if (Object.keys(toolConfig.functionCallingConfig as JsonObject).length === 0) delete toolConfig.functionCallingConfig
     if (request.parallelToolCalls === false) hop.warn('dropped_parallel_tool_calls')
     combine(collected, toolConfig, hop)
@@ -139,7 +144,10 @@ function allowed(choice: { base: 'auto' | 'required'; names: readonly string[] }
     for (const name of collected.functions.keys()) if (!names.includes(name)) collected.functions.delete(name)
     return { mode: 'AUTO' }
   }
-  return { mode: choice.base === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names.map((name) => declareName(name, hop)) }
+  return {
+    mode: choice.base === 'required' ? 'ANY' : 'VALIDATED',
+    allowedFunctionNames: names.map((name) => declareName(name, hop)),
+  }
 }
 
 function cannotForce(): GatewayError {

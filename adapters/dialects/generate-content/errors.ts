@@ -71,7 +71,9 @@ export function decodeError(status: number, body: Uint8Array): GatewayError {
   } catch {
     const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]
     const plain = text.trimStart().startsWith('<') ? (title ?? '') : text
-    return GatewayError.upstream(status, firstLine(plain) || `The upstream answered with status ${status}.`, { type: typeOf(status) })
+    return GatewayError.upstream(status, firstLine(plain) || `The upstream answered with status ${status}.`, {
+      type: typeOf(status),
+    })
   }
 }
 
@@ -87,7 +89,8 @@ export function errorOf(value: Json, status: number, kind: 'status' | 'stream'):
   const error = isObject(body) ? body.error : undefined
   const fields = isObject(error) ? error : {}
   const word = typeof fields.status === 'string' ? fields.status : null
-  const inner = typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : TEXT_STATUS[word ?? '']
+  const inner =
+    typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : TEXT_STATUS[word ?? '']
   const text = typeof error === 'string' ? error : typeof fields.message === 'string' ? fields.message : ''
   const reason = reasonOf(fields.details)
   const badKey = reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)

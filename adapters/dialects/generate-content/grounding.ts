@@ -28,11 +28,18 @@ export function groundingOf(annotations: readonly Frozen<Annotation>[], text: st
   const supports: JsonObject[] = []
   for (const { url, title, start, end } of annotations) {
     if (url === undefined) continue
-    const known = chunks.get(url) ?? { index: chunks.size, wire: { web: { uri: url, ...(title === undefined ? {} : { title }) } } }
+    const known = chunks.get(url) ?? {
+      index: chunks.size,
+      wire: { web: { uri: url, ...(title === undefined ? {} : { title }) } },
+    }
     chunks.set(url, known)
     if (start === undefined || end === undefined || end <= start) continue
     supports.push({
-      segment: { startIndex: byteLength(text.slice(0, start)), endIndex: byteLength(text.slice(0, end)), text: text.slice(start, end) },
+      segment: {
+        startIndex: byteLength(text.slice(0, start)),
+        endIndex: byteLength(text.slice(0, end)),
+        text: text.slice(start, end),
+      },
       groundingChunkIndices: [known.index],
     })
   }

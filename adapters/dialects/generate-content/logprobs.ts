@@ -21,7 +21,11 @@ export function logprobsResult(logprobs: Frozen<Json> | undefined): JsonObject |
   if (tokens.length === 0) return undefined
   return {
     chosenCandidates: tokens.map(candidate),
-    topCandidates: tokens.map((token) => ({ candidates: listField(token.top_logprobs ?? undefined).filter(isObject).map(candidate) })),
+    topCandidates: tokens.map((token) => ({
+      candidates: listField(token.top_logprobs ?? undefined)
+        .filter(isObject)
+        .map(candidate),
+    })),
   }
 }
 

@@ -15,7 +15,12 @@ export interface PartialCall {
   args(): string
 }
 
-export function partialCall(name: string, id: string | null, signature: Signature | undefined, whole: Json | undefined): PartialCall {
+export function partialCall(
+  name: string,
+  id: string | null,
+  signature: Signature | undefined,
+  whole: Json | undefined,
+): PartialCall {
   const root = new Map<string | number, Node>()
   const start = isObject(whole) ? whole : null
   return {

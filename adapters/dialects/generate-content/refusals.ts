@@ -15,7 +15,10 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): 
   if (n > 1 && hop.quirks.noMultipleChoices) throw GatewayError.unsupported(field, 'This target returns one candidate only.')
   if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'This target cannot warm a cache without generating.')
   if (state?.previousResponseId !== undefined) {
-    throw GatewayError.unsupported('previous_response_id', 'The previous response is not stored here, and this target keeps no state.')
+    throw GatewayError.unsupported(
+      'previous_response_id',
+      'The previous response is not stored here, and this target keeps no state.',
+    )
   }
   if (state?.conversation !== undefined) throw GatewayError.unsupported('conversation', 'This target keeps no conversations.')
   if (state?.background === true) throw GatewayError.unsupported('background', 'This target cannot answer in the background.')

@@ -18,6 +18,8 @@ import { usageOf } from './usage.ts'
 
 interface ChoiceState {
   finish: string | null
+  /** The prompt was refused: `finish` is the block reason. */
+  blocked: boolean
   calls: number
   /** For citations: their offsets count over the whole answer. */
   text: string
@@ -50,7 +52,7 @@ export class ResponseReader {
       if (isObject(candidate)) this.#candidate(candidate, position, text, emit)
     }
     const block = isObject(response.promptFeedback) ? response.promptFeedback.blockReason : undefined
-    if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) this.#choice(0).finish ??= `blocked:${block}`
+    if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) this.#block(block)
     const usage = usageOf(response.usageMetadata)
     // Cumulative: the last block counts, and a chunk without one does not erase it.
     if (usage === null || (this.#usage?.outputTotal === usage.outputTotal && this.#usage.total === usage.total)) return
@@ -61,15 +63,19 @@ export class ResponseReader {
   /** Ends every part and emits the finishes. */
   close(emit: Emit): void {
     for (const [index, choice] of this.#choices) {
-      const blocked = choice.finish?.startsWith('blocked:') ?? false
-      const native = blocked ? (choice.finish as string).slice(8) : (choice.finish ?? '')
-      const finish = blocked ? 'content_filter' : finishOf(native)
+      const native = choice.finish ?? ''
+      const finish = choice.blocked ? 'content_filter' : finishOf(native)
       // Arguments cut short are no arguments.
       if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
       for (const annotation of annotationsOf(choice.grounding, choice.text)) this.#writer.annotation(index, annotation, emit)
       this.#writer.closeAll(index, emit)
       emit({ e: 'finish', choice: index, finish: settleFinish(finish, choice.calls > 0), native })
     }
+  }
+
+  #block(reason: string): void {
+    const choice = this.#choice(0)
+    if (choice.finish === null) Object.assign(choice, { finish: reason, blocked: true })
   }
 
   #start(response: JsonObject, emit: Emit): void {
@@ -120,7 +126,8 @@ export class ResponseReader {
       return
     }
     const whole = wholePart(part)
-    if (whole !== null) this.#writer.whole(index, whole.t === 'image' || whole.t === 'audio' ? whole.t : 'server_tool', whole, emit)
+    if (whole !== null)
+      this.#writer.whole(index, whole.t === 'image' || whole.t === 'audio' ? whole.t : 'server_tool', whole, emit)
     else if (signature !== undefined) this.#writer.signature(index, signature, emit)
   }
 
@@ -158,7 +165,15 @@ export class ResponseReader {
     this.#call(index, choice, partial.name, partial.id, partial.args(), partial.signature, emit)
   }
 
-  #call(index: number, choice: ChoiceState, upstream: string, id: string | null, args: string, signature: Signature | undefined, emit: Emit): void {
+  #call(
+    index: number,
+    choice: ChoiceState,
+    upstream: string,
+    id: string | null,
+    args: string,
+    signature: Signature | undefined,
+    emit: Emit,
+  ): void {
     const key = choice.calls++
     const { custom, ...tool } = callerTool(upstream, this.#hop)
     const meta = {
@@ -181,7 +196,7 @@ export class ResponseReader {
   #choice(index: number): ChoiceState {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
-      choice = { finish: null, calls: 0, text: '', grounding: undefined, partial: null, part: -1 }
+      choice = { finish: null, blocked: false, calls: 0, text: '', grounding: undefined, partial: null, part: -1 }
       this.#choices.set(index, choice)
     }
     return choice

@@ -101,7 +101,7 @@ function resolve(value: Json, walk: Walk): [JsonObject, Walk] | null {
   let node: JsonObject = value
   let inner = walk
   while (typeof node.$ref === 'string') {
-    if (inner.open.has(node.$ref)) return null
+    if (inner.open.has(node.$ref) || --walk.budget.nodes < 0) return null
     const target = pointer(walk.root, node.$ref)
     if (!isObject(target)) return null
     inner = { ...inner, open: new Set([...inner.open, node.$ref]) }
@@ -124,7 +124,8 @@ function resolve(value: Json, walk: Walk): [JsonObject, Walk] | null {
 function merge(base: JsonObject, over: JsonObject): JsonObject {
   const out: JsonObject = { ...base, ...over }
   if (isObject(base.properties) && isObject(over.properties)) out.properties = { ...base.properties, ...over.properties }
-  if (Array.isArray(base.required) && Array.isArray(over.required)) out.required = [...new Set([...base.required, ...over.required])]
+  if (Array.isArray(base.required) && Array.isArray(over.required))
+    out.required = [...new Set([...base.required, ...over.required])]
   return out
 }
 

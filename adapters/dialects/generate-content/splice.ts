@@ -1,12 +1,14 @@
 // Byte lane, request: model and verb move to the path, foreign secrets of an earlier turn go out, all else stays as sent.
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { SENTINEL } from './encode-parts.ts'
 import { requestPath } from './encode-request.ts'
 import { isObject, listField } from './fields.ts'
+
+const MAX_SPLICES = 32
 
 export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] } {
   for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
@@ -19,22 +21,62 @@ export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { pa
 function dropForeignSecrets(body: WireBody, hop: Hop): void {
   if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
   const contents = listField(body.json().contents as Json | undefined)
-  // From the end, so that removals do not move what is still to come.
-  for (let turn = contents.length - 1; turn >= 0; turn--) {
-    const content = contents[turn]
-    const parts = isObject(content) ? listField(content.parts ?? undefined) : []
-    for (let place = parts.length - 1; place >= 0; place--) {
-      const part = parts[place]
-      if (isObject(part)) dropSecret(body, part, `contents.${turn}.parts.${place}`, parts.length, hop)
-    }
-  }
+  const edits = contents.flatMap((content, turn) => editsOf(content, `contents.${turn}.parts`, hop))
+  // Each splice copies the body: a flood of them is answered by printing the contents anew.
+  if (edits.length > MAX_SPLICES)
+    body.set(
+      'contents',
+      contents.map((content) => cleaned(content, hop)),
+    )
+  // From the end, so that a removed part does not move those still to be edited.
+  else for (const { path, value } of edits.reverse()) value === undefined ? body.remove(path) : body.set(path, value)
 }
 
-function dropSecret(body: WireBody, part: JsonObject, path: string, siblings: number, hop: Hop): void {
-  const key = typeof part.thoughtSignature === 'string' ? 'thoughtSignature' : 'thought_signature'
+interface Edit {
+  path: string
+  /** Undefined: the member goes. */
+  value: string | undefined
+}
+
+function editsOf(content: Json, at: string, hop: Hop): Edit[] {
+  return partsOf(content).flatMap((part, place) => {
+    const secret = foreignSecret(part)
+    if (secret === null) return []
+    if (isThought(part)) return [{ path: `${at}.${place}`, value: undefined }]
+    return [{ path: `${at}.${place}.${secret}`, value: replacement(part, hop) }]
+  })
+}
+
+function cleaned(content: Json, hop: Hop): Json {
+  if (!isObject(content)) return content
+  const parts = partsOf(content).flatMap((part) => {
+    const secret = foreignSecret(part)
+    if (secret === null || !isObject(part)) return [part]
+    if (isThought(part)) return []
+    const { [secret]: _, ...rest } = part
+    const value = replacement(part, hop)
+    return [value === undefined ? rest : { ...rest, [secret]: value }]
+  })
+  return { ...content, parts }
+}
+
+function partsOf(content: Json): Json[] {
+  return isObject(content) ? listField(content.parts ?? undefined) : []
+}
+
+/** The key under which a part carries one of our envelopes. */
+function foreignSecret(part: Json): string | null {
+  if (!isObject(part)) return null
+  const key = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature'
   const text = part[key]
-  if (typeof text !== 'string' || unwrapSignature(text) === null) return
-  if (part.thought === true && siblings > 1) body.remove(path)
-  else if (part.functionCall !== undefined && hop.caps.thoughtSignature === true) body.set(`${path}.${key}`, SENTINEL)
-  else body.remove(`${path}.${key}`)
+  return typeof text === 'string' && unwrapSignature(text) !== null ? key : null
+}
+
+function isThought(part: Json): boolean {
+  return isObject(part) && part.thought === true
+}
+
+function replacement(part: Json, hop: Hop): string | undefined {
+  const isCall = isObject(part) && (part.functionCall ?? part.function_call) !== undefined
+  return isCall && hop.caps.thoughtSignature === true ? SENTINEL : undefined
 }

@@ -9,6 +9,9 @@ const SHORT_RULE: NameRule = { ...RULE, maxLength: 63 }
 const CUSTOM = 'generate_content.custom'
 const NAMESPACES = 'generate_content.namespaces'
 
+/** Original → declared, per request: a long history asks for the same few names thousands of times. */
+const declared = new WeakMap<Hop['names'], Map<string, string>>()
+
 export interface CallerTool {
   name: string
   namespace?: string
@@ -17,8 +20,15 @@ export interface CallerTool {
 
 /** The upstream's name for a flat name, the same at every use. */
 export function declareName(name: string, hop: Hop): string {
-  const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true
-  return upstreamName(name, short ? SHORT_RULE : RULE, hop)
+  let known = declared.get(hop.names)
+  if (known === undefined) declared.set(hop.names, (known = new Map()))
+  let safe = known.get(name)
+  if (safe === undefined) {
+    const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true
+    safe = upstreamName(name, short ? SHORT_RULE : RULE, hop)
+    known.set(name, safe)
+  }
+  return safe
 }
 
 export function flatName(name: string, namespace: string | null | undefined): string {
@@ -26,11 +36,11 @@ export function flatName(name: string, namespace: string | null | undefined): st
 }
 
 export function rememberNamespace(flat: string, name: string, namespace: string, hop: Hop): void {
-  hop.notes.set(NAMESPACES, { ...(hop.notes.get(NAMESPACES) as JsonObject | undefined), [flat]: [namespace, name] })
+  note(NAMESPACES, hop)[flat] = [namespace, name]
 }
 
 export function rememberCustom(flat: string, hop: Hop): void {
-  hop.notes.set(CUSTOM, { ...(hop.notes.get(CUSTOM) as JsonObject | undefined), [flat]: true })
+  note(CUSTOM, hop)[flat] = true
 }
 
 /** What the caller called the tool that the upstream names. */
@@ -44,4 +54,12 @@ export function callerTool(upstream: string, hop: Hop): CallerTool {
 
 function own(note: unknown, key: string): unknown {
   return typeof note === 'object' && note !== null && Object.hasOwn(note, key) ? (note as JsonObject)[key] : undefined
+}
+
+function note(key: string, hop: Hop): JsonObject {
+  const known = hop.notes.get(key)
+  if (known !== undefined) return known as JsonObject
+  const made = Object.create(null) as JsonObject
+  hop.notes.set(key, made)
+  return made
 }

@@ -1,7 +1,8 @@
 // Canonical answer parts → wire parts for Gemini callers. Own secrets travel plain, foreign ones in our envelope, base64
 // as the field demands (DIALECTS 1.3).
-import { wrapSignature } from '../../../core/lib/signature.ts'
+
 import { RawJson } from '../../../core/lib/raw-json.ts'
+import { wrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'
 

@@ -8,11 +8,15 @@ export function wrapInput(input: string): string {
 /** The text input of a call; arguments that are not wrapped are the input themselves. */
 export function unwrapInput(args: string): string {
   if (!args.trimStart().startsWith('{')) return args
+  // A stream that was cut inside the input leaves the wrapping open.
+  return inputOf(args) ?? inputOf(`${args}"}`) ?? args
+}
+
+function inputOf(text: string): string | null {
   try {
-    const parsed: unknown = JSON.parse(args)
-    const input = (parsed as { input?: unknown }).input
-    return typeof input === 'string' ? input : args
+    const { input } = JSON.parse(text) as { input?: unknown }
+    return typeof input === 'string' ? input : null
   } catch {
-    return args
+    return null
   }
 }

@@ -1,0 +1,39 @@
+// `hookgate hooks`: the sealed order of every hook for the configuration at hand.
+import { defineCommand } from 'citty'
+import { silentLog } from '../../core/lib/log.ts'
+import { loadGateway } from '../node/load-gateway.ts'
+import { failBoot } from './fail.ts'
+import { table } from './table.ts'
+
+export const hooksCommand = defineCommand({
+  meta: { name: 'hooks', description: 'Print which plugin runs at which hook, in order.' },
+  args: {
+    config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+    json: { type: 'boolean', description: 'JSON instead of a table' },
+  },
+  async run({ args }) {
+    try {
+      const loaded = await loadGateway({ flags: { CONFIG: args.config }, watch: false, ports: { log: silentLog } })
+      const sealed = loaded.gateway.hooks
+      if (args.json) console.log(JSON.stringify(sealed, null, 2))
+      else {
+        const rows = sealed.flatMap(({ hook, kind, handlers }) =>
+          handlers.length === 0
+            ? [[hook, kind, '-', '', '', '']]
+            : handlers.map(({ plugin, order, onError, timeoutMs, conditional }, index) => [
+                index === 0 ? hook : '',
+                index === 0 ? kind : '',
+                plugin,
+                order,
+                onError,
+                [timeoutMs === null ? '' : `${timeoutMs} ms`, conditional ? 'conditional' : ''].filter(Boolean).join(', '),
+              ]),
+        )
+        console.log(table(['HOOK', 'KIND', 'PLUGIN', 'ORDER', 'ON ERROR', 'MORE'], rows))
+      }
+      await loaded.close()
+    } catch (error) {
+      failBoot(error)
+    }
+  },
+})

@@ -1,0 +1,61 @@
+// `hookgate serve`: load, listen, follow the file, drain on SIGTERM.
+import { defineCommand } from 'citty'
+import { jsonLog } from '../../core/lib/log.ts'
+import { systemClock } from '../../core/lib/clock.ts'
+import { loadGateway } from '../node/load-gateway.ts'
+import { serve } from '../node/serve.ts'
+import { failBoot } from './fail.ts'
+
+export const serveCommand = defineCommand({
+  meta: { name: 'serve', description: 'Serve the gateway (default).' },
+  args: {
+    config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+    port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
+    host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
+    'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
+  },
+  async run({ args }) {
+    const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
+    const flags = { CONFIG: args.config, PORT: args.port, HOST: args.host, DATA_DIR: args['data-dir'] }
+    try {
+      const loaded = await loadGateway({ flags, ports: { log } })
+      const { env } = loaded.gateway
+      const host = env.get<string>('HOST')
+      const server = await serve(loaded.gateway, { host, port: env.get<number>('PORT'), publicUrl: env.get<string | null>('PUBLIC_URL'), log })
+      // DECISIONS 19: the first line on stdout.
+      console.log(`hookgate listening on http://${host}:${server.port}`)
+      warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
+      onSignals(() => server.close(), log)
+    } catch (error) {
+      failBoot(error)
+    }
+  },
+})
+
+function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {
+  if (keysRequired || host === 'localhost' || host === '::1' || host.startsWith('127.')) return
+  log.warn('serve.open', { host, hint: 'Listening beyond this machine without GATEWAY_REQUIRE_API_KEY: anonymous calls are still answered for local clients only.' })
+}
+
+/** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */
+function onSignals(close: () => Promise<void>, log: ReturnType<typeof jsonLog>): void {
+  let closing = false
+  const stop = (signal: string): void => {
+    if (closing) process.exit(1)
+    closing = true
+    log.info('serve.draining', { signal })
+    close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  const crash = (error: unknown): void => {
+    log.error('serve.crash', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    setTimeout(() => process.exit(1), 2000)
+    void close().finally(() => process.exit(1))
+  }
+  process.on('uncaughtException', crash)
+  process.on('unhandledRejection', crash)
+}

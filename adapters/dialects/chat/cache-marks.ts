@@ -1,0 +1,17 @@
+// Prompt-cache marks on the chat wire: OpenAI's breakpoint, or Anthropic's field at the providers that pass it on.
+import type { CacheMark, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+
+/** Nothing where the target has no marks (DIALECTS 3.1 "-> chat" 9: silently). */
+export function cacheFields(mark: Frozen<CacheMark> | undefined, hop: Hop): JsonObject {
+  if (mark === undefined) return {}
+  if (hop.quirks.acceptsCacheControl) {
+    return { cache_control: { type: 'ephemeral', ...(mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {}) } }
+  }
+  return hop.caps.cacheBreakpoints ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
+}
+
+/** Whether system and tool messages may be arrays of text parts here: only worth it where a part carries more than text. */
+export function acceptsPartArrays(hop: Hop): boolean {
+  return hop.quirks.acceptsPartArrays === true || hop.quirks.acceptsCacheControl === true || hop.caps.cacheBreakpoints === true
+}

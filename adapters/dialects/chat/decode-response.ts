@@ -1,0 +1,105 @@
+// A whole chat answer → canonical.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalResponse, Choice, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import { callSignature, decodeReasoning } from './decode-assistant.ts'
+import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
+import { inBandError } from './errors.ts'
+import { decodeFinish } from './finish.ts'
+import { isObject, text, unknownMembers } from './read.ts'
+import { callerTool, flattenedInput } from './tool-names.ts'
+import { decodeUsage, findUsage, missingUsage } from './usage.ts'
+
+/** @throws GatewayError for an error in disguise, or an answer without choices. */
+export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+  const wire = body.json() as JsonObject
+  const error = inBandError(wire, 'status')
+  if (error !== null) throw error
+  if (!Array.isArray(wire.choices) || wire.choices.length === 0) throw noChoices()
+  const tier = text(wire.service_tier)
+  const ext = unknownMembers(wire, KNOWN)
+  return {
+    id: text(wire.id) ?? '',
+    created: typeof wire.created === 'number' ? Math.floor(wire.created) : Math.floor(hop.now() / 1000),
+    model: text(wire.model) ?? hop.model,
+    choices: wire.choices.map((choice, position) => decodeChoice(choice, position, hop)),
+    usage: decodeUsage(findUsage(wire), hop.quirks) ?? missingUsage(),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
+    ext: ext === undefined ? {} : { chat: ext },
+  }
+}
+
+export function noChoices(): GatewayError {
+  return GatewayError.protocol('The upstream answered without any choice.')
+}
+
+/** A finish_reason of "error" is a failed answer, however much of it there is. */
+export function failedAnswer(native: string): GatewayError {
+  return GatewayError.upstream(502, `The upstream gave up on its answer (${native}).`)
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier'])
+
+function decodeChoice(choice: Json, position: number, hop: Hop): Choice {
+  if (!isObject(choice) || !isObject(choice.message)) throw noChoices()
+  const { message } = choice
+  const parts = decodeMessage(message, hop)
+  const native = text(choice.finish_reason)
+  const finish = decodeFinish(native, {
+    toolCall: parts.some((part) => part.t === 'tool_call'),
+    refusalOnly: parts.some((part) => part.t === 'refusal') && !parts.some((part) => part.t === 'text'),
+  })
+  if (finish === 'error') throw failedAnswer(native ?? '')
+  return {
+    index: typeof choice.index === 'number' ? choice.index : position,
+    parts,
+    finish,
+    nativeFinish: native ?? '',
+    ...(choice.logprobs === undefined || choice.logprobs === null ? {} : { logprobs: choice.logprobs }),
+  }
+}
+
+/** Canonical order: reasoning, text, refusal, media, calls. */
+function decodeMessage(message: JsonObject, hop: Hop): Part[] {
+  const spoken = spokenContent(message.content)
+  const parts = decodeReasoning(message)
+  if (parts.length === 0 && spoken.reasoning !== '') parts.push({ t: 'reasoning', text: spoken.reasoning })
+  if (spoken.text !== '') {
+    const annotations = decodeAnnotations(message.annotations)
+    parts.push({ t: 'text', text: spoken.text, ...(annotations.length > 0 ? { annotations } : {}) })
+  }
+  const refusal = text(message.refusal)
+  if (refusal !== undefined) parts.push({ t: 'refusal', text: refusal })
+  if (isObject(message.audio)) parts.push(decodeAudio(message.audio))
+  parts.push(...decodeImages(message.images))
+  for (const call of Array.isArray(message.tool_calls) ? message.tool_calls : []) {
+    const part = isObject(call) ? decodeCall(call, hop) : null
+    if (part !== null) parts.push(part)
+  }
+  if (isObject(message.function_call)) {
+    const part = decodeCall({ function: message.function_call }, hop)
+    if (part !== null) parts.push(part)
+  }
+  return parts
+}
+
+function decodeCall(call: JsonObject, hop: Hop): Part | null {
+  const custom = isObject(call.custom)
+  const named = custom ? (call.custom as JsonObject) : isObject(call.function) ? call.function : {}
+  const wireName = text(named.name)
+  if (wireName === undefined) return null
+  const { flattened, ...tool } = callerTool(wireName, hop)
+  const given = custom ? named.input : named.arguments
+  const args = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
+  const id = text(call.id)
+  const signature = callSignature(call, hop.caps.family)
+  return {
+    t: 'tool_call',
+    id: id ?? hop.id('call_'),
+    idMinted: id === undefined,
+    ...tool,
+    args: flattened ? flattenedInput(args) : args,
+    kind: custom || flattened ? 'custom' : 'function',
+    ...(signature === undefined ? {} : { signature }),
+  }
+}

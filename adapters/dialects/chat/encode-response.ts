@@ -1,0 +1,98 @@
+// Canonical → a whole chat answer, with every member that the published schema requires.
+import type { CanonicalResponse, Choice, Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { answerId, encodeAnnotation, encodeCall, encodeImage, encodeLogprobs } from './encode-answer.ts'
+import { encodeFinish } from './finish.ts'
+import { encodeUsage } from './usage.ts'
+
+type AnyPart = Frozen<Part>
+
+export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+  return JSON.stringify({
+    id: answerId(response.id, hop.id),
+    object: 'chat.completion',
+    created: response.created || Math.floor(hop.now() / 1000),
+    model: response.model || hop.model,
+    choices: response.choices.map((choice) => encodeChoice(choice, hop)),
+    usage: encodeUsage(response.usage),
+    ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
+    ...response.ext.chat,
+  })
+}
+
+function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
+  const { parts } = choice
+  // A call that broke off half-way is no call.
+  const calls = choice.finish === 'malformed_tool_call' ? [] : parts.filter((part) => part.t === 'tool_call')
+  const refusal = joined(parts, 'refusal', '')
+  if (choice.finish === 'pause') hop.warn('pause_turn')
+  return {
+    index: choice.index,
+    message: {
+      role: 'assistant',
+      content: encodeContent(choice, calls.length > 0 || refusal !== ''),
+      refusal: refusal === '' ? null : refusal,
+      ...encodeReasoning(parts),
+      ...annotations(parts),
+      ...media(parts, hop),
+      ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
+    },
+    logprobs: encodeLogprobs(choice.logprobs),
+    finish_reason: encodeFinish(choice.finish, choice.nativeFinish, { toolCall: calls.length > 0, refusal: refusal !== '' }),
+  }
+}
+
+/** null where something else is the answer, or a filter took it; an empty text is the model's own empty answer. */
+function encodeContent(choice: Frozen<Choice>, hasOther: boolean): string | null {
+  const texts = choice.parts.filter((part) => part.t === 'text')
+  if (texts.length > 0) return texts.map((part) => part.text).join('')
+  return hasOther || choice.finish === 'content_filter' || choice.finish === 'refusal' ? null : ''
+}
+
+/** One field only: clients that read both would print the thoughts twice. */
+function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
+  const thoughts = parts.filter((part) => part.t === 'reasoning')
+  const text = thoughts
+    .map((part) => part.text || (part.summary ?? []).join('\n\n'))
+    .filter((thought) => thought !== '')
+    .join('\n\n')
+  const details = thoughts.flatMap((part) => (part.ext?.chat?.reasoning_details as Json[] | undefined) ?? [])
+  return { ...(text === '' ? {} : { reasoning_content: text }), ...(details.length > 0 ? { reasoning_details: details } : {}) }
+}
+
+function annotations(parts: readonly AnyPart[]): JsonObject {
+  const list: JsonObject[] = []
+  let offset = 0
+  for (const part of parts) {
+    if (part.t !== 'text') continue
+    for (const annotation of part.annotations ?? []) {
+      const wire = encodeAnnotation(annotation, offset, part.text.length)
+      if (wire !== null) list.push(wire)
+    }
+    offset += part.text.length
+  }
+  return list.length > 0 ? { annotations: list } : {}
+}
+
+function media(parts: readonly AnyPart[], hop: Hop): JsonObject {
+  const out: JsonObject = {}
+  const images = parts.flatMap((part, index) => (part.t === 'image' ? (encodeImage(part, index) ?? []) : []))
+  if (images.length > 0) {
+    out.images = images.map((image, index) => ({ ...image, index }))
+    hop.warn('image_output')
+  }
+  const audio = parts.find((part) => part.t === 'audio')
+  if (audio?.t === 'audio' && audio.src.kind === 'base64') {
+    out.audio = {
+      id: audio.id ?? hop.id('audio_'),
+      data: audio.src.data,
+      transcript: audio.transcript ?? '',
+      expires_at: audio.ext?.chat?.expires_at ?? Math.floor(hop.now() / 1000) + 3600,
+    }
+  }
+  return out
+}
+
+function joined(parts: readonly AnyPart[], kind: 'refusal', separator: string): string {
+  return parts.map((part) => (part.t === kind ? part.text : '')).join(separator)
+}

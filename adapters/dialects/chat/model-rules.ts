@@ -1,0 +1,163 @@
+// What a model or provider accepts of the plain option fields (DIALECTS 3.1 "-> chat" rules 5 and 7, 2.5 efforts).
+// One set of rules for both lanes: the byte lane edits the caller's body, the other one the object being built.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import { clampEffort } from '../shared/effort.ts'
+import { isEmptyArray } from './validate.ts'
+
+/** The option fields of a request, wherever they are kept. null counts as absent. */
+export interface Fields {
+  get(name: string): Json | undefined
+  set(name: string, value: Json): void
+  remove(name: string): void
+  hasTools(): boolean
+  moreToolsThan(max: number): boolean
+}
+
+export function bodyFields(body: WireBody): Fields {
+  const tools = () => body.raw('tools')
+  return {
+    get: (name) => body.get(name) ?? undefined,
+    set: (name, value) => body.set(name, value),
+    remove: (name) => body.remove(name),
+    hasTools() {
+      const raw = tools()
+      return raw !== undefined && raw[0] === '[' && !isEmptyArray(raw)
+    },
+    // A declaration takes at least 30 bytes: short lists need no look inside.
+    moreToolsThan: (max) => (tools()?.length ?? 0) > max * 30 && body.raw(`tools.${max}`) !== undefined,
+  }
+}
+
+export function objectFields(wire: JsonObject): Fields {
+  const count = () => (Array.isArray(wire.tools) ? wire.tools.length : 0)
+  return {
+    get: (name) => wire[name] ?? undefined,
+    set(name, value) {
+      wire[name] = value
+    },
+    remove(name) {
+      delete wire[name]
+    },
+    hasTools: () => count() > 0,
+    moreToolsThan: (max) => count() > max,
+  }
+}
+
+/** @throws GatewayError unsupported when another target has to be found. */
+export function applyModelRules(fields: Fields, hop: Hop): void {
+  const { quirks } = hop
+  if (quirks.maxTools !== undefined && fields.moreToolsThan(quirks.maxTools)) {
+    throw GatewayError.unsupported('tools', `This provider takes at most ${quirks.maxTools} tools.`)
+  }
+  const choices = fields.get('n')
+  if (quirks.noMultipleChoices && typeof choices === 'number' && choices > 1) {
+    throw GatewayError.unsupported('n', 'This provider answers with one choice only.')
+  }
+  renameMaxTokens(fields, hop)
+  fitSampling(fields, hop, fitEffort(fields, hop))
+  fitStop(fields, hop)
+  if (quirks.toolChoiceRequired !== undefined && fields.get('tool_choice') === 'required') {
+    fields.set('tool_choice', quirks.toolChoiceRequired)
+  }
+}
+
+/** The nearest effort the model has; `minimal` rises to `low` rather than switching the reasoning off. */
+export function nearestEffort(wish: Effort, efforts: readonly Effort[]): Effort {
+  if (wish === 'minimal' && !efforts.includes('minimal') && efforts.includes('low')) return 'low'
+  return clampEffort(wish, efforts)
+}
+
+function renameMaxTokens(fields: Fields, hop: Hop): void {
+  const wanted = hop.quirks.maxTokensField ?? hop.caps.maxTokensField
+  if (wanted === undefined) return
+  const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  const value = fields.get(other)
+  if (value === undefined) return
+  // Both given: max_completion_tokens is the one that counts.
+  if (wanted === 'max_tokens' || fields.get(wanted) === undefined) fields.set(wanted, value)
+  fields.remove(other)
+}
+
+function fitEffort(fields: Fields, hop: Hop): string | undefined {
+  const { caps } = hop
+  const given = fields.get('reasoning_effort')
+  let effort = typeof given === 'string' ? given : undefined
+  const none = caps.efforts === undefined ? caps.reasoning === false : caps.efforts.length === 0
+  if (effort !== undefined && none) {
+    fields.remove('reasoning_effort')
+    if (effort !== 'none') hop.warn('reasoning_dropped')
+    effort = undefined
+  } else if (effort !== undefined && caps.efforts !== undefined) {
+    const fitted = nearestEffort(effort as Effort, caps.efforts)
+    if (fitted !== effort) {
+      fields.set('reasoning_effort', fitted)
+      hop.warn('reasoning_clamped')
+      effort = fitted
+    }
+  }
+  if (caps.toolsOnChat === undefined || caps.toolsOnChat === 'yes' || !fields.hasTools()) return effort
+  if (caps.toolsOnChat === 'no') throw GatewayError.unsupported('tools', 'This model takes function tools only on the responses endpoint.')
+  if (effort !== 'none') {
+    fields.set('reasoning_effort', 'none')
+    hop.warn('reasoning_clamped')
+  }
+  return 'none'
+}
+
+/** Field → the value that is the same as leaving it out. */
+const SAMPLING: readonly (readonly [string, Json])[] = [
+  ['temperature', 1],
+  ['top_p', 1],
+  ['frequency_penalty', 0],
+  ['presence_penalty', 0],
+  ['logprobs', false],
+  ['top_logprobs', 0],
+  ['logit_bias', null],
+]
+
+function fitSampling(fields: Fields, hop: Hop, effort: string | undefined): void {
+  const { caps, quirks } = hop
+  const free = caps.sampling === undefined || caps.sampling === 'free' || (effort === 'none' && caps.efforts?.includes('none') === true)
+  if (!free) {
+    for (const [field, neutral] of SAMPLING) {
+      if (caps.sampling === 'default_only' && fields.get(field) === neutral) continue
+      drop(fields, field, neutral, hop)
+    }
+  }
+  if (quirks.noPenalties) {
+    drop(fields, 'frequency_penalty', 0, hop)
+    drop(fields, 'presence_penalty', 0, hop)
+    drop(fields, 'logit_bias', null, hop)
+  }
+  if (quirks.noLogprobs) {
+    drop(fields, 'logprobs', false, hop)
+    drop(fields, 'top_logprobs', 0, hop)
+  }
+  const temperature = fields.get('temperature')
+  if (caps.temperatureMax !== undefined && typeof temperature === 'number' && temperature > caps.temperatureMax) {
+    fields.set('temperature', caps.temperatureMax)
+    hop.warn('temperature_clamped')
+  }
+}
+
+function fitStop(fields: Fields, hop: Hop): void {
+  const stop = fields.get('stop')
+  if (stop === undefined) return
+  const { quirks } = hop
+  if (hop.caps.stopSupported === false || quirks.noStop) {
+    fields.remove('stop')
+    hop.warn('dropped_stop')
+  } else if (quirks.maxStop !== undefined && Array.isArray(stop) && stop.length > quirks.maxStop) {
+    fields.set('stop', stop.slice(0, quirks.maxStop))
+    hop.warn('stop_truncated')
+  }
+}
+
+function drop(fields: Fields, field: string, neutral: Json, hop: Hop): void {
+  const value = fields.get(field)
+  if (value === undefined) return
+  fields.remove(field)
+  if (value !== neutral) hop.warn(`dropped_${field}`)
+}

@@ -1,0 +1,99 @@
+// Byte lane: the edits inside `messages` that a chat caller's body may need before it goes to a chat upstream, found
+// without parsing what needs none.
+import { skipSpace, skipString, skipValue } from '../../../core/lib/json-scan.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import { acceptsPartArrays } from './cache-marks.ts'
+import { PART_SEPARATOR } from './encode-content.ts'
+import { isObject } from './read.ts'
+import { wireCallId } from './tool-names.ts'
+
+interface Edit {
+  index: number
+  path: string
+  value: Json
+}
+
+/** Above this many edits the array is written anew as a whole: every splice costs a scan of the body. */
+const SPLICES_AT_MOST = 8
+
+export function spliceMessages(body: WireBody, hop: Hop): void {
+  const raw = body.raw('messages')
+  if (raw === undefined || !mayNeedEdits(raw, hop)) return
+  const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, hop) ? editsOf(text, index, hop) : []))
+  if (edits.length <= SPLICES_AT_MOST) {
+    for (const { index, path, value } of edits) body.set(`messages.${index}.${path}`, value)
+    return
+  }
+  const messages = JSON.parse(raw) as Json[]
+  for (const { index, path, value } of edits) assign(messages[index] as JsonObject, path, value)
+  body.set('messages', messages)
+}
+
+/** Cheap and never wrongly false, for the whole array or one message. */
+function mayNeedEdits(text: string, hop: Hop): boolean {
+  if (hop.quirks.developerRole === false && text.includes('"developer"')) return true
+  if (text.includes('"tool_call')) return hop.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
+  return hasTextArray(text)
+}
+
+function hasTextArray(text: string): boolean {
+  return /"(?:system|developer|tool)"/.test(text) && /"content"\s*:\s*\[/.test(text)
+}
+
+/** The JSON texts of the array's elements. */
+function elements(raw: string): string[] {
+  const bytes = new TextEncoder().encode(raw)
+  const decoder = new TextDecoder()
+  const out: string[] = []
+  for (let at = skipSpace(bytes, 1); bytes[at] !== 0x5d; ) {
+    const end = bytes[at] === 0x22 ? skipString(bytes, at) : skipValue(bytes, at)
+    out.push(decoder.decode(bytes.subarray(at, end)))
+    at = skipSpace(bytes, end)
+    if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
+  }
+  return out
+}
+
+function editsOf(text: string, index: number, hop: Hop): Edit[] {
+  const message = JSON.parse(text) as Json
+  if (!isObject(message)) return []
+  const edits: Edit[] = []
+  const { role, content } = message
+  if (role === 'developer' && hop.quirks.developerRole === false) edits.push({ index, path: 'role', value: 'system' })
+  if ((role === 'system' || role === 'developer' || role === 'tool') && Array.isArray(content)) {
+    const joined = joinedText(content, hop)
+    if (joined !== null) edits.push({ index, path: 'content', value: joined })
+  }
+  const id = (path: string, given: Json | undefined) => {
+    if (typeof given !== 'string') return
+    const fitting = wireCallId(given, hop)
+    if (fitting !== given) edits.push({ index, path, value: fitting })
+  }
+  id('tool_call_id', message.tool_call_id)
+  if (Array.isArray(message.tool_calls)) {
+    message.tool_calls.forEach((call, at) => {
+      if (isObject(call)) id(`tool_calls.${at}.id`, call.id)
+    })
+  }
+  return edits
+}
+
+/** Null when the array has to stay: other parts than text, or marks on them that the provider reads (DIALECTS 1.1). */
+function joinedText(content: readonly Json[], hop: Hop): string | null {
+  const keep = acceptsPartArrays(hop)
+  const texts: string[] = []
+  for (const part of content) {
+    if (!isObject(part) || part.type !== 'text' || typeof part.text !== 'string') return null
+    if (keep && Object.keys(part).length > 2) return null
+    texts.push(part.text)
+  }
+  return texts.join(PART_SEPARATOR)
+}
+
+function assign(message: JsonObject, path: string, value: Json): void {
+  const keys = path.split('.')
+  let owner: JsonObject = message
+  for (const key of keys.slice(0, -1)) owner = owner[key] as JsonObject
+  owner[keys.at(-1) as string] = value
+}

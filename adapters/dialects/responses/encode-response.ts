@@ -1,0 +1,107 @@
+// Canonical response → the caller's response object. Neighbouring texts of one message stay one message item.
+import type { CanonicalResponse, Choice, Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { encodeAnnotation } from './annotations.ts'
+import { isObject } from './fields.ts'
+import { callItem, callPrefix, imageItem, type ItemStatus, logprobList, messageItem, reasoningItem, refusalContent, textContent } from './output-items.ts'
+import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
+import { partSecret, secretText } from './secrets.ts'
+import { encodeUsage } from './usage.ts'
+
+export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+  const choice = response.choices[0]
+  const finish = choice?.finish ?? 'error'
+  const refused = choice?.parts.some((part) => part.t === 'refusal') ?? false
+  const { status, incomplete } = statusOf(finish, refused)
+  const { status: pending, completed_at: _completed, ...own } = response.ext.responses ?? {}
+  const running = typeof pending === 'string'
+  const head = headMembers(
+    {
+      id: ownId(response.id, 'resp_', hop),
+      created: response.created,
+      model: response.model || hop.model,
+      status: running ? pending : status,
+      completed: running || status === 'failed' ? null : Math.floor(hop.now() / 1000),
+      error: status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null,
+      incomplete,
+      serviceTier: response.serviceTier,
+    },
+    hop.request,
+  )
+  const output = choice === undefined ? [] : outputItems(choice, status === 'completed' ? 'completed' : 'incomplete', hop)
+  return JSON.stringify({ ...echoMembers(hop), ...own, ...head, output, usage: encodeUsage(response.usage) })
+}
+
+const STATED: readonly unknown[] = ['message', 'function_call', 'custom_tool_call']
+
+interface OpenMessage {
+  item: string | undefined
+  phase: string | undefined
+  content: JsonObject[]
+}
+
+/** `last`: the status of the last item; an answer that was cut is incomplete at its end only. */
+function outputItems(choice: Frozen<Choice>, last: ItemStatus, hop: Hop): JsonObject[] {
+  const items: JsonObject[] = []
+  let open: OpenMessage | null = null
+  let logprobs = logprobList(choice.logprobs)
+  const close = () => {
+    if (open !== null) items.push(messageItem(ownId(open.item, 'msg_', hop), open.content, 'completed', open.phase))
+    open = null
+  }
+  for (const part of choice.parts) {
+    const content = said(part, logprobs)
+    if (content === null) {
+      close()
+      items.push(...partItems(part, choice, hop))
+      continue
+    }
+    if (content.type === 'output_text') logprobs = []
+    const mark = part.ext?.responses
+    const item = typeof mark?.item === 'string' && mark.item !== '' ? mark.item : undefined
+    if (open !== null && (open as OpenMessage).item !== item) close()
+    open ??= { item, phase: typeof mark?.phase === 'string' ? mark.phase : undefined, content: [] }
+    ;(open as OpenMessage).content.push(content)
+  }
+  close()
+  const end = items.at(-1)
+  if (end !== undefined && STATED.includes(end.type)) end.status = last
+  return items
+}
+
+function said(part: Frozen<Part>, logprobs: ReturnType<typeof logprobList>): JsonObject | null {
+  if (part.t === 'refusal') return refusalContent(part.text)
+  if (part.t === 'audio' && part.transcript) return textContent(part.transcript, [], [])
+  if (part.t !== 'text') return null
+  const annotations = (part.annotations ?? []).map((one) => encodeAnnotation(one, part.text.length)).filter((one) => one !== null)
+  return textContent(part.text, annotations, logprobs)
+}
+
+function partItems(part: Frozen<Part>, choice: Frozen<Choice>, hop: Hop): JsonObject[] {
+  switch (part.t) {
+    case 'reasoning':
+      return reasoningItems(part, hop)
+    case 'tool_call': {
+      if (choice.finish === 'malformed_tool_call') return []
+      const call = callItem(ownId(part.itemId, callPrefix(part.kind), hop), part, part.args, 'completed')
+      if (part.signature === undefined) return [call]
+      return [reasoningItem(hop.id('rs_'), [], secretText(part.signature)), call]
+    }
+    case 'image':
+      return part.src.kind === 'base64' ? [imageItem(hop.id('ig_'), part.src.data)] : []
+    case 'server_tool':
+    case 'opaque':
+      return part.dialect === 'responses' && isObject(part.raw) ? [part.raw] : []
+    default:
+      return []
+  }
+}
+
+function reasoningItems(part: Frozen<ReasoningPart>, hop: Hop): JsonObject[] {
+  const secret = partSecret(part, hop.caps.family)
+  const summary = part.summary ?? (part.text === '' ? [] : [part.text])
+  if (summary.length === 0 && secret === undefined) return []
+  const item = reasoningItem(ownId(part.itemId, 'rs_', hop), summary, secret)
+  // Raw reasoning beside a summary can only come from this dialect.
+  return [part.summary !== undefined && part.text !== '' ? { ...item, content: [{ type: 'reasoning_text', text: part.text }] } : item]
+}

@@ -1,0 +1,196 @@
+// Canonical events → the caller's event stream. Always created first and exactly one terminal event, whose response has
+// the whole output as it was streamed. Output indexes are push order.
+import { mergeUsage } from '../../../core/lib/collect.ts'
+import { noUsage } from '../../../core/lib/token-estimate.ts'
+import type { Finish, JsonObject, Part, Usage } from '../../../core/types/canonical.ts'
+import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
+import { failureCode } from './errors.ts'
+import { isObject } from './fields.ts'
+import { callPrefix, imageItem, logprobList, reasoningItem } from './output-items.ts'
+import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
+import { partSecret, secretText } from './secrets.ts'
+import { FrameWriter } from './stream-frames.ts'
+import { CallItem, MessageItem, ReasoningItem, type StreamItem, WholeItem } from './stream-items.ts'
+import { encodeUsage } from './usage.ts'
+
+export function encodeStream(hop: Hop): StreamEncoder {
+  return new ResponseStreamEncoder(hop)
+}
+
+type OpenPart =
+  | { t: 'said'; message: MessageItem; content: number }
+  | { t: 'reasoning'; item: ReasoningItem | null; meta: PartMeta }
+  | { t: 'call'; item: CallItem }
+
+class ResponseStreamEncoder implements StreamEncoder {
+  readonly #hop: Hop
+  readonly #frames = new FrameWriter()
+  readonly #items: StreamItem[] = []
+  readonly #parts = new Map<number, OpenPart>()
+  /** The message item that takes the next text. */
+  #message: MessageItem | null = null
+  #start: { id: string; model: string; created: number } | null = null
+  #id = ''
+  #echo = ''
+  #usage: Usage | null = null
+  #finish: Finish | null = null
+  #refused = false
+  #over = false
+
+  constructor(hop: Hop) {
+    this.#hop = hop
+  }
+
+  event(event: StreamEvent): string {
+    if (this.#over) return ''
+    if (event.e === 'start') {
+      this.#start ??= event
+      if (event.usage) this.#usage = mergeUsage(this.#usage, event.usage)
+      this.#begin()
+    } else if (event.e === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
+    else if (event.e === 'finish') {
+      if (event.choice === 0) this.#finish = event.finish
+    } else if (event.e === 'end') this.#end()
+    else if ('choice' in event && event.choice === 0) {
+      this.#begin()
+      if (event.e === 'part_start') this.#partStart(event.part, event.kind, event.meta)
+      else if (event.e === 'delta') this.#delta(event.part, event.d)
+      else this.#partStop(event.part, event.full)
+    }
+    return this.#frames.take()
+  }
+
+  error(error: GatewayErrorShape): string {
+    if (this.#over) return ''
+    this.#over = true
+    this.#begin()
+    this.#lifecycle('response.failed', 'failed', { code: failureCode(error), message: error.message }, null, this.#usage)
+    return this.#frames.take()
+  }
+
+  /** Nothing can come before `response.created`; ids are made up when the upstream's start is late or foreign. */
+  #begin(): void {
+    if (this.#id !== '') return
+    this.#id = ownId(this.#start?.id, 'resp_', this.#hop)
+    this.#start ??= { id: this.#id, model: this.#hop.model, created: Math.floor(this.#hop.now() / 1000) }
+    this.#echo = JSON.stringify(echoMembers(this.#hop)).slice(1, -1)
+    this.#lifecycle('response.created', 'in_progress', null, null, null)
+    this.#lifecycle('response.in_progress', 'in_progress', null, null, null)
+  }
+
+  #partStart(part: number, kind: string, meta: PartMeta): void {
+    if (kind === 'text' || kind === 'refusal') {
+      if (kind === 'refusal') this.#refused = true
+      this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, this.#hop.id('msg_')))
+      this.#parts.set(part, { t: 'said', message: this.#message, content: this.#message.start(kind) })
+    } else if (kind === 'reasoning') {
+      // Opened by its first content: reasoning without any is not an item.
+      this.#parts.set(part, { t: 'reasoning', item: null, meta })
+    } else if (kind === 'tool_call') {
+      const { signature } = meta
+      if (signature !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secretText(signature)))
+      const call = { id: meta.id ?? this.#hop.id('call_'), name: meta.name ?? '', kind: meta.kind ?? 'function', namespace: meta.namespace }
+      const id = ownId(meta.itemId, callPrefix(meta.kind), this.#hop)
+      this.#leaveMessage()
+      this.#parts.set(part, { t: 'call', item: this.#open((index) => new CallItem(this.#frames, index, id, call)) })
+    }
+  }
+
+  #delta(part: number, d: Delta): void {
+    const open = this.#parts.get(part)
+    if (open === undefined) return
+    if (open.t === 'said') {
+      if ('text' in d) open.message.delta(open.content, d.text)
+      else if ('refusal' in d) open.message.delta(open.content, d.refusal)
+      else if ('annotation' in d) open.message.annotate(open.content, d.annotation)
+      else if ('logprobs' in d) open.message.logprobs(open.content, logprobList(d.logprobs))
+    } else if (open.t === 'call') {
+      if ('args' in d && d.args !== '') open.item.delta(d.args)
+    } else {
+      const text = 'reasoning' in d ? d.reasoning : 'summary' in d ? d.summary : ''
+      if (text !== '') this.#reasoning(open).delta(text)
+      if ('signature' in d) this.#reasoning(open).secret = secretText(d.signature)
+    }
+  }
+
+  /** `full` stands in for deltas that never came. */
+  #partStop(part: number, full: Part): void {
+    const open = this.#parts.get(part)
+    this.#parts.delete(part)
+    if (open === undefined) this.#wholePart(full)
+    else if (open.t === 'said') {
+      if ((full.t === 'text' || full.t === 'refusal') && full.text !== '' && open.message.textOf(open.content) === '') {
+        open.message.delta(open.content, full.text)
+      }
+      open.message.stop(open.content)
+    } else if (open.t === 'call') {
+      if (full.t === 'tool_call' && full.args !== '' && open.item.args === '') open.item.delta(full.args)
+      open.item.close()
+    } else if (full.t === 'reasoning') {
+      const secret = partSecret(full, this.#hop.caps.family)
+      const text = full.text || (full.summary ?? []).join('\n\n')
+      if (open.item === null && text === '' && secret === undefined) return
+      const item = this.#reasoning(open)
+      if (item.text === '' && text !== '') item.delta(text)
+      item.secret ??= secret
+      item.close()
+    }
+  }
+
+  #wholePart(full: Part): void {
+    if (full.t === 'reasoning') {
+      const secret = partSecret(full, this.#hop.caps.family)
+      if (secret !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secret))
+    } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#hop.id('ig_'), full.src.data))
+    else if (full.t === 'audio' && full.transcript) {
+      this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, this.#hop.id('msg_')))
+      const content = this.#message.start('text')
+      this.#message.delta(content, full.transcript)
+      this.#message.stop(content)
+    } else if ((full.t === 'server_tool' || full.t === 'opaque') && full.dialect === 'responses' && isObject(full.raw)) this.#whole(full.raw)
+  }
+
+  #reasoning(open: Extract<OpenPart, { t: 'reasoning' }>): ReasoningItem {
+    if (open.item === null) {
+      this.#leaveMessage()
+      open.item = this.#open((index) => new ReasoningItem(this.#frames, index, ownId(open.meta.itemId, 'rs_', this.#hop)))
+    }
+    return open.item
+  }
+
+  #whole(item: JsonObject): void {
+    this.#leaveMessage()
+    this.#open((index) => new WholeItem(this.#frames, index, item))
+  }
+
+  #open<T extends StreamItem>(make: (index: number) => T): T {
+    const item = make(this.#items.length)
+    this.#items.push(item)
+    return item
+  }
+
+  #leaveMessage(): void {
+    this.#message?.yieldTo()
+    this.#message = null
+  }
+
+  #end(): void {
+    this.#over = true
+    this.#begin()
+    for (const item of this.#items) item.close()
+    const { status, incomplete } = statusOf(this.#finish, this.#refused)
+    const error = status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null
+    this.#lifecycle(`response.${status}`, status, error, incomplete, this.#usage ?? noUsage())
+  }
+
+  #lifecycle(type: string, status: string, error: { code: string; message: string } | null, incomplete: string | null, usage: Usage | null): void {
+    const { model, created } = this.#start as { model: string; created: number }
+    const completed = status === 'completed' || status === 'incomplete' ? Math.floor(this.#hop.now() / 1000) : null
+    const head = headMembers({ id: this.#id, created, model, status, completed, error, incomplete, serviceTier: undefined }, this.#hop.request)
+    const output = JSON.stringify(this.#items.map((item) => item.json()))
+    const counted = usage === null ? 'null' : JSON.stringify(encodeUsage(usage))
+    this.#frames.push(type, `"response":{${JSON.stringify(head).slice(1, -1)},${this.#echo},"output":${output},"usage":${counted}}`)
+  }
+}

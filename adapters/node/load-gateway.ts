@@ -1,0 +1,61 @@
+// From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
+import { readEnv } from '../../core/config/env.ts'
+import type { GatewayConfig } from '../../core/config/define.ts'
+import type { HostedGateway } from '../../core/gateway.ts'
+import type { Ports } from '../../core/types/gateway.ts'
+import { createGateway } from './gateway.ts'
+import { findConfig, loadConfig, watchConfig } from './load-config.ts'
+
+export interface LoadOptions {
+  /** Default: GATEWAY_CONFIG, else gateway.config.ts in `cwd`. */
+  config?: string
+  cwd?: string
+  /** Default: process.env. */
+  env?: Ports['env']
+  /** Above the environment, by variable name. */
+  flags?: Readonly<Record<string, string | undefined>>
+  /** Reload when the file changes; default true. */
+  watch?: boolean
+  ports?: Partial<Ports>
+}
+
+export interface LoadedGateway {
+  readonly gateway: HostedGateway
+  /** The file, null when there was none (then every default holds, and `echo` is the only connection). */
+  readonly path: string | null
+  /** Loads the file again; rejects and changes nothing when it is wrong. */
+  reload(): Promise<void>
+  close(): Promise<void>
+}
+
+const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
+
+/** @throws Error naming file, field, variable or plugin. */
+export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGateway> {
+  const environment = options.env ?? process.env
+  const flags = { ...options.flags, ...(options.config === undefined ? {} : { CONFIG: options.config }) }
+  const asked = readEnv({ environment, flags }).get<string | null>('CONFIG')
+  const path = findConfig(asked, options.cwd ?? process.cwd())
+  const config = path === null ? WITHOUT_FILE : await loadConfig(path)
+  const gateway = await createGateway(config, { ...options.ports, env: environment }, { flags })
+  const reload = async (): Promise<void> => {
+    if (path !== null) await gateway.reload(await loadConfig(path))
+  }
+  const stop = path === null || options.watch === false ? () => {} : watchConfig(path, () => void reload().catch((error: Error) => keepOld(error)))
+  return {
+    gateway,
+    path,
+    reload,
+    async close() {
+      stop()
+      await gateway.close()
+    },
+  }
+
+  function keepOld(error: Error): void {
+    const log = options.ports?.log
+    const line = `The changed configuration is not used; the last good one keeps serving. ${error.message}`
+    if (log) log.error('config.reload_failed', { error: line })
+    else console.error(line)
+  }
+}

@@ -1,0 +1,134 @@
+// Providers that speak one of the four dialects, one row each, sorted by id (DIALECTS 7). Quirks are data;
+// code is only where a provider chooses or answers by itself (openai, anthropic, google, echo).
+import { claudeCaps } from './caps/claude.ts'
+import { geminiCaps } from './caps/gemini.ts'
+import { openaiCaps } from './caps/openai.ts'
+import type { ProviderRow } from './provider.ts'
+
+const LOCAL_SERVER = { replayReasoning: 'reasoning_content', systemFirstOnly: true, topK: true } as const
+
+export const CATALOG: readonly ProviderRow[] = [
+  { id: 'ai21', baseUrl: 'https://api.ai21.com/studio/v1' },
+  { id: 'azure', aliases: ['azure-openai'], baseUrl: null, auth: 'api-key', dialects: { chat: '', responses: '' }, caps: openaiCaps },
+  { id: 'bedrock', baseUrl: null, dialects: { chat: '' } },
+  { id: 'cerebras', baseUrl: 'https://api.cerebras.ai/v1', quirks: { noPenalties: true, replayReasoning: 'reasoning' } },
+  { id: 'cloudflare', baseUrl: null, dialects: { chat: '', responses: '' } },
+  { id: 'cohere', baseUrl: 'https://api.cohere.com/compatibility/v1' },
+  {
+    id: 'dashscope',
+    aliases: ['qwen'],
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    dialects: { chat: '', responses: '', messages: 'https://dashscope-intl.aliyuncs.com/apps/anthropic' },
+    quirks: { acceptsCacheControl: true, replayReasoning: 'reasoning_content', topK: true },
+  },
+  { id: 'databricks', baseUrl: null },
+  { id: 'deepinfra', baseUrl: 'https://api.deepinfra.com/v1/openai', quirks: { topK: true } },
+  {
+    id: 'deepseek',
+    baseUrl: 'https://api.deepseek.com',
+    dialects: { chat: '', messages: 'https://api.deepseek.com/anthropic' },
+    authByDialect: { messages: 'x-api-key' },
+    quirks: { replayReasoning: 'reasoning_content' },
+  },
+  { id: 'fireworks', baseUrl: 'https://api.fireworks.ai/inference/v1', dialects: { chat: '', responses: '' }, quirks: { topK: true } },
+  { id: 'github-models', baseUrl: 'https://models.github.ai/inference' },
+  {
+    id: 'groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    dialects: { chat: '', responses: '' },
+    quirks: { noLogprobs: true, noMultipleChoices: true, maxStop: 4, replayReasoning: 'reasoning' },
+  },
+  { id: 'huggingface', baseUrl: 'https://router.huggingface.co/v1', dialects: { chat: '', responses: '' } },
+  { id: 'hyperbolic', baseUrl: 'https://api.hyperbolic.xyz/v1' },
+  { id: 'llamacpp', baseUrl: 'http://127.0.0.1:8080/v1', auth: 'none', quirks: LOCAL_SERVER },
+  { id: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', auth: 'none', dialects: { chat: '', responses: '' }, quirks: { topK: true } },
+  { id: 'localai', baseUrl: 'http://127.0.0.1:8080/v1', auth: 'none', quirks: LOCAL_SERVER },
+  {
+    id: 'minimax',
+    baseUrl: 'https://api.minimax.io/v1',
+    dialects: { chat: '', messages: 'https://api.minimax.io/anthropic' },
+    quirks: { inlineThink: true },
+  },
+  {
+    id: 'mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    quirks: { toolIds: 'alnum9', toolChoiceRequired: 'any', systemFirstOnly: true, maxTokensField: 'max_tokens' },
+  },
+  {
+    id: 'moonshot',
+    baseUrl: 'https://api.moonshot.ai/v1',
+    dialects: { chat: '', messages: 'https://api.moonshot.ai/anthropic' },
+    quirks: { replayReasoning: 'reasoning_content' },
+  },
+  { id: 'nebius', baseUrl: 'https://api.tokenfactory.nebius.com/v1', quirks: { topK: true } },
+  { id: 'novita', baseUrl: 'https://api.novita.ai/v3/openai', quirks: { topK: true } },
+  { id: 'nvidia', baseUrl: 'https://integrate.api.nvidia.com/v1' },
+  {
+    id: 'ollama',
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    auth: 'none',
+    dialects: { chat: '', responses: '', messages: '' },
+    quirks: { topK: true, replayReasoning: 'reasoning', systemFirstOnly: true },
+  },
+  {
+    id: 'openrouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    dialects: { chat: '', responses: '', messages: '' },
+    quirks: { acceptsCacheControl: true, acceptsPartArrays: true, replayReasoning: 'reasoning', topK: true, pdf: true },
+  },
+  { id: 'perplexity', baseUrl: 'https://api.perplexity.ai', quirks: { systemFirstOnly: true } },
+  { id: 'reka', baseUrl: 'https://api.reka.ai/v1', auth: 'x-api-key' },
+  { id: 'sambanova', baseUrl: 'https://api.sambanova.ai/v1' },
+  { id: 'sglang', baseUrl: 'http://127.0.0.1:30000/v1', auth: 'none', quirks: LOCAL_SERVER },
+  { id: 'siliconflow', baseUrl: 'https://api.siliconflow.com/v1', quirks: { topK: true, replayReasoning: 'reasoning_content' } },
+  { id: 'together', baseUrl: 'https://api.together.xyz/v1', quirks: { topK: true } },
+  { id: 'upstage', baseUrl: 'https://api.upstage.ai/v1' },
+  { id: 'vercel-gateway', baseUrl: 'https://ai-gateway.vercel.sh/v1', dialects: { chat: '', responses: '', messages: '' } },
+  {
+    id: 'vertex',
+    baseUrl: null,
+    dialects: { generate_content: '' },
+    quirks: { noFunctionIds: true, imageUrl: 'inline' },
+    caps: geminiCaps,
+  },
+  {
+    id: 'vllm',
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    auth: 'none',
+    dialects: { chat: '', responses: '', messages: '' },
+    quirks: LOCAL_SERVER,
+  },
+  {
+    id: 'xai',
+    baseUrl: 'https://api.x.ai/v1',
+    dialects: { chat: '', responses: '' },
+    quirks: { reasoningOutsideCompletion: true },
+  },
+  {
+    id: 'zai',
+    aliases: ['zhipu'],
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+    dialects: { chat: '', messages: 'https://api.z.ai/api/anthropic' },
+    authByDialect: { messages: 'x-api-key' },
+    quirks: { replayReasoning: 'reasoning_content' },
+  },
+]
+
+export const ANTHROPIC: ProviderRow = {
+  id: 'anthropic',
+  aliases: ['claude'],
+  baseUrl: 'https://api.anthropic.com/v1',
+  auth: 'x-api-key',
+  dialects: { messages: '' },
+  caps: claudeCaps,
+}
+
+export const GOOGLE: ProviderRow = {
+  id: 'google',
+  aliases: ['gemini'],
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  auth: 'x-goog-api-key',
+  dialects: { generate_content: '' },
+  quirks: { imageUrl: 'inline' },
+  caps: geminiCaps,
+}

@@ -1,0 +1,86 @@
+// `echo`: no network, no key, always the same answer for the same request (DECISIONS 16). A newcomer sees every dialect
+// work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
+import type { CanonicalRequest, CanonicalResponse, Frozen, Part } from '../../core/types/canonical.ts'
+import type { Hop, Provider } from '../../core/types/dialect.ts'
+import type { Emit, StreamSource } from '../../core/types/stream.ts'
+import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
+
+export const echo: Provider = {
+  id: 'echo',
+  aliases: [],
+  baseUrl: null,
+  dialects: { chat: '', messages: '', responses: '', generate_content: '' },
+  quirks: {},
+  needsKey: false,
+  caps: () => ({ family: 'echo', context: 128_000, maxOutput: 8192, visionIn: true, pdfIn: true }),
+  dialectFor: (_request, caller) => caller,
+  authorize() {},
+  answer(request, hop) {
+    const response = answerOf(request, hop)
+    return request.stream ? { kind: 'stream', source: wordByWord(response) } : { kind: 'full', response }
+  },
+}
+
+function answerOf(request: Frozen<CanonicalRequest>, hop: Hop): CanonicalResponse {
+  const text = lastUserText(request)
+  const call = toolCall(request, text, hop)
+  const parts: Part[] = call === null ? [{ t: 'text', text: text || 'Hello from echo.' }] : [call]
+  const output = parts.reduce((sum, part) => sum + estimateText(part.t === 'text' ? part.text : part.t === 'tool_call' ? part.name + part.args : ''), 0)
+  const inputTotal = estimateRequest(request)
+  const outputTotal = Math.max(1, Math.ceil(output))
+  return {
+    id: hop.id('echo_'),
+    created: Math.floor(hop.now() / 1000),
+    model: hop.model,
+    choices: [{ index: 0, parts, finish: call === null ? 'stop' : 'tool_calls', nativeFinish: 'stop' }],
+    usage: { inputTotal, cacheRead: 0, cacheWrite: 0, outputTotal, total: inputTotal + outputTotal, estimated: false, raw: null },
+    ext: {},
+  }
+}
+
+function lastUserText(request: Frozen<CanonicalRequest>): string {
+  const turn = request.messages.findLast((message) => message.role === 'user')
+  return (turn?.parts ?? []).map((part) => (part.t === 'text' ? part.text : '')).join('')
+}
+
+/** `tool_choice` required, a named tool, or the words "call <tool>"; never twice for one answered call. */
+function toolCall(request: Frozen<CanonicalRequest>, text: string, hop: Hop): Part | null {
+  const tools = request.tools.filter((tool) => tool.t === 'function')
+  if (tools.length === 0 || request.messages.at(-1)?.role === 'tool') return null
+  const { toolChoice } = request
+  const named = toolChoice?.mode === 'tool' ? toolChoice.name : /\bcall ([A-Za-z0-9_.-]+)/.exec(text)?.[1]
+  const tool = tools.find(({ name }) => name === named) ?? (toolChoice?.mode === 'required' ? tools[0] : undefined)
+  if (tool === undefined) return null
+  return { t: 'tool_call', id: hop.id('call_'), idMinted: true, name: tool.name, args: '{}', kind: 'function' }
+}
+
+/** Streams a text word by word, so that a client sees a stream. */
+function wordByWord(response: CanonicalResponse): StreamSource {
+  const [choice] = response.choices as [CanonicalResponse['choices'][number]]
+  const [part] = choice.parts as [Part]
+  const facts = { content: true, contentBytes: 0, terminal: true, usage: response.usage, finish: choice.finish, error: null }
+  const events = (emit: Emit): void => {
+    emit({ e: 'start', id: response.id, model: response.model, created: response.created })
+    if (part.t === 'text') {
+      emit({ e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} })
+      for (const text of part.text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) emit({ e: 'delta', choice: 0, part: 0, d: { text } })
+    } else if (part.t === 'tool_call') {
+      const { id, name, kind } = part
+      emit({ e: 'part_start', choice: 0, part: 0, kind: 'tool_call', meta: { id, name, kind, idMinted: true } })
+      emit({ e: 'delta', choice: 0, part: 0, d: { args: part.args } })
+    }
+    emit({ e: 'part_stop', choice: 0, part: 0, full: part })
+    emit({ e: 'finish', choice: 0, finish: choice.finish, native: 'stop' })
+    emit({ e: 'usage', usage: response.usage })
+    emit({ e: 'end' })
+  }
+  return {
+    lane: 'events',
+    facts,
+    async pump(sink) {
+      events((event) => sink.event(event))
+      await sink.ready()
+    },
+    cancel() {},
+  }
+}

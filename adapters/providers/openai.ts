@@ -1,0 +1,21 @@
+// OpenAI speaks two dialects, and some models take tools only in one of them (DIALECTS fact 3): picked per request.
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { ModelCaps, Provider } from '../../core/types/dialect.ts'
+import { openaiCaps } from './caps/openai.ts'
+import { nearest, providerOf } from './provider.ts'
+
+const dialects = { chat: '', responses: '' }
+
+export const openai: Provider = {
+  ...providerOf({ id: 'openai', baseUrl: 'https://api.openai.com/v1', dialects, quirks: { pdf: true, maxTools: 128, maxStop: 4 }, caps: openaiCaps }),
+  dialectFor: (request, caller, caps) => (needsResponses(request, caps) ? 'responses' : nearest(dialects, caller)),
+}
+
+/** Function tools on a model whose chat endpoint refuses them, at the effort that was asked for. */
+export function needsResponses(request: () => Frozen<CanonicalRequest>, caps: Readonly<ModelCaps>): boolean {
+  if (caps.toolsOnChat === undefined || caps.toolsOnChat === 'yes') return false
+  const { tools, reasoning } = request()
+  if (tools.length === 0) return false
+  return caps.toolsOnChat === 'no' || reasoning?.effort !== 'none'
+}
+

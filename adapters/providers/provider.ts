@@ -1,0 +1,56 @@
+// From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
+import type { Dialect } from '../../core/types/canonical.ts'
+import type { ModelCaps, Provider, Quirks } from '../../core/types/dialect.ts'
+
+/** How a provider takes its credential. */
+export type Auth = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key' | 'none'
+
+export interface ProviderRow {
+  id: string
+  aliases?: readonly string[]
+  /** null: every deployment has its own (region, resource, account). */
+  baseUrl: string | null
+  auth?: Auth
+  /** By preference; the value is a base URL where it differs. Default: chat. */
+  dialects?: Partial<Record<Dialect, string>>
+  /** Dialects whose credential travels in another header. */
+  authByDialect?: Partial<Record<Dialect, Auth>>
+  quirks?: Quirks
+  caps?: (model: string) => ModelCaps
+}
+
+/** Dialects a caller is best served in when the provider does not speak its own (DIALECTS 7). */
+const PREFERENCE: Record<Dialect, readonly Dialect[]> = {
+  chat: ['chat', 'responses', 'messages', 'generate_content'],
+  messages: ['messages', 'responses', 'chat', 'generate_content'],
+  generate_content: ['generate_content', 'responses', 'chat', 'messages'],
+  responses: ['responses', 'chat', 'messages', 'generate_content'],
+}
+
+export function providerOf(row: ProviderRow): Provider {
+  const { id, aliases = [], baseUrl, auth = 'bearer', dialects = { chat: '' }, authByDialect = {}, quirks = {} } = row
+  const plain = (): ModelCaps => ({ family: id })
+  return {
+    id,
+    aliases,
+    baseUrl,
+    dialects,
+    quirks,
+    needsKey: auth !== 'none',
+    caps: row.caps ?? plain,
+    dialectFor: (_request, caller) => nearest(dialects, caller),
+    authorize(wire, dialect, secret) {
+      const kind = authByDialect[dialect] ?? auth
+      if (secret === null || kind === 'none') {
+        if (secret !== null) wire.headers.push('authorization', `Bearer ${secret}`)
+        return
+      }
+      if (kind === 'bearer') wire.headers.push('authorization', `Bearer ${secret}`)
+      else wire.headers.push(kind, secret)
+    },
+  }
+}
+
+export function nearest(dialects: Partial<Record<Dialect, string>>, caller: Dialect): Dialect {
+  return PREFERENCE[caller].find((dialect) => dialects[dialect] !== undefined) ?? caller
+}

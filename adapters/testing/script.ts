@@ -1,0 +1,70 @@
+// The words a scripted upstream understands: what to answer, and how badly.
+import type { Reply } from './replies/reply.ts'
+
+export interface Delivery {
+  /** Before the head, ms. */
+  delayMs?: number
+  /** Between frames (or chunks), ms. */
+  everyMs?: number
+  /** Writes of this many bytes instead of one per frame. */
+  splitBytes?: number
+  /** Ends the connection after this many frames (bytes with splitBytes): FIN without terminator, or RST. */
+  cut?: { after: number; how: 'fin' | 'reset' }
+  /** Sends nothing more after this many frames, and stays open. */
+  stallAfter?: number
+  contentType?: string
+  /** Compresses the body although nobody asked. */
+  encoding?: 'gzip' | 'br'
+  headers?: Readonly<Record<string, string>>
+}
+
+export type Step = Delivery &
+  (
+    | { kind: 'reply'; reply: Reply; /** Answer JSON to a stream request, or SSE to a plain one. */ as?: 'json' | 'sse' }
+    | { kind: 'fail'; status: number; message: string; code?: string; param?: string }
+    | { kind: 'raw'; status: number; body: string | Uint8Array }
+    | { kind: 'frames'; frames: readonly string[] }
+    /** An error inside a 200 stream, after `after` frames of the reply. */
+    | { kind: 'broken'; reply: Reply; after: number; message: string; status?: number }
+    | { kind: 'hang' }
+    | { kind: 'reset' }
+  )
+
+/** A complete model turn. */
+export function reply(reply: Reply, delivery: Delivery & { as?: 'json' | 'sse' } = {}): Step {
+  return { kind: 'reply', reply, ...delivery }
+}
+
+export function text(content: string, delivery: Delivery = {}): Step {
+  return reply({ text: content }, delivery)
+}
+
+/** A vendor's error answer. */
+export function fail(status: number, detail: { message?: string; code?: string; param?: string } & Delivery = {}): Step {
+  const { message = `scripted ${status}`, ...rest } = detail
+  return { kind: 'fail', status, message, ...rest }
+}
+
+export function raw(status: number, body: string | Uint8Array, delivery: Delivery = {}): Step {
+  return { kind: 'raw', status, body, ...delivery }
+}
+
+/** SSE frames to the letter. */
+export function frames(list: readonly string[], delivery: Delivery = {}): Step {
+  return { kind: 'frames', frames: list, ...delivery }
+}
+
+export function broken(content: Reply, after: number, detail: { message?: string; status?: number } & Delivery = {}): Step {
+  const { message = 'scripted break', ...rest } = detail
+  return { kind: 'broken', reply: content, after, message, ...rest }
+}
+
+/** Accepts and never answers. */
+export function hang(): Step {
+  return { kind: 'hang' }
+}
+
+/** RST before any byte. */
+export function reset(): Step {
+  return { kind: 'reset' }
+}

@@ -1,0 +1,186 @@
+// A real HTTP server that speaks all four dialects and does what a script says, one step per request; it records what it
+// was sent. After the script it repeats its last step.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import type { Dialect } from '../../core/types/canonical.ts'
+import { chatReplies } from './replies/chat.ts'
+import { generateContentReplies } from './replies/generate-content.ts'
+import { messagesReplies } from './replies/messages.ts'
+import type { ReplyRenderer } from './replies/reply.ts'
+import { responsesReplies } from './replies/responses.ts'
+import type { Delivery, Step } from './script.ts'
+
+export const RENDERERS: Readonly<Record<Dialect, ReplyRenderer>> = {
+  chat: chatReplies,
+  messages: messagesReplies,
+  responses: responsesReplies,
+  generate_content: generateContentReplies,
+}
+
+export interface RecordedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly json: Record<string, unknown>
+  readonly dialect: Dialect
+  readonly stream: boolean
+  /** performance.now() of arrival, and of the moment the client went away, if it did. */
+  readonly at: number
+  abortedAt: number | null
+}
+
+export interface ScriptedUpstream {
+  readonly port: number
+  /** Base URL for a connection of this wire format. */
+  baseUrl(dialect: Dialect): string
+  readonly requests: RecordedRequest[]
+  /** Adds steps behind those that are left. */
+  push(...steps: Step[]): void
+  /** Replaces all that is left. */
+  script(...steps: Step[]): void
+  /** Open client connections now. */
+  readonly connections: number
+  close(): Promise<void>
+}
+
+export async function scriptedUpstream(...script: Step[]): Promise<ScriptedUpstream> {
+  let steps = [...script]
+  let last: Step = script.at(-1) ?? { kind: 'reply', reply: { text: 'Hello from the scripted upstream.' } }
+  const requests: RecordedRequest[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((req, res) => {
+    void serve(req, res).catch(() => res.destroy())
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const recorded = record(req, Buffer.concat(chunks).toString())
+    requests.push(recorded)
+    res.on('close', () => {
+      if (!res.writableFinished) recorded.abortedAt = performance.now()
+    })
+    const step = steps.shift() ?? last
+    last = step
+    await play(step, recorded, res)
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    baseUrl: (dialect) => `http://127.0.0.1:${port}/${dialect === 'generate_content' ? 'v1beta' : 'v1'}`,
+    requests,
+    push: (...more) => void steps.push(...more),
+    script: (...next) => {
+      steps = [...next]
+    },
+    get connections() {
+      return sockets.size
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function record(req: IncomingMessage, text: string): RecordedRequest {
+  const path = req.url ?? '/'
+  let json: Record<string, unknown> = {}
+  try {
+    json = JSON.parse(text) as Record<string, unknown>
+  } catch {
+    // Recorded as text; a test that sends broken JSON looks there.
+  }
+  const dialect = dialectOf(path)
+  const stream = dialect === 'generate_content' ? path.includes(':streamGenerateContent') : json.stream === true
+  return { method: req.method ?? 'GET', path, headers: req.headers, text, json, dialect, stream, at: performance.now(), abortedAt: null }
+}
+
+function dialectOf(path: string): Dialect {
+  if (path.includes('/chat/completions')) return 'chat'
+  if (path.includes('/messages')) return 'messages'
+  return path.includes('/responses') ? 'responses' : 'generate_content'
+}
+
+async function play(step: Step, request: RecordedRequest, res: ServerResponse): Promise<void> {
+  if (step.kind === 'hang') return
+  if (step.kind === 'reset') return void res.socket?.resetAndDestroy()
+  if (step.delayMs) await sleep(step.delayMs)
+  const renderer = RENDERERS[request.dialect]
+  if (step.kind === 'fail') {
+    const { message, code, param } = step
+    const detail = { ...(code === undefined ? {} : { code }), ...(param === undefined ? {} : { param }) }
+    return whole(res, step.status, JSON.stringify(renderer.error(step.status, message, detail)), step)
+  }
+  if (step.kind === 'raw') return whole(res, step.status, step.body, step)
+  if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
+  const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
+  if (!stream && step.kind !== 'frames') return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
+  await streamed(res, framesOf(step, renderer), step)
+}
+
+function framesOf(step: Step, renderer: ReplyRenderer): readonly string[] {
+  if (step.kind === 'frames') return step.frames
+  if (step.kind === 'broken') return [...renderer.frames(step.reply).slice(0, step.after), ...renderer.errorFrames(step.message, step.status)]
+  return step.kind === 'reply' ? renderer.frames(step.reply) : []
+}
+
+function whole(res: ServerResponse, status: number, body: string | Uint8Array, delivery: Delivery): void {
+  const bytes = compressed(typeof body === 'string' ? Buffer.from(body) : Buffer.from(body), delivery)
+  res.writeHead(status, { 'content-type': delivery.contentType ?? 'application/json', ...encodingHeader(delivery), ...delivery.headers })
+  if (delivery.cut) {
+    res.write(bytes.subarray(0, delivery.cut.after))
+    return void setImmediate(() => end(res, delivery))
+  }
+  res.end(bytes)
+}
+
+async function streamed(res: ServerResponse, list: readonly string[], delivery: Delivery): Promise<void> {
+  res.writeHead(200, { 'content-type': delivery.contentType ?? 'text/event-stream', ...encodingHeader(delivery), ...delivery.headers })
+  const pieces = chunked(list, delivery)
+  for (const [index, piece] of pieces.entries()) {
+    if (delivery.stallAfter === index) return
+    if (delivery.cut?.after === index) return end(res, delivery)
+    if (res.destroyed) return
+    if (!res.write(piece)) await Promise.race([new Promise((resolve) => res.once('drain', resolve)), new Promise((resolve) => res.once('close', resolve))])
+    if (delivery.everyMs) await sleep(delivery.everyMs)
+  }
+  if (delivery.stallAfter !== undefined && delivery.stallAfter >= pieces.length) return
+  if (delivery.cut !== undefined) return end(res, delivery)
+  res.end()
+}
+
+function chunked(list: readonly string[], delivery: Delivery): Buffer[] {
+  if (delivery.encoding !== undefined) return [compressed(Buffer.from(list.join('')), delivery)]
+  const { splitBytes } = delivery
+  if (splitBytes === undefined) return list.map((frame) => Buffer.from(frame))
+  const bytes = Buffer.from(list.join(''))
+  const out: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += splitBytes) out.push(bytes.subarray(at, at + splitBytes))
+  return out
+}
+
+/** FIN without the chunked terminator, or RST. */
+function end(res: ServerResponse, delivery: Delivery): void {
+  if (delivery.cut?.how === 'reset') res.socket?.resetAndDestroy()
+  else res.socket?.end()
+}
+
+function compressed(bytes: Buffer, delivery: Delivery): Buffer {
+  if (delivery.encoding === 'gzip') return gzipSync(bytes)
+  return delivery.encoding === 'br' ? brotliCompressSync(bytes) : bytes
+}
+
+function encodingHeader(delivery: Delivery): Record<string, string> {
+  return delivery.encoding === undefined ? {} : { 'content-encoding': delivery.encoding }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { driver } from './support.ts'
+
+const parse = driver.routes[0]?.parse as (rest: string) => { model: string; stream: boolean } | null
+
+describe('generate-content paths', () => {
+  it('golden 32: an encoded slash and a raw one name the same model', () => {
+    expect(parse('anthropic%2Fclaude-x:streamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
+    expect(parse('anthropic/claude-x:streamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
+  })
+
+  it('splits at the last colon and decodes exactly once', () => {
+    expect(parse('llama3:8b:generateContent')).toEqual({ model: 'llama3:8b', stream: false })
+    expect(parse('a%252Fb:generateContent')).toEqual({ model: 'a%2Fb', stream: false })
+    expect(parse('models/x%20 :generateContent')).toEqual({ model: 'models/x  ', stream: false })
+  })
+
+  it('knows two verbs only', () => {
+    for (const rest of [
+      'm:countTokens',
+      'm:GenerateContent',
+      'm',
+      'm:',
+      ':generateContent',
+      '%zz:generateContent',
+      'm:embedContent',
+    ]) {
+      expect(parse(rest)).toBeNull()
+    }
+  })
+
+  it('is served with and without the `models` segment, for concrete models, within the default body limit', () => {
+    expect(driver.routes.map(({ path, operation, bodyLimit, models }) => ({ path, operation, bodyLimit, models }))).toEqual([
+      { path: '/v1beta/models/*', operation: 'chat', bodyLimit: 'default', models: 'concrete' },
+      { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete' },
+    ])
+  })
+})
