@@ -1,5 +1,6 @@
 // Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
-import type { ModelCaps, Provider } from './types/dialect.ts'
+import type { ModelCaps } from './types/dialect.ts'
+import type { Provider } from './types/provider.ts'
 
 export interface ProviderTable {
   find(id: string): Provider

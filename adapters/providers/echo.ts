@@ -1,7 +1,8 @@
 // `echo`: no network, no key, always the same answer for the same request (DECISIONS 16). A newcomer sees every dialect
 // work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
 import type { CanonicalRequest, CanonicalResponse, Frozen, Part } from '../../core/types/canonical.ts'
-import type { Hop, Provider } from '../../core/types/dialect.ts'
+import type { Hop } from '../../core/types/dialect.ts'
+import type { Provider } from '../../core/types/provider.ts'
 import type { Emit, StreamSource } from '../../core/types/stream.ts'
 import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
 

@@ -1,5 +1,5 @@
 // The provider registry.
-import type { Provider } from '../../core/types/dialect.ts'
+import type { Provider } from '../../core/types/provider.ts'
 import { ANTHROPIC, CATALOG, GOOGLE } from './catalog.ts'
 import { echo } from './echo.ts'
 import { openai } from './openai.ts'

@@ -1,6 +1,7 @@
 // OpenAI speaks two dialects, and some models take tools only in one of them (DIALECTS fact 3): picked per request.
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { ModelCaps, Provider } from '../../core/types/dialect.ts'
+import type { ModelCaps } from '../../core/types/dialect.ts'
+import type { Provider } from '../../core/types/provider.ts'
 import { openaiCaps } from './caps/openai.ts'
 import { nearest, providerOf } from './provider.ts'
 

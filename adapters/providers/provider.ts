@@ -1,6 +1,7 @@
 // From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
 import type { Dialect } from '../../core/types/canonical.ts'
-import type { ModelCaps, Provider, Quirks } from '../../core/types/dialect.ts'
+import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
+import type { Provider } from '../../core/types/provider.ts'
 
 /** How a provider takes its credential. */
 export type Auth = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key' | 'none'

@@ -125,7 +125,7 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (step.kind === 'raw') return whole(res, step.status, step.body, step)
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
   const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
-  if (!stream && step.kind !== 'frames') return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
+  if (!stream && (step.kind === 'reply' || step.kind === 'broken')) return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
   await streamed(res, framesOf(step, renderer), step)
 }
 

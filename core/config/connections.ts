@@ -1,6 +1,6 @@
 // Connections of the configuration file, checked and with their secrets resolved in memory.
 import type { ProviderTable } from '../providers.ts'
-import type { Connection } from '../types/dialect.ts'
+import type { Connection } from '../types/provider.ts'
 import type { ConnectionConfig, GatewayConfig } from './define.ts'
 import { resolveSecret, type SecretSources } from './secret.ts'
 

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
-import type { Provider } from '../types/dialect.ts'
+import type { Provider } from '../types/provider.ts'
 import type { SecretRef } from './secret.ts'
 
 export interface ConnectionConfig {

@@ -21,15 +21,17 @@ const BODY_LIMIT = 2 * 1024 * 1024
 
 export function controlApp(options: ControlOptions): ControlApp {
   const peers = new WeakMap<Request, Peer>()
-  const app = new H3({ onError: (error) => failure(error.cause ?? error, options.log) })
+  const app = new H3({ silent: true, onError: (error) => failure(error.cause ?? error, options.log) })
   for (const route of options.routes) {
-    app.on(route.method, route.path, (event: H3Event) => run(route, event, peers.get(event.req as Request), options))
+    app.on(route.method, route.path, (event: H3Event) =>
+      run(route, event, peers.get(event.req as Request), options).catch((error: unknown) => failure(error, options.log)),
+    )
   }
   app.all('/**', (event: H3Event) => {
     const url = new URL(event.req.url)
     const known = options.routes.filter((route) => route.path === url.pathname)
-    if (known.length > 0) throw GatewayError.methodNotAllowed(event.req.method, known.map((route) => route.method).join(', '))
-    throw GatewayError.unknownUrl(event.req.method, url.pathname)
+    const error = known.length > 0 ? GatewayError.methodNotAllowed(event.req.method, known.map(({ method }) => method).join(', ')) : GatewayError.unknownUrl(event.req.method, url.pathname)
+    return failure(error, options.log)
   })
   return {
     async fetch(request, peer) {

@@ -1,14 +1,14 @@
 // The caller's side of one exchange: knows what is on the wire already, adds the gateway's headers, keeps a quiet
 // stream alive, and turns a failure into whatever form is still possible.
 import { asCallerError } from '../errors/classify.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
+import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Sink } from '../types/ports.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { RequestState } from './context.ts'
-import { driver, type Kernel } from './kernel.ts'
+import type { Kernel } from './kernel.ts'
 
 /** A reader that takes nothing for this long has left (RELIABILITY row 40). */
 const WRITE_STALL_MS = 120_000
@@ -91,7 +91,8 @@ export class ReplyWriter {
     // The gateway has walked its candidates: a client that retries at once only adds load.
     if (ctx !== null && ctx.attempts.length > 1 && error.status >= 429) headers.push('x-should-retry', 'false')
     this.#head(error.status, ctx, dialect, headers, id)
-    this.#sink.end(driver(this.#kernel, dialect).encodeError(error, id))
+    // A gateway may have been given fewer dialects than there are paths.
+    this.#sink.end(this.#kernel.dialects.get(dialect)?.encodeError(error, id) ?? JSON.stringify(envelope(error)))
     return error
   }
 

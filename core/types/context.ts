@@ -1,8 +1,9 @@
 // One request's life as plugins see it.
 import type { CanonicalRequest, Dialect, Frozen, Operation, Usage } from './canonical.ts'
-import type { Connection, Hop, WireBody } from './dialect.ts'
-import type { GatewayErrorShape } from './error.ts'
+import type { Hop, WireBody } from './dialect.ts'
+import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HeaderBag, Ingress } from './ports.ts'
+import type { Connection } from './provider.ts'
 
 export interface Principal {
   keyId: number | null
@@ -29,19 +30,6 @@ export interface Candidate {
   readonly target: Target
   readonly connection: Connection
 }
-
-export type SkipReason =
-  | 'no_connection'
-  | 'model_locked'
-  | 'cooldown'
-  | 'quota_exhausted'
-  | 'circuit_open'
-  | 'at_capacity'
-  | 'policy_blocked'
-  | 'not_allowed'
-  | 'disabled'
-  | 'capability'
-  | 'unsupported'
 
 export type AttemptAction =
   | 'returned'

@@ -1,6 +1,4 @@
 // The shape of the gateway's one error; the class is in core/errors (types import nothing but types).
-import type { SkipReason } from './context.ts'
-
 export interface GatewayErrorShape extends Error {
   readonly status: number
   readonly type: string
@@ -27,3 +25,17 @@ export interface UpstreamFailure {
   /** True when no byte of a reused keep-alive connection had been answered: the one legal blind resend. */
   readonly stale: boolean
 }
+
+/** Why a candidate was passed over. */
+export type SkipReason =
+  | 'no_connection'
+  | 'model_locked'
+  | 'cooldown'
+  | 'quota_exhausted'
+  | 'circuit_open'
+  | 'at_capacity'
+  | 'policy_blocked'
+  | 'not_allowed'
+  | 'disabled'
+  | 'capability'
+  | 'unsupported'

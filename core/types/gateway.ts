@@ -1,7 +1,8 @@
 // The assembled gateway and the ports it is built from.
 import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
-import type { DialectDriver, Provider } from './dialect.ts'
+import type { DialectDriver } from './dialect.ts'
+import type { Provider } from './provider.ts'
 import type { Clock, Counters, Db, Ingress, Logger, Peer, Sink, Transport } from './ports.ts'
 
 export interface Gateway {

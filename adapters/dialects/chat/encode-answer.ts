@@ -32,7 +32,7 @@ export function secretMember(signature: Frozen<Signature> | undefined): JsonObje
   return { extra_content: { google: { thought_signature: value } } }
 }
 
-/** `index` is for streams. A function without arguments has an empty object: clients parse the text. */
+/** A function without arguments has an empty object: clients parse the text. */
 export function encodeCall(call: Frozen<ToolCallPart>): JsonObject {
   const head = { id: call.id }
   if (call.kind === 'custom') return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(call.signature) }

@@ -16,7 +16,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     choices: response.choices.map((choice) => encodeChoice(choice, hop)),
     usage: encodeUsage(response.usage),
     ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
-    ...response.ext.chat,
+    ...(response.ext.chat as JsonObject | undefined),
   })
 }
 
@@ -24,7 +24,7 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
   const { parts } = choice
   // A call that broke off half-way is no call.
   const calls = choice.finish === 'malformed_tool_call' ? [] : parts.filter((part) => part.t === 'tool_call')
-  const refusal = joined(parts, 'refusal', '')
+  const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   if (choice.finish === 'pause') hop.warn('pause_turn')
   return {
     index: choice.index,
@@ -76,23 +76,24 @@ function annotations(parts: readonly AnyPart[]): JsonObject {
 
 function media(parts: readonly AnyPart[], hop: Hop): JsonObject {
   const out: JsonObject = {}
-  const images = parts.flatMap((part, index) => (part.t === 'image' ? (encodeImage(part, index) ?? []) : []))
+  const images: JsonObject[] = []
+  for (const part of parts) {
+    const image = part.t === 'image' ? encodeImage(part, images.length) : null
+    if (image !== null) images.push(image)
+  }
   if (images.length > 0) {
-    out.images = images.map((image, index) => ({ ...image, index }))
+    out.images = images
     hop.warn('image_output')
   }
   const audio = parts.find((part) => part.t === 'audio')
   if (audio?.t === 'audio' && audio.src.kind === 'base64') {
+    const expires = audio.ext?.chat?.expires_at
     out.audio = {
       id: audio.id ?? hop.id('audio_'),
       data: audio.src.data,
       transcript: audio.transcript ?? '',
-      expires_at: audio.ext?.chat?.expires_at ?? Math.floor(hop.now() / 1000) + 3600,
+      expires_at: typeof expires === 'number' ? expires : Math.floor(hop.now() / 1000) + 3600,
     }
   }
   return out
-}
-
-function joined(parts: readonly AnyPart[], kind: 'refusal', separator: string): string {
-  return parts.map((part) => (part.t === kind ? part.text : '')).join(separator)
 }

@@ -134,13 +134,13 @@ function pointer(root: JsonObject, ref: string): Json | undefined {
   if (!ref.startsWith('#/')) return undefined
   let at: Json | undefined = root
   for (const raw of ref.slice(2).split('/')) {
-    const key = unescape(raw)
+    const key = unescapePointer(raw)
     at = isObject(at) && Object.hasOwn(at, key) ? at[key] : Array.isArray(at) ? at[Number(key)] : undefined
   }
   return at
 }
 
-function unescape(segment: string): string {
+function unescapePointer(segment: string): string {
   const plain = segment.replaceAll('~1', '/').replaceAll('~0', '~')
   try {
     return decodeURIComponent(plain)

@@ -20,8 +20,8 @@ export interface CallerTool {
 
 /** The upstream's name for a flat name, the same at every use. */
 export function declareName(name: string, hop: Hop): string {
-  let known = declared.get(hop.names)
-  if (known === undefined) declared.set(hop.names, (known = new Map()))
+  const known = declared.get(hop.names) ?? new Map<string, string>()
+  declared.set(hop.names, known)
   let safe = known.get(name)
   if (safe === undefined) {
     const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true

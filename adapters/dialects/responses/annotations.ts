@@ -24,5 +24,11 @@ export function encodeAnnotation(annotation: Frozen<Annotation>, length: number)
   if (annotation.url === undefined) return null
   const end = annotation.end ?? length
   const start = annotation.start ?? Math.max(0, end - (annotation.citedText?.length ?? end))
-  return { type: 'url_citation', start_index: start, end_index: end, url: annotation.url, title: annotation.title ?? annotation.url }
+  return {
+    type: 'url_citation',
+    start_index: start,
+    end_index: end,
+    url: annotation.url,
+    title: annotation.title ?? annotation.url,
+  }
 }

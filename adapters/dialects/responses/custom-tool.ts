@@ -1,21 +1,22 @@
-// Custom (free text) tools in canonical form. A call's `args` is always JSON text, so the text input travels as
-// `{"input": "<text>"}`: exactly what a target sends or answers that has the tool only as a function.
+// Custom (free text) tools: a canonical call with `kind: 'custom'` has the plain input text as its `args`. A target without
+// such tools declares a function of one `input` string; its decoder takes the text out again. Arguments that arrive here
+// still wrapped as `{"input": "<text>"}` are unwrapped, so that no caller sees the makeshift.
 
-export function wrapInput(input: string): string {
-  return `{"input":${JSON.stringify(input)}}`
-}
-
-/** The text input of a call; arguments that are not wrapped are the input themselves. */
-export function unwrapInput(args: string): string {
-  if (!args.trimStart().startsWith('{')) return args
+export function inputText(args: string): string {
+  if (!mayBeWrapped(args)) return args
   // A stream that was cut inside the input leaves the wrapping open.
-  return inputOf(args) ?? inputOf(`${args}"}`) ?? args
+  return unwrapped(args) ?? unwrapped(`${args}"}`) ?? args
 }
 
-function inputOf(text: string): string | null {
+/** Decided by the first character; any other input can be sent on as it comes. */
+export function mayBeWrapped(args: string): boolean {
+  return args.startsWith('{')
+}
+
+function unwrapped(text: string): string | null {
   try {
-    const { input } = JSON.parse(text) as { input?: unknown }
-    return typeof input === 'string' ? input : null
+    const parsed = JSON.parse(text) as { input?: unknown }
+    return typeof parsed.input === 'string' && Object.keys(parsed).length === 1 ? parsed.input : null
   } catch {
     return null
   }

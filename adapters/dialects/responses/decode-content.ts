@@ -39,8 +39,14 @@ function decodePart(wire: JsonObject, at: string): Part {
     case 'input_text':
     case 'output_text':
     case 'text': {
-      const annotations = (listField(wire, 'annotations', `${at}.annotations`) ?? []).map(decodeAnnotation).filter((one): one is Annotation => one !== null)
-      return { t: 'text', text: textField(wire, 'text', `${at}.text`) ?? '', ...(annotations.length === 0 ? {} : { annotations }) }
+      const annotations = (listField(wire, 'annotations', `${at}.annotations`) ?? [])
+        .map(decodeAnnotation)
+        .filter((one): one is Annotation => one !== null)
+      return {
+        t: 'text',
+        text: textField(wire, 'text', `${at}.text`) ?? '',
+        ...(annotations.length === 0 ? {} : { annotations }),
+      }
     }
     case 'refusal':
       return { t: 'refusal', text: textField(wire, 'refusal', `${at}.refusal`) ?? '' }
@@ -65,7 +71,9 @@ function decodePart(wire: JsonObject, at: string): Part {
 
 function imageSource(wire: JsonObject, at: string): Source {
   // A string here, unlike in chat; the object of chat is understood all the same.
-  const url = isObject(wire.image_url) ? textField(wire.image_url, 'url', `${at}.image_url.url`) : textField(wire, 'image_url', `${at}.image_url`)
+  const url = isObject(wire.image_url)
+    ? textField(wire.image_url, 'url', `${at}.image_url.url`)
+    : textField(wire, 'image_url', `${at}.image_url`)
   if (url) return urlSource(url)
   const id = textField(wire, 'file_id', `${at}.file_id`)
   if (id) return { kind: 'file', id }

@@ -4,13 +4,19 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { randomId } from '../../../core/lib/ids.ts'
 import type { Json, JsonObject, Message, Part, Signature, SystemBlock, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
-import { wrapInput } from './custom-tool.ts'
 import { decodeContent } from './decode-content.ts'
 import { isObject, textField } from './fields.ts'
 import { carriesCallSignature, decodeReasoning } from './secrets.ts'
 
 /** Items other dialects cannot have and that are state rather than a tool's work. */
-const OPAQUE: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'compaction_summary', 'compaction_trigger', 'additional_tools', 'ghost_snapshot'])
+const OPAQUE: ReadonlySet<string> = new Set([
+  'item_reference',
+  'compaction',
+  'compaction_summary',
+  'compaction_trigger',
+  'additional_tools',
+  'ghost_snapshot',
+])
 
 export function decodeInput(body: WireBody, input: Json | undefined): { system: SystemBlock[]; messages: Message[] } {
   const reader = new InputReader(body)
@@ -108,7 +114,7 @@ class InputReader {
       id,
       idMinted: !callId,
       name,
-      args: custom ? wrapInput(textField(item, 'input', `${at}.input`) ?? '') : this.#text(item.arguments, `input.${index}.arguments`),
+      args: custom ? (textField(item, 'input', `${at}.input`) ?? '') : this.#text(item.arguments, `input.${index}.arguments`),
       kind: custom ? 'custom' : 'function',
       ...(namespace === undefined ? {} : { namespace }),
       ...(itemId === undefined ? {} : { itemId }),

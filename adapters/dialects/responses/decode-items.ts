@@ -3,7 +3,6 @@ import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../
 import type { Hop } from '../../../core/types/dialect.ts'
 import { callerName } from '../shared/names.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { wrapInput } from './custom-tool.ts'
 import { isObject, loose } from './fields.ts'
 import { decodeReasoning } from './secrets.ts'
 
@@ -36,7 +35,7 @@ export function callPart(item: JsonObject, hop: Hop): ToolCallPart {
     id: callId || hop.id('call_'),
     idMinted: callId === '',
     name: callerName(loose(item.name), hop),
-    args: custom ? wrapInput(loose(item.input)) : argumentsOf(item.arguments),
+    args: custom ? loose(item.input) : argumentsOf(item.arguments),
     kind: custom ? 'custom' : 'function',
     ...(namespace === '' ? {} : { namespace }),
     ...(itemId === '' ? {} : { itemId }),
@@ -73,7 +72,12 @@ function messageParts(item: JsonObject): Part[] {
     if (content.type === 'refusal') parts.push({ t: 'refusal', text: loose(content.refusal), ext: { responses: mark } })
     else if (loose(content.text) !== '') {
       const annotations = annotationsOf(content.annotations)
-      parts.push({ t: 'text', text: loose(content.text), ...(annotations.length === 0 ? {} : { annotations }), ext: { responses: mark } })
+      parts.push({
+        t: 'text',
+        text: loose(content.text),
+        ...(annotations.length === 0 ? {} : { annotations }),
+        ext: { responses: mark },
+      })
     }
   }
   return parts

@@ -1,7 +1,15 @@
 // A caller's /v1/responses body → canonical request. Codex' whole vocabulary is accepted here; what a target cannot do
 // is decided by that target's encodeRequest.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Effort, JsonObject, Message, OutputFormat, ReasoningOptions, StateOptions } from '../../../core/types/canonical.ts'
+import type {
+  CanonicalRequest,
+  Effort,
+  JsonObject,
+  Message,
+  OutputFormat,
+  ReasoningOptions,
+  StateOptions,
+} from '../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { decodeInput } from './decode-input.ts'
@@ -16,7 +24,9 @@ const TIERS: readonly string[] = ['auto', 'default', 'flex', 'priority', 'scale'
 const KNOWN: ReadonlySet<string> = new Set(
   `model stream input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p presence_penalty
    frequency_penalty user safety_identifier metadata service_tier prompt_cache_key prompt_cache_retention previous_response_id
-   conversation store background prompt truncation context_management top_logprobs reasoning text prompt_cache_options`.split(/\s+/),
+   conversation store background prompt truncation context_management top_logprobs reasoning text prompt_cache_options`.split(
+    /\s+/,
+  ),
 )
 
 export const decodeRequest: DialectDriver['decodeRequest'] = (body, headers, path) => {
@@ -50,7 +60,8 @@ function conversation(body: WireBody, wire: JsonObject): Pick<CanonicalRequest, 
   const { system, messages } = decodeInput(body, wire.input)
   const instructions = textField(wire, 'instructions')
   // The mark lets the own encoder put them back where they came from: with stored state they are not part of the input.
-  if (instructions) system.unshift({ role: 'system', parts: [{ t: 'text', text: instructions, ext: { responses: { instructions: true } } }] })
+  if (instructions)
+    system.unshift({ role: 'system', parts: [{ t: 'text', text: instructions, ext: { responses: { instructions: true } } }] })
   const stateful = wire.previous_response_id ?? wire.conversation ?? wire.prompt
   if (messages.length === 0 && system.length === 0 && (stateful === undefined || stateful === null)) {
     throw GatewayError.invalid('input', '`input` is required.')
@@ -94,7 +105,8 @@ function readReasoning(wire: JsonObject, encrypted: boolean, request: CanonicalR
   const given = objectField(wire, 'reasoning') ?? {}
   const reasoning: ReasoningOptions = {}
   const effort = textField(given, 'effort', 'reasoning.effort')
-  const summary = textField(given, 'summary', 'reasoning.summary') ?? textField(given, 'generate_summary', 'reasoning.generate_summary')
+  const summary =
+    textField(given, 'summary', 'reasoning.summary') ?? textField(given, 'generate_summary', 'reasoning.generate_summary')
   const known = new Set(['generate_summary'])
   if (effort !== undefined && EFFORTS.includes(effort)) {
     reasoning.effort = effort as Effort
@@ -156,7 +168,11 @@ function readCache(wire: JsonObject, request: CanonicalRequest, ext: JsonObject)
   const rest = others(options, new Set(mode === undefined ? [] : ['mode']))
   if (rest !== null) ext.prompt_cache_options = rest
   if (key === undefined && retention === undefined && mode === undefined) return
-  request.cache = { ...(key === undefined ? {} : { key }), ...(retention === undefined ? {} : { retention }), ...(mode === undefined ? {} : { mode }) }
+  request.cache = {
+    ...(key === undefined ? {} : { key }),
+    ...(retention === undefined ? {} : { retention }),
+    ...(mode === undefined ? {} : { mode }),
+  }
 }
 
 function stateOf(wire: JsonObject): StateOptions | undefined {

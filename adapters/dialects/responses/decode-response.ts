@@ -44,7 +44,15 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
     id: loose(wire.id),
     created: typeof wire.created_at === 'number' ? Math.floor(wire.created_at) : Math.floor(hop.now() / 1000),
     model: loose(wire.model) || hop.model,
-    choices: [{ index: 0, parts, finish, nativeFinish: native, ...(logprobs.length === 0 ? {} : { logprobs: { content: logprobs, refusal: null } }) }],
+    choices: [
+      {
+        index: 0,
+        parts,
+        finish,
+        nativeFinish: native,
+        ...(logprobs.length === 0 ? {} : { logprobs: { content: logprobs, refusal: null } }),
+      },
+    ],
     usage: decodeUsage(wire.usage, hop.quirks) ?? missingUsage(),
     ...(tier === '' ? {} : { serviceTier: tier }),
     ext: { responses: ext },
@@ -55,13 +63,19 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
 export function failureOf(wire: JsonObject): GatewayError | null {
   if (isObject(wire.error)) return innerError(wire.error, 'status')
   if (typeof wire.error === 'string' && wire.error !== '') return innerError({ message: wire.error }, 'status')
-  if (wire.status === 'failed') return innerError({ code: 'server_error', message: 'The upstream reported a failed response.' }, 'status')
-  if (wire.status === 'cancelled') return innerError({ code: 'server_error', message: 'The response was cancelled at the upstream.' }, 'status')
+  if (wire.status === 'failed')
+    return innerError({ code: 'server_error', message: 'The upstream reported a failed response.' }, 'status')
+  if (wire.status === 'cancelled')
+    return innerError({ code: 'server_error', message: 'The response was cancelled at the upstream.' }, 'status')
   return null
 }
 
 export function outcomeOf(wire: JsonObject, parts: readonly Part[]): { finish: Finish; native: string } {
-  return outcome(wire, hasToolCall(parts), parts.some((part) => part.t === 'refusal'))
+  return outcome(
+    wire,
+    hasToolCall(parts),
+    parts.some((part) => part.t === 'refusal'),
+  )
 }
 
 export function outcome(wire: JsonObject, called: boolean, refused: boolean): { finish: Finish; native: string } {

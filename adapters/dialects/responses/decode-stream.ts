@@ -4,9 +4,8 @@ import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit, StreamEvent } from '../../../core/types/stream.ts'
 import { PartWriter } from '../shared/parts.ts'
-
-import { failureOf, outcome } from './decode-response.ts'
 import { decodeAnnotation } from './annotations.ts'
+import { failureOf, outcome } from './decode-response.ts'
 import { innerError } from './errors.ts'
 import { isObject, loose } from './fields.ts'
 import { ItemReader } from './item-reader.ts'
@@ -42,7 +41,16 @@ class ResponseStreamDecoder implements StreamDecoder {
     if (this.#over || data === '' || data.startsWith('[DONE]')) return
     const event = parse(data)
     if (event === null) {
-      this.#fail({ e: 'error', status: 502, code: 'upstream_error', message: 'The upstream sent a malformed stream event.', retryable: true }, emit)
+      this.#fail(
+        {
+          e: 'error',
+          status: 502,
+          code: 'upstream_error',
+          message: 'The upstream sent a malformed stream event.',
+          retryable: true,
+        },
+        emit,
+      )
       return
     }
     this.#emit = emit
@@ -82,45 +90,62 @@ class ResponseStreamDecoder implements StreamDecoder {
     const items = this.#items
     switch (type) {
       case 'response.output_item.added':
-        return items.added(event, emit)
+        items.added(event, emit)
+        break
       case 'response.output_item.done':
-        return items.done(event, emit)
+        items.done(event, emit)
+        break
       case 'response.content_part.added':
-        return this.#writer.closeCurrent(0, emit)
+        this.#writer.closeCurrent(0, emit)
+        break
       case 'response.content_part.done':
-        return items.contentDone(event, isObject(event.part) ? event.part : {}, emit)
+        items.contentDone(event, isObject(event.part) ? event.part : {}, emit)
+        break
       case 'response.output_text.delta':
         items.said(event, 'text', loose(event.delta), emit)
-        return this.#logprobs(event.logprobs, emit)
+        this.#logprobs(event.logprobs, emit)
+        break
       case 'response.output_text.done':
-        return items.saidWhole(event, 'text', loose(event.text), emit)
+        items.saidWhole(event, 'text', loose(event.text), emit)
+        break
       case 'response.output_text.annotation.added': {
         const annotation = decodeAnnotation(event.annotation ?? null)
         if (annotation !== null) items.annotated(event, [annotation], emit)
         return
       }
       case 'response.refusal.delta':
-        return items.said(event, 'refusal', loose(event.delta), emit)
+        items.said(event, 'refusal', loose(event.delta), emit)
+        break
       case 'response.refusal.done':
-        return items.saidWhole(event, 'refusal', loose(event.refusal), emit)
+        items.saidWhole(event, 'refusal', loose(event.refusal), emit)
+        break
       case 'response.reasoning_summary_text.delta':
-        return items.summary(event, loose(event.delta), emit)
+        items.summary(event, loose(event.delta), emit)
+        break
       case 'response.reasoning_summary_text.done':
-        return items.summaryWhole(event, loose(event.text), emit)
+        items.summaryWhole(event, loose(event.text), emit)
+        break
       case 'response.reasoning_summary_part.done':
-        return items.summaryWhole(event, isObject(event.part) ? loose(event.part.text) : '', emit)
+        items.summaryWhole(event, isObject(event.part) ? loose(event.part.text) : '', emit)
+        break
       case 'response.reasoning_text.delta':
-        return items.thought(event, loose(event.delta), emit)
+        items.thought(event, loose(event.delta), emit)
+        break
       case 'response.reasoning_text.done':
-        return items.thoughtWhole(event, loose(event.text), emit)
+        items.thoughtWhole(event, loose(event.text), emit)
+        break
       case 'response.function_call_arguments.delta':
-        return items.args(event, loose(event.delta), emit)
+        items.args(event, loose(event.delta), emit)
+        break
       case 'response.function_call_arguments.done':
-        return items.argsWhole(event, event.arguments, emit)
+        items.argsWhole(event, event.arguments, emit)
+        break
       case 'response.custom_tool_call_input.delta':
-        return items.input(event, loose(event.delta), emit)
+        items.args(event, loose(event.delta), emit)
+        break
       case 'response.custom_tool_call_input.done':
-        return items.inputWhole(event, loose(event.input), emit)
+        items.argsWhole(event, event.input, emit)
+        break
     }
   }
 
@@ -155,7 +180,16 @@ class ResponseStreamDecoder implements StreamDecoder {
 
   #failWith(error: Json, emit: Emit): void {
     const { status, code, message } = innerError(error, 'stream')
-    this.#fail({ e: 'error', status, ...(code === null ? {} : { code }), message, retryable: status >= 500 || status === 429 || status === 408 }, emit)
+    this.#fail(
+      {
+        e: 'error',
+        status,
+        ...(code === null ? {} : { code }),
+        message,
+        retryable: status >= 500 || status === 429 || status === 408,
+      },
+      emit,
+    )
   }
 
   #fail(event: StreamEvent, emit: Emit): void {
@@ -165,7 +199,8 @@ class ResponseStreamDecoder implements StreamDecoder {
   }
 
   #logprobs(list: Json | undefined, emit: Emit): void {
-    if (Array.isArray(list) && list.length > 0) emit({ e: 'delta', choice: 0, part: this.#part, d: { logprobs: { content: list, refusal: null } } })
+    if (Array.isArray(list) && list.length > 0)
+      emit({ e: 'delta', choice: 0, part: this.#part, d: { logprobs: { content: list, refusal: null } } })
   }
 }
 
@@ -177,4 +212,3 @@ function parse(data: string): JsonObject | null {
     return null
   }
 }
-

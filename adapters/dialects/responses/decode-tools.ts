@@ -22,7 +22,8 @@ export function decodeTools(wire: JsonObject): Pick<CanonicalRequest, 'tools' | 
 export function decodeToolChoice(value: Json | undefined): ToolChoice | undefined {
   if (value === undefined || value === null) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { mode: value }
-  if (!isObject(value)) throw GatewayError.invalid('tool_choice', '`tool_choice` must be "none", "auto", "required" or an object.')
+  if (!isObject(value))
+    throw GatewayError.invalid('tool_choice', '`tool_choice` must be "none", "auto", "required" or an object.')
   if (value.type === 'function' || value.type === 'custom') {
     const name = textField(value, 'name', 'tool_choice.name')
     if (!name) throw GatewayError.invalid('tool_choice.name', '`tool_choice.name` is required.')

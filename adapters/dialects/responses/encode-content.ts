@@ -32,11 +32,17 @@ export function encodeContent(parts: readonly Frozen<Part>[], rules: ContentRule
 }
 
 /** A tool's output: one string when it is only text, else a list with native media (an error is said in words). */
-export function encodeOutput(result: { parts: readonly Frozen<Part>[]; isError?: boolean; json?: Frozen<Json> }, rules: ContentRules): string | object[] {
+export function encodeOutput(
+  result: { parts: readonly Frozen<Part>[]; isError?: boolean; json?: Frozen<Json> },
+  rules: ContentRules,
+): string | object[] {
   const { parts, json } = result
   const plain = parts.every((part) => part.t === 'text' || part.t === 'refusal')
   if (plain) {
-    const text = parts.length === 0 && json !== undefined ? JSON.stringify(json) : parts.map((part) => (part as { text: string }).text).join('\n')
+    const text =
+      parts.length === 0 && json !== undefined
+        ? JSON.stringify(json)
+        : parts.map((part) => (part as { text: string }).text).join('\n')
     return result.isError ? asError(text) : text
   }
   const content = encodeContent(parts, rules)
@@ -74,7 +80,11 @@ function encodeImage(part: Frozen<ImagePart>, rules: ContentRules): object {
   if (rules.hop.caps.visionIn === false) throw GatewayError.unsupported('messages', 'This model takes no image input.')
   const detail = part.detail ?? 'auto'
   if (part.src.kind === 'file') return { type: 'input_image', file_id: fileId(part.src, rules), detail }
-  return { type: 'input_image', image_url: part.src.kind === 'base64' ? dataUrl(part.src.mime, part.src.data) : webUrl(part.src), detail }
+  return {
+    type: 'input_image',
+    image_url: part.src.kind === 'base64' ? dataUrl(part.src.mime, part.src.data) : webUrl(part.src),
+    detail,
+  }
 }
 
 function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object[] {
@@ -83,7 +93,8 @@ function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object
   if ('text' in src) return [{ type: 'input_text', text: [...head, src.text].join('\n\n') }]
   if ('parts' in src) return [...head.map((text) => ({ type: 'input_text', text })), ...encodeContent(src.parts, rules)]
   const mime = src.kind === 'base64' ? src.mime : (part.mime ?? ('mime' in src ? src.mime : undefined))
-  if (mime === 'application/pdf' && rules.hop.caps.pdfIn === false) throw GatewayError.unsupported('messages', 'This model takes no PDF input.')
+  if (mime === 'application/pdf' && rules.hop.caps.pdfIn === false)
+    throw GatewayError.unsupported('messages', 'This model takes no PDF input.')
   if (src.kind === 'file') return [{ type: 'input_file', file_id: fileId(src, rules) }]
   const filename = part.filename ?? part.title
   if (src.kind === 'base64') {

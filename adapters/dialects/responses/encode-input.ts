@@ -1,9 +1,18 @@
 // Canonical system blocks and messages → input items. No ids go out (they name items of somebody else's store), every
 // output stands behind its call, and reasoning is replayed only where its secret belongs.
-import type { CanonicalRequest, Frozen, Message, Part, ReasoningPart, SystemBlock, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
+import type {
+  CanonicalRequest,
+  Frozen,
+  Message,
+  Part,
+  ReasoningPart,
+  SystemBlock,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { upstreamCallId } from '../shared/names.ts'
-import { unwrapInput } from './custom-tool.ts'
+import { inputText } from './custom-tool.ts'
 import { type ContentRules, encodeContent, encodeOutput } from './encode-content.ts'
 import { toolName } from './encode-tools.ts'
 
@@ -90,7 +99,10 @@ class InputWriter {
   #orphan(part: Frozen<ToolResultPart>): void {
     const output = encodeOutput(part, this.#rules)
     if (output.length === 0) return
-    const content = typeof output === 'string' ? [{ type: 'input_text', text: `Tool result: ${output}` }] : [{ type: 'input_text', text: 'Tool result:' }, ...output]
+    const content =
+      typeof output === 'string'
+        ? [{ type: 'input_text', text: `Tool result: ${output}` }]
+        : [{ type: 'input_text', text: 'Tool result:' }, ...output]
     this.items.push({ type: 'message', role: 'user', content })
   }
 
@@ -123,7 +135,8 @@ class InputWriter {
     const head = { call_id: this.#callId(part.id), name: toolName(part.name, this.#request, this.#hop) }
     const place = part.namespace === undefined ? {} : { namespace: part.namespace }
     const caller = part.caller === undefined || this.#request.source !== 'responses' ? {} : { caller: part.caller }
-    if (part.kind === 'custom') this.items.push({ type: 'custom_tool_call', ...head, ...place, input: unwrapInput(part.args), ...caller })
+    if (part.kind === 'custom')
+      this.items.push({ type: 'custom_tool_call', ...head, ...place, input: inputText(part.args), ...caller })
     else this.items.push({ type: 'function_call', ...head, ...place, arguments: part.args === '' ? '{}' : part.args, ...caller })
   }
 

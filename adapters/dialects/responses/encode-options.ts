@@ -7,7 +7,7 @@ import { isStrictSchema } from './strict-schema.ts'
 
 /** Known to reason; asked to reason counts where nothing is known. */
 export function isReasoningModel(request: Frozen<CanonicalRequest>, hop: Hop): boolean {
-  return hop.caps.reasoning ?? ((effortOf(request) ?? 'none') !== 'none')
+  return hop.caps.reasoning ?? (effortOf(request) ?? 'none') !== 'none'
 }
 
 export function encodeSampling(request: Frozen<CanonicalRequest>, hop: Hop): object {
@@ -51,7 +51,11 @@ export function encodeText(request: Frozen<CanonicalRequest>, hop: Hop, own: Fro
   const rest = isObject(own.text) ? own.text : {}
   const format = request.output === undefined ? undefined : encodeFormat(request.output, request.source)
   if (request.output !== undefined && format === undefined) hop.warn('dropped_response_format')
-  const text = { ...rest, ...(format === undefined ? {} : { format }), ...(request.verbosity === undefined ? {} : { verbosity: request.verbosity }) }
+  const text = {
+    ...rest,
+    ...(format === undefined ? {} : { format }),
+    ...(request.verbosity === undefined ? {} : { verbosity: request.verbosity }),
+  }
   return Object.keys(text).length === 0 ? {} : { text }
 }
 

@@ -5,10 +5,10 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
-import { isObject } from './fields.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
+import { isObject } from './fields.ts'
 
 const MIN_OUTPUT_TOKENS = 16
 const INCLUDE_REASONING = 'reasoning.encrypted_content'
@@ -43,10 +43,12 @@ function refuse(request: Frozen<CanonicalRequest>, hop: Hop): void {
     throw GatewayError.unsupported('modalities', 'The responses format has no audio output.')
   }
   if (request.modalities?.includes('image')) hop.warn('dropped_modalities')
-  if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'Cache pre-warming with `max_tokens: 0` exists only in the messages format.')
+  if (request.maxTokens === 0)
+    throw GatewayError.unsupported('max_tokens', 'Cache pre-warming with `max_tokens: 0` exists only in the messages format.')
   if (request.source === 'responses') return
   if (request.state?.thread !== undefined) throw GatewayError.unsupported('thread', 'Threads exist only at their own provider.')
-  if (ext.messages?.mcp_servers !== undefined) throw GatewayError.unsupported('mcp_servers', '`mcp_servers` exists only in the messages format.')
+  if (ext.messages?.mcp_servers !== undefined)
+    throw GatewayError.unsupported('mcp_servers', '`mcp_servers` exists only in the messages format.')
   if (ext.generate_content?.cachedContent !== undefined) {
     throw GatewayError.unsupported('cachedContent', '`cachedContent` exists only at its own provider.')
   }
@@ -68,7 +70,8 @@ function limits(request: Frozen<CanonicalRequest>, hop: Hop): object {
 
 function include(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonObject>): object {
   const wanted = new Set(Array.isArray(own.include) ? own.include : [])
-  if (request.reasoning?.encrypted || (request.source !== 'responses' && isReasoningModel(request, hop))) wanted.add(INCLUDE_REASONING)
+  if (request.reasoning?.encrypted || (request.source !== 'responses' && isReasoningModel(request, hop)))
+    wanted.add(INCLUDE_REASONING)
   if (!request.logprobs?.enabled) return wanted.size === 0 ? {} : { include: [...wanted] }
   if (hop.quirks.noLogprobs) {
     hop.warn('dropped_logprobs')

@@ -3,7 +3,17 @@ import type { CanonicalResponse, Choice, Frozen, JsonObject, Part, ReasoningPart
 import type { Hop } from '../../../core/types/dialect.ts'
 import { encodeAnnotation } from './annotations.ts'
 import { isObject } from './fields.ts'
-import { callItem, callPrefix, imageItem, type ItemStatus, logprobList, messageItem, reasoningItem, refusalContent, textContent } from './output-items.ts'
+import {
+  callItem,
+  callPrefix,
+  type ItemStatus,
+  imageItem,
+  logprobList,
+  messageItem,
+  reasoningItem,
+  refusalContent,
+  textContent,
+} from './output-items.ts'
 import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
 import { partSecret, secretText } from './secrets.ts'
 import { encodeUsage } from './usage.ts'
@@ -98,10 +108,12 @@ function partItems(part: Frozen<Part>, choice: Frozen<Choice>, hop: Hop): JsonOb
 }
 
 function reasoningItems(part: Frozen<ReasoningPart>, hop: Hop): JsonObject[] {
-  const secret = partSecret(part, hop.caps.family)
+  const secret = partSecret(part)
   const summary = part.summary ?? (part.text === '' ? [] : [part.text])
   if (summary.length === 0 && secret === undefined) return []
   const item = reasoningItem(ownId(part.itemId, 'rs_', hop), summary, secret)
   // Raw reasoning beside a summary can only come from this dialect.
-  return [part.summary !== undefined && part.text !== '' ? { ...item, content: [{ type: 'reasoning_text', text: part.text }] } : item]
+  return [
+    part.summary !== undefined && part.text !== '' ? { ...item, content: [{ type: 'reasoning_text', text: part.text }] } : item,
+  ]
 }

@@ -91,7 +91,12 @@ class ResponseStreamEncoder implements StreamEncoder {
     } else if (kind === 'tool_call') {
       const { signature } = meta
       if (signature !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secretText(signature)))
-      const call = { id: meta.id ?? this.#hop.id('call_'), name: meta.name ?? '', kind: meta.kind ?? 'function', namespace: meta.namespace }
+      const call = {
+        id: meta.id ?? this.#hop.id('call_'),
+        name: meta.name ?? '',
+        kind: meta.kind ?? 'function',
+        namespace: meta.namespace,
+      }
       const id = ownId(meta.itemId, callPrefix(meta.kind), this.#hop)
       this.#leaveMessage()
       this.#parts.set(part, { t: 'call', item: this.#open((index) => new CallItem(this.#frames, index, id, call)) })
@@ -129,7 +134,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       if (full.t === 'tool_call' && full.args !== '' && open.item.args === '') open.item.delta(full.args)
       open.item.close()
     } else if (full.t === 'reasoning') {
-      const secret = partSecret(full, this.#hop.caps.family)
+      const secret = partSecret(full)
       const text = full.text || (full.summary ?? []).join('\n\n')
       if (open.item === null && text === '' && secret === undefined) return
       const item = this.#reasoning(open)
@@ -141,7 +146,7 @@ class ResponseStreamEncoder implements StreamEncoder {
 
   #wholePart(full: Part): void {
     if (full.t === 'reasoning') {
-      const secret = partSecret(full, this.#hop.caps.family)
+      const secret = partSecret(full)
       if (secret !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secret))
     } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#hop.id('ig_'), full.src.data))
     else if (full.t === 'audio' && full.transcript) {
@@ -149,7 +154,8 @@ class ResponseStreamEncoder implements StreamEncoder {
       const content = this.#message.start('text')
       this.#message.delta(content, full.transcript)
       this.#message.stop(content)
-    } else if ((full.t === 'server_tool' || full.t === 'opaque') && full.dialect === 'responses' && isObject(full.raw)) this.#whole(full.raw)
+    } else if ((full.t === 'server_tool' || full.t === 'opaque') && full.dialect === 'responses' && isObject(full.raw))
+      this.#whole(full.raw)
   }
 
   #reasoning(open: Extract<OpenPart, { t: 'reasoning' }>): ReasoningItem {
@@ -185,12 +191,24 @@ class ResponseStreamEncoder implements StreamEncoder {
     this.#lifecycle(`response.${status}`, status, error, incomplete, this.#usage ?? noUsage())
   }
 
-  #lifecycle(type: string, status: string, error: { code: string; message: string } | null, incomplete: string | null, usage: Usage | null): void {
+  #lifecycle(
+    type: string,
+    status: string,
+    error: { code: string; message: string } | null,
+    incomplete: string | null,
+    usage: Usage | null,
+  ): void {
     const { model, created } = this.#start as { model: string; created: number }
     const completed = status === 'completed' || status === 'incomplete' ? Math.floor(this.#hop.now() / 1000) : null
-    const head = headMembers({ id: this.#id, created, model, status, completed, error, incomplete, serviceTier: undefined }, this.#hop.request)
+    const head = headMembers(
+      { id: this.#id, created, model, status, completed, error, incomplete, serviceTier: undefined },
+      this.#hop.request,
+    )
     const output = JSON.stringify(this.#items.map((item) => item.json()))
     const counted = usage === null ? 'null' : JSON.stringify(encodeUsage(usage))
-    this.#frames.push(type, `"response":{${JSON.stringify(head).slice(1, -1)},${this.#echo},"output":${output},"usage":${counted}}`)
+    this.#frames.push(
+      type,
+      `"response":{${JSON.stringify(head).slice(1, -1)},${this.#echo},"output":${output},"usage":${counted}}`,
+    )
   }
 }

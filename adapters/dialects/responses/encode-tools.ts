@@ -35,7 +35,9 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
   switch (choice.mode) {
     case 'tool': {
       const tool = find(request.tools, choice.name)
-      const server = request.tools.find((one) => one.t === 'server' && one.dialect !== 'responses' && serverName(one.raw) === choice.name)
+      const server = request.tools.find(
+        (one) => one.t === 'server' && one.dialect !== 'responses' && serverName(one.raw) === choice.name,
+      )
       if (tool === undefined && server !== undefined) {
         throw GatewayError.unsupported('tool_choice', `The tool \`${choice.name}\` does not exist at this upstream.`)
       }
@@ -47,7 +49,8 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
     }
     case 'server':
       if (request.source === 'responses') return choice.raw as Json
-      if (request.webSearch !== undefined && isObject(choice.raw) && isWebSearch(serverName(choice.raw))) return { type: 'web_search' }
+      if (request.webSearch !== undefined && isObject(choice.raw) && isWebSearch(serverName(choice.raw)))
+        return { type: 'web_search' }
       throw GatewayError.unsupported('tool_choice', 'The tool that is to be called does not exist at this upstream.')
     case 'required':
       return hop.quirks.toolChoiceRequired ?? 'required'
@@ -65,7 +68,8 @@ export function echoToolChoice(request: Frozen<CanonicalRequest> | null): Json {
   const choice = request?.toolChoice
   if (request === null || choice === undefined) return 'auto'
   if (choice.mode === 'server') return choice.raw as Json
-  if (choice.mode === 'tool') return { type: find(request.tools, choice.name)?.t === 'custom' ? 'custom' : 'function', name: choice.name }
+  if (choice.mode === 'tool')
+    return { type: find(request.tools, choice.name)?.t === 'custom' ? 'custom' : 'function', name: choice.name }
   if (choice.mode !== 'allowed') return choice.mode
   const tools = choice.names.map((name) => allowedEcho(name, request)).filter((one) => one !== null)
   return { type: 'allowed_tools', mode: choice.base, tools }
@@ -105,7 +109,10 @@ function strictOf(tool: Frozen<FunctionTool>, request: Frozen<CanonicalRequest>)
 }
 
 function customRest(tool: Frozen<Extract<Tool, { t: 'custom' }>>): object {
-  return { ...(tool.description === undefined ? {} : { description: tool.description }), ...(tool.format === undefined ? {} : { format: tool.format }) }
+  return {
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...(tool.format === undefined ? {} : { format: tool.format }),
+  }
 }
 
 function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>, hop: Hop): object {
@@ -117,7 +124,9 @@ function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>
     type: 'web_search',
     ...(search.contextSize === undefined ? {} : { search_context_size: search.contextSize }),
     ...(place === undefined ? {} : { user_location: place }),
-    ...(search.allowedDomains === undefined || search.allowedDomains.length === 0 ? {} : { filters: { allowed_domains: search.allowedDomains } }),
+    ...(search.allowedDomains === undefined || search.allowedDomains.length === 0
+      ? {}
+      : { filters: { allowed_domains: search.allowedDomains } }),
   }
 }
 
@@ -148,7 +157,8 @@ function allowedEcho(name: string, request: Frozen<CanonicalRequest>): Json | nu
 function echoTool(tool: Frozen<Tool>): Json {
   if (tool.t === 'server') return tool.raw as Json
   if (tool.t === 'custom') return { type: 'custom', name: tool.name, ...customRest(tool) }
-  if (tool.t === 'namespace') return { type: 'namespace', name: tool.name, description: tool.description, tools: tool.tools.map(echoTool) }
+  if (tool.t === 'namespace')
+    return { type: 'namespace', name: tool.name, description: tool.description, tools: tool.tools.map(echoTool) }
   return {
     ...(tool.ext?.responses as { [key: string]: Json } | undefined),
     type: 'function',

@@ -66,7 +66,11 @@ export function innerError(error: Json | undefined, kind: 'status' | 'stream'): 
   const { message, type, code, param } = detailOf(isObject(error) ? { error } : {})
   const status = innerStatus(error, code, type)
   const text = sanitizeMessage(message)
-  return GatewayError.upstream(status, text === '' ? 'The upstream failed to answer.' : text, { code: code ?? (type === '' ? null : type), param, kind })
+  return GatewayError.upstream(status, text === '' ? 'The upstream failed to answer.' : text, {
+    code: code ?? (type === '' ? null : type),
+    param,
+    kind,
+  })
 }
 
 /** The code of a `response.failed` shown to callers. */
@@ -123,6 +127,10 @@ function unsupportedField(message: string, code: string | null, param: string | 
     const found = pattern.exec(message)?.[1]
     if (found !== undefined) return param ?? found
   }
-  if (UNSUPPORTED_CODES.includes(code) || /not supported (?:for|with|by) this model|Extra inputs are not permitted/i.test(message)) return param
+  if (
+    UNSUPPORTED_CODES.includes(code) ||
+    /not supported (?:for|with|by) this model|Extra inputs are not permitted/i.test(message)
+  )
+    return param
   return null
 }

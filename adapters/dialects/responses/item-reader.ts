@@ -102,6 +102,7 @@ export class ItemReader {
     if (!this.#item(event).thought) this.thought(event, text, emit)
   }
 
+  /** Arguments of a function, or the input of a custom tool. */
   args(event: JsonObject, delta: string, emit: Emit): void {
     // A call nobody announced has no name yet: its whole item follows.
     if (delta === '' || !this.#writer.hasTool(0, keyOf(event))) return
@@ -113,26 +114,13 @@ export class ItemReader {
     if (!this.#item(event).args) this.args(event, argumentsOf(args), emit)
   }
 
-  /** The input of a custom call, wrapped as canonical arguments are. */
-  input(event: JsonObject, delta: string, emit: Emit): void {
-    const seen = this.#item(event)
-    if (delta === '' || !this.#writer.hasTool(0, keyOf(event))) return
-    const escaped = JSON.stringify(delta).slice(1, -1)
-    this.#writer.toolArgs(0, keyOf(event), seen.args ? escaped : `{"input":"${escaped}`, emit)
-    seen.args = true
-  }
-
-  inputWhole(event: JsonObject, input: string, emit: Emit): void {
-    if (!this.#item(event).args) this.input(event, input, emit)
-  }
-
   #finish(event: JsonObject, item: JsonObject, emit: Emit): void {
     const seen = this.#item(event)
     if (seen.done) return
     this.#describe(seen, item)
     if (item.type === 'message') this.#finishMessage(event, item, emit)
     else if (item.type === 'reasoning') this.#finishReasoning(event, seen, item, emit)
-    else if (isCall(item)) this.#finishCall(event, seen, item, emit)
+    else if (isCall(item)) this.#finishCall(event, item, emit)
     else {
       const part = wholePart(item, this.#hop)
       this.#writer.whole(0, part.t === 'image' ? 'image' : 'server_tool', part, emit)
@@ -158,13 +146,10 @@ export class ItemReader {
     this.#writer.closeCurrent(0, emit)
   }
 
-  #finishCall(event: JsonObject, seen: Seen, item: JsonObject, emit: Emit): void {
+  #finishCall(event: JsonObject, item: JsonObject, emit: Emit): void {
     const key = keyOf(event)
     if (!this.#writer.hasTool(0, key)) this.#startCall(event, item, emit)
-    if (item.type === 'custom_tool_call') {
-      this.inputWhole(event, loose(item.input), emit)
-      this.#writer.toolArgs(0, key, seen.args ? '"}' : '{"input":""}', emit)
-    } else this.argsWhole(event, item.arguments, emit)
+    this.argsWhole(event, item.type === 'custom_tool_call' ? item.input : item.arguments, emit)
     this.#writer.toolStop(0, key, emit)
   }
 
@@ -186,7 +171,15 @@ export class ItemReader {
     const key = keyOf(event)
     let seen = this.#seen.get(key)
     if (seen === undefined) {
-      seen = { type: '', id: loose(event.item_id), contents: new Map(), summaries: new Set(), thought: false, args: false, done: false }
+      seen = {
+        type: '',
+        id: loose(event.item_id),
+        contents: new Map(),
+        summaries: new Set(),
+        thought: false,
+        args: false,
+        done: false,
+      }
       this.#seen.set(key, seen)
     }
     return seen

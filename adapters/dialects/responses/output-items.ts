@@ -1,6 +1,6 @@
 // The output items of an answer, as objects.
 import type { Frozen, Json, JsonObject, ToolCallPart } from '../../../core/types/canonical.ts'
-import { unwrapInput } from './custom-tool.ts'
+import { inputText } from './custom-tool.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
@@ -26,7 +26,12 @@ export function reasoningItem(id: string, summary: readonly string[], secret: st
 }
 
 /** A function or custom call; `args` as canonical calls hold them. */
-export function callItem(id: string, call: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'>>, args: string, status: ItemStatus): JsonObject {
+export function callItem(
+  id: string,
+  call: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'>>,
+  args: string,
+  status: ItemStatus,
+): JsonObject {
   const custom = call.kind === 'custom'
   return {
     id,
@@ -34,7 +39,7 @@ export function callItem(id: string, call: Frozen<Pick<ToolCallPart, 'id' | 'nam
     status,
     call_id: call.id,
     name: call.name,
-    ...(custom ? { input: unwrapInput(args) } : { arguments: args }),
+    ...(custom ? { input: inputText(args) } : { arguments: args }),
     ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
   }
 }

@@ -9,60 +9,72 @@ interface Kept {
 }
 
 export class PartialOutput {
-  readonly #items = new Map<unknown, Kept>()
-  #latest: Kept | null = null
+  readonly #items = new Map<number, Kept>()
 
   added(event: JsonObject): void {
-    if (!isObject(event.item)) return
-    this.#latest = { item: event.item, deltas: [] }
-    this.#items.set(event.output_index, this.#latest)
+    if (isObject(event.item) && typeof event.output_index === 'number')
+      this.#items.set(event.output_index, { item: event.item, deltas: [] })
   }
 
-  /** Belongs to the item that was added last, unless its frame says another one when it is read. */
+  /** The data of a delta frame. */
   delta(data: string): void {
-    this.#latest?.deltas.push(data)
+    this.#items.get(outputIndex(data))?.deltas.push(data)
   }
 
   /** True when deltas of the item went through before. */
   done(event: JsonObject): boolean {
-    const kept = this.#items.get(event.output_index)
-    const streamed = (kept?.deltas.length ?? 0) > 0
-    if (isObject(event.item)) this.#items.set(event.output_index, { item: event.item, deltas: [] })
-    if (kept !== undefined && kept !== this.#latest) return streamed
-    // Deltas of items still open may have been filed here: they move on to the next open one by their index.
-    const strays = kept?.deltas.filter((data) => parse(data)?.output_index !== event.output_index) ?? []
-    for (const data of strays) this.#items.get(parse(data)?.output_index)?.deltas.push(data)
-    this.#latest = null
+    const index = typeof event.output_index === 'number' ? event.output_index : -1
+    const streamed = (this.#items.get(index)?.deltas.length ?? 0) > 0
+    if (isObject(event.item)) this.#items.set(index, { item: event.item, deltas: [] })
     return streamed
   }
 
   items(): JsonObject[] {
-    const open = new Map([...this.#items].map(([index, { item }]) => [index, structuredCopy(item)]))
-    for (const { deltas } of this.#items.values()) {
-      for (const data of deltas) {
-        const event = parse(data)
-        const item = open.get(event?.output_index)
-        if (event !== null && item !== undefined) apply(item, event)
-      }
-    }
-    return [...open.values()].map((item) => (item.status === 'in_progress' ? { ...item, status: 'incomplete' } : item))
+    return [...this.#items].sort(([a], [b]) => a - b).map(([, kept]) => folded(kept))
   }
+}
+
+/** Unescaped quotes: the text can only be the member, never content. */
+function outputIndex(data: string): number {
+  const at = data.indexOf('"output_index":')
+  return at === -1 ? -1 : Number.parseInt(data.slice(at + 15, at + 25), 10)
+}
+
+function folded(kept: Kept): JsonObject {
+  if (kept.item.status === 'completed') return kept.item
+  // The frame's own object is not touched: a second failure report would fold twice.
+  const item = JSON.parse(JSON.stringify(kept.item)) as JsonObject
+  for (const data of kept.deltas) {
+    const event = parse(data)
+    if (event !== null) apply(item, event)
+  }
+  if (item.status === 'in_progress') item.status = 'incomplete'
+  return item
 }
 
 function apply(item: JsonObject, event: JsonObject): void {
   const delta = loose(event.delta)
   switch (event.type) {
     case 'response.output_text.delta':
-      return extend(item, 'content', event.content_index, 'text', delta, { type: 'output_text', text: '', annotations: [], logprobs: [] })
+      extend(item, 'content', event.content_index, 'text', delta, {
+        type: 'output_text',
+        text: '',
+        annotations: [],
+        logprobs: [],
+      })
+      break
     case 'response.refusal.delta':
-      return extend(item, 'content', event.content_index, 'refusal', delta, { type: 'refusal', refusal: '' })
+      extend(item, 'content', event.content_index, 'refusal', delta, { type: 'refusal', refusal: '' })
+      break
     case 'response.reasoning_summary_text.delta':
-      return extend(item, 'summary', event.summary_index, 'text', delta, { type: 'summary_text', text: '' })
+      extend(item, 'summary', event.summary_index, 'text', delta, { type: 'summary_text', text: '' })
+      break
     case 'response.reasoning_text.delta':
-      return extend(item, 'content', event.content_index, 'text', delta, { type: 'reasoning_text', text: '' })
+      extend(item, 'content', event.content_index, 'text', delta, { type: 'reasoning_text', text: '' })
+      break
     case 'response.function_call_arguments.delta':
       item.arguments = loose(item.arguments) + delta
-      return
+      break
     case 'response.custom_tool_call_input.delta':
       item.input = loose(item.input) + delta
   }
@@ -76,10 +88,6 @@ function extend(item: JsonObject, list: string, at: unknown, field: string, delt
   const target = isObject(entry) ? entry : empty
   target[field] = loose(target[field]) + delta
   entries[index] = target
-}
-
-function structuredCopy(item: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(item)) as JsonObject
 }
 
 function parse(data: string): JsonObject | null {

@@ -73,9 +73,13 @@ export function echoMembers(hop: Hop): JsonObject {
 }
 
 /** How a canonical finish ends a response. `refused`: the output says the refusal itself. */
-export function statusOf(finish: Finish | null, refused: boolean): { status: 'completed' | 'incomplete' | 'failed'; incomplete: string | null } {
+export function statusOf(
+  finish: Finish | null,
+  refused: boolean,
+): { status: 'completed' | 'incomplete' | 'failed'; incomplete: string | null } {
   if (finish === 'length' || finish === 'context_window') return { status: 'incomplete', incomplete: 'max_output_tokens' }
-  if (finish === 'content_filter' || (finish === 'refusal' && !refused)) return { status: 'incomplete', incomplete: 'content_filter' }
+  if (finish === 'content_filter' || (finish === 'refusal' && !refused))
+    return { status: 'incomplete', incomplete: 'content_filter' }
   return { status: finish === 'error' ? 'failed' : 'completed', incomplete: null }
 }
 

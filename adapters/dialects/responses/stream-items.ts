@@ -2,7 +2,7 @@
 // what the item looks like so far.
 import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../core/types/canonical.ts'
 import { encodeAnnotation } from './annotations.ts'
-import { unwrapInput } from './custom-tool.ts'
+import { inputText, mayBeWrapped } from './custom-tool.ts'
 import { callItem, type ItemStatus, messageItem, reasoningItem, refusalContent, textContent } from './output-items.ts'
 import type { FrameWriter } from './stream-frames.ts'
 
@@ -52,7 +52,8 @@ export class MessageItem implements StreamItem {
   delta(index: number, text: string): void {
     const content = this.#contents[index] as Content
     content.text += text
-    if (content.kind === 'text') this.#frames.push('response.output_text.delta', `${content.at},"delta":${JSON.stringify(text)},"logprobs":[]`)
+    if (content.kind === 'text')
+      this.#frames.push('response.output_text.delta', `${content.at},"delta":${JSON.stringify(text)},"logprobs":[]`)
     else this.#frames.push('response.refusal.delta', `${content.at},"delta":${JSON.stringify(text)}`)
   }
 
@@ -60,7 +61,10 @@ export class MessageItem implements StreamItem {
     const content = this.#contents[index] as Content
     const wire = encodeAnnotation(annotation, content.text.length)
     if (wire === null || content.kind !== 'text') return
-    this.#frames.push('response.output_text.annotation.added', `${content.at},"annotation_index":${content.annotations.length},"annotation":${JSON.stringify(wire)}`)
+    this.#frames.push(
+      'response.output_text.annotation.added',
+      `${content.at},"annotation_index":${content.annotations.length},"annotation":${JSON.stringify(wire)}`,
+    )
     content.annotations.push(wire)
   }
 
@@ -79,7 +83,10 @@ export class MessageItem implements StreamItem {
     content.open = false
     const { at } = content
     if (content.kind === 'text') {
-      this.#frames.push('response.output_text.done', `${at},"text":${JSON.stringify(content.text)},"logprobs":${JSON.stringify(content.logprobs)}`)
+      this.#frames.push(
+        'response.output_text.done',
+        `${at},"text":${JSON.stringify(content.text)},"logprobs":${JSON.stringify(content.logprobs)}`,
+      )
     } else {
       this.#frames.push('response.refusal.done', `${at},"refusal":${JSON.stringify(content.text)}`)
     }
@@ -173,22 +180,27 @@ export class CallItem implements StreamItem {
 
   delta(args: string): void {
     this.args += args
-    // The input of a custom call is inside its JSON arguments: it is known when they are complete.
-    if (this.#call.kind !== 'custom') this.#frames.push('response.function_call_arguments.delta', `${this.#at},"delta":${JSON.stringify(args)}`)
+    if (this.#call.kind !== 'custom')
+      this.#frames.push('response.function_call_arguments.delta', `${this.#at},"delta":${JSON.stringify(args)}`)
+    else if (!mayBeWrapped(this.args)) this.#inputDelta(args)
   }
 
   close(): void {
     if (this.done) return
     this.done = true
     if (this.#call.kind === 'custom') {
-      const input = JSON.stringify(unwrapInput(this.args))
-      this.#frames.push('response.custom_tool_call_input.delta', `${this.#at},"delta":${input}`)
-      this.#frames.push('response.custom_tool_call_input.done', `${this.#at},"input":${input}`)
+      const input = inputText(this.args)
+      if (mayBeWrapped(this.args)) this.#inputDelta(input)
+      this.#frames.push('response.custom_tool_call_input.done', `${this.#at},"input":${JSON.stringify(input)}`)
     } else {
       const members = `"name":${JSON.stringify(this.#call.name)},"arguments":${JSON.stringify(this.args)}`
       this.#frames.push('response.function_call_arguments.done', `${this.#at},${members}`)
     }
     finished(this.#frames, this.#index, this.json())
+  }
+
+  #inputDelta(text: string): void {
+    this.#frames.push('response.custom_tool_call_input.delta', `${this.#at},"delta":${JSON.stringify(text)}`)
   }
 
   json(): JsonObject {

@@ -48,7 +48,12 @@ export function completedUsage(raw: Json | undefined): JsonObject | null {
   if (!isObject(raw)) return null
   const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : null
   const output = isObject(raw.output_tokens_details) ? raw.output_tokens_details : null
-  if (typeof raw.total_tokens === 'number' && typeof input?.cached_tokens === 'number' && typeof output?.reasoning_tokens === 'number') return null
+  if (
+    typeof raw.total_tokens === 'number' &&
+    typeof input?.cached_tokens === 'number' &&
+    typeof output?.reasoning_tokens === 'number'
+  )
+    return null
   const sum = (count(raw.input_tokens) ?? 0) + (count(raw.output_tokens) ?? 0)
   return {
     input_tokens: 0,

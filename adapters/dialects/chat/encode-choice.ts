@@ -1,0 +1,159 @@
+// One choice of the stream a chat caller reads.
+import { byteLength } from '../../../core/lib/bytes.ts'
+import type { Annotation, Finish, Part, Signature } from '../../../core/types/canonical.ts'
+import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
+import type { ChunkWriter } from './chunk.ts'
+import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember } from './encode-answer.ts'
+import { encodeFinish } from './finish.ts'
+
+interface CallState {
+  index: number
+  custom: boolean
+  streamed: boolean
+  signed: boolean
+}
+
+type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
+
+export class ChoiceEncoder {
+  readonly #index: number
+  readonly #chunk: ChunkWriter
+  readonly #calls = new Map<number, CallState>()
+  /** Parts of which at least one delta went out: the others are sent from their part_stop. */
+  readonly #streamed = new Set<number>()
+  /** Length of the content when a text part began. */
+  readonly #offsets = new Map<number, number>()
+  #length = 0
+  #thoughtPart: number | null = null
+  #images = 0
+  #refused = false
+  #opened = false
+  #finished = false
+  contentBytes = 0
+
+  constructor(index: number, chunk: ChunkWriter) {
+    this.#index = index
+    this.#chunk = chunk
+  }
+
+  part(event: PartEvent): string {
+    if (this.#finished) return ''
+    if (event.e === 'delta') return this.#delta(event.part, event.d)
+    if (event.e === 'part_stop') return this.#stop(event.part, event.full)
+    if (event.kind === 'tool_call') return this.#callStart(event.part, event.meta)
+    return this.#open()
+  }
+
+  finish(finish: Finish, native: string): string {
+    if (this.#finished) return ''
+    this.#finished = true
+    return this.#open() + this.#chunk.finish(this.#index, encodeFinish(finish, native, { toolCall: this.#calls.size > 0, refusal: this.#refused }))
+  }
+
+  /** The role chunk, before anything else of the choice. */
+  #open(): string {
+    if (this.#opened) return ''
+    this.#opened = true
+    return this.#chunk.delta(this.#index, '{"role":"assistant","content":"","refusal":null}')
+  }
+
+  #delta(part: number, delta: Delta): string {
+    if ('text' in delta) return this.#text(part, delta.text)
+    if ('args' in delta) return this.#args(part, delta.args)
+    if ('reasoning' in delta) return this.#reasoning(part, delta.reasoning)
+    if ('summary' in delta) return this.#reasoning(part, delta.summary)
+    if ('refusal' in delta) return this.#refusal(part, delta.refusal)
+    if ('logprobs' in delta) return this.#open() + this.#chunk.logprobs(this.#index, encodeLogprobs(delta.logprobs))
+    if ('audio' in delta) {
+      this.#streamed.add(part)
+      return this.#emit('audio', JSON.stringify(delta.audio))
+    }
+    // Annotations and signatures go out with the whole part.
+    return ''
+  }
+
+  #stop(part: number, full: Part): string {
+    const missing = !this.#streamed.has(part)
+    switch (full.t) {
+      case 'text':
+        return (missing ? this.#text(part, full.text) : '') + this.#annotations(part, full.text.length, full.annotations ?? [])
+      case 'reasoning':
+        return missing ? this.#reasoning(part, full.text || (full.summary ?? []).join('\n\n')) : ''
+      case 'refusal':
+        return missing ? this.#refusal(part, full.text) : ''
+      case 'tool_call':
+        return this.#callStop(part, full.args, full.signature)
+      case 'image': {
+        const image = encodeImage(full, this.#images++)
+        return image === null ? '' : this.#emit('images', JSON.stringify([image]))
+      }
+      case 'audio':
+        if (!missing || full.src.kind !== 'base64') return ''
+        return this.#emit('audio', JSON.stringify({ id: full.id, data: full.src.data, transcript: full.transcript }))
+      default:
+        return ''
+    }
+  }
+
+  #text(part: number, text: string): string {
+    if (!this.#offsets.has(part)) this.#offsets.set(part, this.#length)
+    if (text === '') return ''
+    this.#streamed.add(part)
+    this.#length += text.length
+    this.contentBytes += byteLength(text)
+    return this.#emit('content', JSON.stringify(text))
+  }
+
+  #reasoning(part: number, text: string): string {
+    if (text === '') return ''
+    this.#streamed.add(part)
+    // Thoughts of separate parts share one field: a blank line keeps them apart.
+    const lead = this.#thoughtPart !== null && this.#thoughtPart !== part ? '\n\n' : ''
+    this.#thoughtPart = part
+    this.contentBytes += byteLength(text)
+    return this.#emit('reasoning_content', JSON.stringify(lead + text))
+  }
+
+  #refusal(part: number, text: string): string {
+    if (text === '') return ''
+    this.#streamed.add(part)
+    this.#refused = true
+    this.contentBytes += byteLength(text)
+    return this.#emit('refusal', JSON.stringify(text))
+  }
+
+  #annotations(part: number, length: number, annotations: readonly Annotation[]): string {
+    const list = annotations.map((annotation) => encodeAnnotation(annotation, this.#offsets.get(part) ?? 0, length)).filter((wire) => wire !== null)
+    return list.length === 0 ? '' : this.#emit('annotations', JSON.stringify(list))
+  }
+
+  #callStart(part: number, meta: PartMeta): string {
+    const call: CallState = { index: this.#calls.size, custom: meta.kind === 'custom', streamed: false, signed: meta.signature !== undefined }
+    this.#calls.set(part, call)
+    const body = call.custom ? { type: 'custom', custom: { name: meta.name ?? '', input: '' } } : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
+    return this.#emit('tool_calls', JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(meta.signature) }]))
+  }
+
+  #args(part: number, args: string): string {
+    const call = this.#calls.get(part)
+    if (call === undefined || args === '') return ''
+    call.streamed = true
+    this.contentBytes += byteLength(args)
+    const text = JSON.stringify(args)
+    return this.#emit('tool_calls', call.custom ? `[{"index":${call.index},"custom":{"input":${text}}}]` : `[{"index":${call.index},"function":{"arguments":${text}}}]`)
+  }
+
+  /** A function always has arguments that parse, and a secret that became known late still goes out. */
+  #callStop(part: number, args: string, signature: Signature | undefined): string {
+    const call = this.#calls.get(part)
+    if (call === undefined) return ''
+    const rest = call.streamed ? '' : this.#args(part, args === '' && !call.custom ? '{}' : args)
+    if (signature === undefined || call.signed) return rest
+    call.signed = true
+    return rest + this.#emit('tool_calls', JSON.stringify([{ index: call.index, ...secretMember(signature) }]))
+  }
+
+  #emit(field: string, json: string): string {
+    return this.#open() + this.#chunk.delta(this.#index, `{"${field}":${json}}`)
+  }
+}

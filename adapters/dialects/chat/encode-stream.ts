@@ -1,0 +1,99 @@
+// Canonical events of any upstream → the stream a chat caller reads: role first, then the deltas, a finish per choice, the
+// usage frame when it was asked for, [DONE] (DIALECTS 2.1).
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { mergeUsage } from '../../../core/lib/collect.ts'
+import { estimateUsage } from '../../../core/lib/token-estimate.ts'
+import type { Usage } from '../../../core/types/canonical.ts'
+import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { StreamEvent } from '../../../core/types/stream.ts'
+import { type ChunkHead, type ChunkWriter, chunkWriter, DONE, errorFrame } from './chunk.ts'
+import { answerId } from './encode-answer.ts'
+import { ChoiceEncoder } from './encode-choice.ts'
+import { encodeUsage } from './usage.ts'
+
+export function encodeStream(hop: Hop): StreamEncoder {
+  return new ChatStreamEncoder(hop)
+}
+
+class ChatStreamEncoder implements StreamEncoder {
+  readonly #hop: Hop
+  readonly #choices = new Map<number, ChoiceEncoder>()
+  #head: ChunkHead | null = null
+  #writer: ChunkWriter | null = null
+  #usage: Usage | null = null
+  #over = false
+
+  constructor(hop: Hop) {
+    this.#hop = hop
+  }
+
+  event(event: StreamEvent): string {
+    if (this.#over) return ''
+    switch (event.e) {
+      case 'start':
+        this.#begin(event)
+        if (event.usage) this.#usage = mergeUsage(this.#usage, event.usage)
+        return ''
+      case 'part_start':
+      case 'delta':
+      case 'part_stop':
+        return this.#choice(event.choice).part(event)
+      case 'usage':
+        this.#usage = mergeUsage(this.#usage, event.usage)
+        return ''
+      case 'finish':
+        if (event.finish === 'error') return this.error(GatewayError.protocol('The upstream gave up on its answer.'))
+        if (event.finish === 'pause') this.#hop.warn('pause_turn')
+        return this.#choice(event.choice).finish(event.finish, event.native)
+      case 'end':
+        return this.#end()
+      default:
+        return ''
+    }
+  }
+
+  error(error: GatewayErrorShape): string {
+    if (this.#over) return ''
+    this.#over = true
+    return errorFrame(this.#begin(), error)
+  }
+
+  #choice(index: number): ChoiceEncoder {
+    let choice = this.#choices.get(index)
+    if (choice === undefined) {
+      this.#begin()
+      choice = new ChoiceEncoder(index, this.#writer as ChunkWriter)
+      this.#choices.set(index, choice)
+    }
+    return choice
+  }
+
+  /** The head is fixed by the start event, or by whatever needs it first. */
+  #begin(start?: { id: string; model: string; created: number }): ChunkHead {
+    if (this.#head === null) {
+      this.#head = {
+        id: answerId(start?.id ?? '', this.#hop.id),
+        created: start?.created || Math.floor(this.#hop.now() / 1000),
+        model: start?.model || this.#hop.model,
+      }
+      this.#writer = chunkWriter(this.#head)
+    }
+    return this.#head
+  }
+
+  #end(): string {
+    if (this.#choices.size === 0) this.#choice(0)
+    let out = ''
+    let bytes = 0
+    for (const choice of this.#choices.values()) {
+      out += choice.finish('stop', '')
+      bytes += choice.contentBytes
+    }
+    this.#over = true
+    if (this.#hop.includeUsage) {
+      out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#usage ?? estimateUsage(this.#hop.request, bytes)))
+    }
+    return out + DONE
+  }
+}

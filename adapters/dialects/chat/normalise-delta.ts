@@ -1,0 +1,91 @@
+// Byte lane: one choice of a chunk, made readable for strict clients. Most upstreams need none of it, and then the
+// original bytes go on.
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { spokenContent } from './decode-answer.ts'
+import { callerFinishWord } from './finish.ts'
+import { isObject, text } from './read.ts'
+import { callArgs, ToolSlots } from './tool-slots.ts'
+
+/** What has been seen of a choice. */
+export class ChoiceWatch {
+  readonly slots = new ToolSlots()
+  readonly announced = new Set<number>()
+  opened = false
+  finished = false
+  refused = false
+  spoke = false
+
+  get toolCall(): boolean {
+    return this.slots.size > 0
+  }
+}
+
+/** Edits the parsed choice in place; true when something was changed. */
+export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+  let edited = false
+  if (!isObject(choice.delta)) {
+    choice.delta = isObject(choice.message) ? choice.message : {}
+    edited = true
+  }
+  const delta = choice.delta as JsonObject
+  if (!watch.opened) {
+    watch.opened = true
+    // Helpers of the SDK throw for a choice that never had a role.
+    if (typeof delta.role !== 'string') {
+      choice.delta = { role: 'assistant', ...delta }
+      return normaliseDelta(choice, choice.delta, watch, hop) || true
+    }
+  }
+  return normaliseDelta(choice, delta, watch, hop) || edited
+}
+
+function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+  let edited = false
+  if (Array.isArray(delta.content)) {
+    const spoken = spokenContent(delta.content)
+    if (spoken.text !== '' || spoken.reasoning === '') delta.content = spoken.text
+    else delete delta.content
+    if (spoken.reasoning !== '') delta.reasoning_content = spoken.reasoning
+    edited = true
+  }
+  if (Array.isArray(delta.tool_calls)) {
+    for (const call of delta.tool_calls) if (isObject(call) && normaliseCall(call, watch, hop)) edited = true
+  }
+  const native = text(choice.finish_reason)
+  if (native !== undefined) {
+    const word = callerFinishWord(native, watch.toolCall)
+    if (word !== native) {
+      choice.finish_reason = word
+      edited = true
+    }
+  }
+  return edited
+}
+
+/** Index, id, type and arguments on the first fragment of a call; no repeated name afterwards: some clients join them. */
+function normaliseCall(call: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+  const slot = watch.slots.resolve(call)
+  let edited = false
+  const put = (owner: JsonObject, key: string, value: Json) => {
+    owner[key] = value
+    edited = true
+  }
+  if (call.index !== slot.index) put(call, 'index', slot.index)
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  const named = isObject(call[kind]) ? (call[kind] as JsonObject) : null
+  const field = kind === 'custom' ? 'input' : 'arguments'
+  if (named !== null && isObject(named[field])) put(named, field, callArgs(call))
+  if (watch.announced.has(slot.index)) {
+    if (named !== null && typeof named.name === 'string') {
+      delete named.name
+      edited = true
+    }
+    return edited
+  }
+  watch.announced.add(slot.index)
+  if (text(call.id) === undefined) put(call, 'id', hop.id('call_'))
+  if (typeof call.type !== 'string') put(call, 'type', kind)
+  if (named !== null && typeof named[field] !== 'string') put(named, field, '')
+  return edited
+}

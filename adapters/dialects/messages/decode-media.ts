@@ -1,0 +1,57 @@
+// Images, documents and search results → canonical parts.
+import type { DocumentPart, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
+import { type BlockReader, decodeContent, withExt } from './decode-block.ts'
+import { booleanField, objectField, textField, wrongType } from './fields.ts'
+
+const IMAGE_KEYS = new Set(['type', 'source', 'cache_control'])
+const DOCUMENT_KEYS = new Set(['type', 'source', 'title', 'context', 'citations', 'cache_control'])
+const SEARCH_KEYS = new Set(['title', 'content', 'citations', 'cache_control'])
+
+export function decodeImage(block: JsonObject, at: string): Part {
+  const source = objectField(block, 'source', `${at}.source`) ?? {}
+  return withExt({ t: 'image', src: binarySource(source, `${at}.source`) }, block, IMAGE_KEYS)
+}
+
+export function decodeDocument(block: JsonObject, at: string, reader: BlockReader): Part {
+  const wire = objectField(block, 'source', `${at}.source`) ?? {}
+  const mime = textField(wire, 'media_type', `${at}.source.media_type`)
+  const part: DocumentPart & Part = { t: 'document', src: documentSource(wire, `${at}.source`, reader) }
+  if (mime !== undefined) part.mime = mime
+  addTitle(part, block, at)
+  const context = textField(block, 'context', `${at}.context`)
+  if (context !== undefined) part.context = context
+  return withExt(part, block, DOCUMENT_KEYS)
+}
+
+/** To other dialects a titled document; `ext` keeps what makes it a search result here. */
+export function decodeSearchResult(block: JsonObject, at: string, reader: BlockReader): Part {
+  const part: DocumentPart & Part = { t: 'document', src: { parts: decodeContent(block.content, `${at}.content`, reader) } }
+  addTitle(part, block, at)
+  const source = textField(block, 'source', `${at}.source`)
+  if (source !== undefined) part.context = source
+  return withExt(part, block, SEARCH_KEYS)
+}
+
+function addTitle(part: DocumentPart, block: JsonObject, at: string): void {
+  const title = textField(block, 'title', `${at}.title`)
+  const citations = objectField(block, 'citations', `${at}.citations`)
+  if (title !== undefined) part.title = title
+  const enabled = citations === undefined ? undefined : booleanField(citations, 'enabled', `${at}.citations.enabled`)
+  if (enabled !== undefined) part.citations = enabled
+}
+
+function documentSource(wire: JsonObject, at: string, reader: BlockReader): DocumentPart['src'] {
+  if (wire.type === 'text') return { text: textField(wire, 'data', `${at}.data`) ?? '' }
+  if (wire.type === 'content') return { parts: decodeContent(wire.content, `${at}.content`, reader) }
+  return binarySource(wire, at)
+}
+
+function binarySource(wire: JsonObject, at: string): Source {
+  const type = textField(wire, 'type', `${at}.type`)
+  if (type === 'base64') {
+    return { kind: 'base64', data: textField(wire, 'data', `${at}.data`) ?? '', mime: textField(wire, 'media_type', `${at}.media_type`) ?? '' }
+  }
+  if (type === 'url') return { kind: 'url', url: textField(wire, 'url', `${at}.url`) ?? '' }
+  if (type === 'file') return { kind: 'file', id: textField(wire, 'file_id', `${at}.file_id`) ?? '' }
+  throw wrongType(`${at}.type`, '"base64", "url" or "file"')
+}

@@ -1,0 +1,45 @@
+// What this API cannot do: refused before any upstream call (R of DIALECTS 3), or dropped with a warning (W).
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+
+/** @throws GatewayError.unsupported naming the caller's field. */
+export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
+  const { state, sampling, source } = request
+  const gemini = source === 'generate_content'
+  if ((sampling.n ?? 1) > 1) refuse(gemini ? 'generationConfig.candidateCount' : 'n', 'This target returns one answer only.')
+  if (request.modalities?.includes('audio')) {
+    refuse(gemini ? 'generationConfig.responseModalities' : 'modalities', 'This target cannot answer with audio.')
+  }
+  if (source === 'messages') return
+  if (state?.previousResponseId !== undefined) {
+    refuse('previous_response_id', 'The previous response is not stored here, and this target keeps no state.')
+  }
+  if (state?.conversation !== undefined) refuse('conversation', 'This target keeps no conversations.')
+  if (state?.background === true) refuse('background', 'This target cannot answer in the background.')
+  if (state?.promptTemplate !== undefined) refuse('prompt', 'This target has no prompt templates.')
+  if (request.ext.generate_content?.cachedContent !== undefined) refuse('cachedContent', 'Cached content belongs to another vendor.')
+}
+
+/** Fields without a counterpart that change what comes back. */
+export function warnDropped(request: Frozen<CanonicalRequest>, hop: Hop): void {
+  const { sampling, output, modalities } = request
+  if (sampling.seed !== undefined) hop.warn('dropped_seed')
+  if (sampling.frequencyPenalty) hop.warn('dropped_frequency_penalty')
+  if (sampling.presencePenalty) hop.warn('dropped_presence_penalty')
+  if (sampling.logitBias !== undefined && Object.keys(sampling.logitBias).length > 0) hop.warn('dropped_logit_bias')
+  if (request.logprobs?.enabled) hop.warn('dropped_logprobs')
+  if (request.ext.chat?.prediction !== undefined) hop.warn('dropped_prediction')
+  if (modalities?.includes('image')) hop.warn('dropped_modalities')
+  if (output?.kind === 'grammar') hop.warn('dropped_response_format')
+}
+
+/** The caller's own name for the conversation. */
+export function historyField(source: Dialect): string {
+  if (source === 'generate_content') return 'contents'
+  return source === 'responses' ? 'input' : 'messages'
+}
+
+function refuse(param: string, message: string): never {
+  throw GatewayError.unsupported(param, message)
+}

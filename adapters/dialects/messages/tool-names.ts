@@ -1,0 +1,74 @@
+// Tool names and call ids under this API's alphabet, and the way back: sanitised names, flattened namespaces, custom tools,
+// and the tool that stands in for structured output.
+import type { JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
+import { isObject } from './fields.ts'
+
+const RULE: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 128 }
+const CALL_ID = /^[a-zA-Z0-9_-]+$/
+const CUSTOM = 'messages.custom'
+const NAMESPACES = 'messages.namespaces'
+const JSON_TOOL = 'messages.json_tool'
+
+export interface CallerTool {
+  name: string
+  namespace?: string
+  custom: boolean
+}
+
+export interface JsonTool {
+  name: string
+  /** The schema's root was no object: the value is the tool's only property. */
+  wrapped: boolean
+}
+
+export function wireName(flat: string, hop: Hop): string {
+  return upstreamName(flat, RULE, hop)
+}
+
+export function wireCallId(id: string): string {
+  return upstreamCallId(id, CALL_ID, (hash) => `toolu_${hash}`)
+}
+
+export function flatName(name: string, namespace: string | null | undefined): string {
+  return namespace ? `${namespace}__${name}` : name
+}
+
+export function rememberCustom(flat: string, hop: Hop): void {
+  remember(CUSTOM, flat, true, hop)
+}
+
+export function rememberNamespace(flat: string, name: string, namespace: string, hop: Hop): void {
+  remember(NAMESPACES, flat, [namespace, name], hop)
+}
+
+/** What the caller called the tool that the upstream names. */
+export function callerTool(upstream: string, hop: Hop): CallerTool {
+  const flat = callerName(upstream, hop)
+  const custom = recall(CUSTOM, flat, hop) === true
+  const split = recall(NAMESPACES, flat, hop)
+  return Array.isArray(split) ? { name: String(split[1]), namespace: String(split[0]), custom } : { name: flat, custom }
+}
+
+/** Reserves a name for the structured-output tool that no tool of the caller has. */
+export function declareJsonTool(wrapped: boolean, taken: (name: string) => boolean, hop: Hop): string {
+  let name = 'json_output'
+  while (taken(name)) name += '_'
+  hop.notes.set(JSON_TOOL, { name, wrapped })
+  return name
+}
+
+export function jsonTool(hop: Hop): JsonTool | null {
+  const note = hop.notes.get(JSON_TOOL)
+  return isObject(note) ? { name: String(note.name), wrapped: note.wrapped === true } : null
+}
+
+function remember(note: string, key: string, value: boolean | string[], hop: Hop): void {
+  hop.notes.set(note, { ...(hop.notes.get(note) as JsonObject | undefined), [key]: value })
+}
+
+function recall(note: string, key: string, hop: Hop): unknown {
+  const kept = hop.notes.get(note)
+  return isObject(kept) && Object.hasOwn(kept, key) ? kept[key] : undefined
+}

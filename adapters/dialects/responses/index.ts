@@ -1,0 +1,36 @@
+// The OpenAI Responses dialect (DIALECTS 2.4), both sides.
+//
+// Conventions between this driver and the others:
+// - Custom tools. A canonical call with `kind: 'custom'` has the plain input text as its `args` (custom-tool.ts). A target
+//   that flattens the tool to a function notes `custom:<upstream name>` = true in `hop.notes`, and its decoder restores
+//   `kind: 'custom'` and the text. This encoder reads nothing but `part.kind` (`meta.kind` in streams).
+// - Namespaces. A target that flattens `ns` + `name` to `ns__name` notes `namespace:<upstream name>` = {namespace, name}, and
+//   its decoder restores both on the part. This encoder reads nothing but `part.namespace`.
+// - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded, not judged: targets without it throw
+//   GatewayError.unsupported in encodeRequest. `item_reference` arrives as an opaque part of this dialect.
+import type { DialectDriver } from '../../../core/types/dialect.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { decodeStream } from './decode-stream.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { encodeStream } from './encode-stream.ts'
+import { decodeError, encodeError } from './errors.ts'
+import { filterStream } from './filter-stream.ts'
+import { inspectResponse, spliceRequest } from './splice.ts'
+
+export const responsesDialect: DialectDriver = {
+  id: 'responses',
+  routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text' }],
+  decodeRequest,
+  encodeResponse,
+  encodeStream,
+  encodeError,
+  encodeRequest,
+  spliceRequest,
+  decodeResponse,
+  inspectResponse,
+  decodeStream,
+  filterStream,
+  decodeError,
+}

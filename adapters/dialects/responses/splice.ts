@@ -1,0 +1,61 @@
+// Byte lane, request and non-stream answer: the caller's own bytes with the few edits they need.
+import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import { unwrapSignature } from '../../../core/lib/signature.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { DialectDriver, WireBody } from '../../../core/types/dialect.ts'
+import { failureOf, outcome } from './decode-response.ts'
+import { isObject, loose } from './fields.ts'
+import { completedUsage, decodeUsage } from './usage.ts'
+
+const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
+
+export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller) => {
+  body.set('model', hop.model)
+  dropForeignReasoning(body)
+  const headers: string[] = []
+  for (const name of FORWARDED) {
+    const value = caller.get(name)
+    if (value !== null) headers.push(name, value)
+  }
+  return { path: '/v1/responses', headers }
+}
+
+/** Never throws: what cannot be read has no facts. */
+export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => {
+  const usage = body.get('usage')
+  const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
+  const output = body.raw('output') ?? ''
+  // A whole string value: inside a text its quotes would be escaped.
+  const called = output.includes('"function_call"') || output.includes('"custom_tool_call"')
+  const status = { status: body.get('status') ?? null, incomplete_details: body.get('incomplete_details') ?? null }
+  const completed = completedUsage(usage)
+  if (completed !== null) body.set('usage', completed)
+  return {
+    usage: decodeUsage(usage, hop.quirks),
+    finish: error === null ? outcome(status, called, output.includes('"refusal"')).finish : null,
+    error,
+    content: /^\[\s*\{/.test(output),
+  }
+}
+
+/**
+ * A conversation that another dialect's upstream answered before carries its secrets in our envelope: here they would be
+ * refused. Such items go, and so do the ids of the items after them, which name nothing this upstream knows.
+ */
+function dropForeignReasoning(body: WireBody): void {
+  if (!decodeUtf8(body.bytes).includes('"gw1.')) return
+  const input = body.get('input')
+  if (!Array.isArray(input)) return
+  let dropped = false
+  const kept: Json[] = []
+  for (const item of input) {
+    if (isObject(item) && item.type === 'reasoning' && unwrapSignature(loose(item.encrypted_content)) !== null) dropped = true
+    else kept.push(dropped && isObject(item) ? withoutId(item) : item)
+  }
+  if (dropped) body.set('input', kept)
+}
+
+function withoutId(item: JsonObject): JsonObject {
+  const { id: _id, ...rest } = item
+  return item.type === 'message' || item.type === 'function_call' || item.type === 'custom_tool_call' ? rest : item
+}

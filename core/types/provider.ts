@@ -1,0 +1,41 @@
+// The provider port: who answers, under which credential, in which dialects.
+import type { Awaitable, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
+import type { Hop, ModelCaps, Quirks } from './dialect.ts'
+import type { WireRequest } from './ports.ts'
+import type { Result } from './result.ts'
+
+export interface Connection {
+  /** SPEC's account_id. */
+  readonly id: string
+  readonly provider: string
+  readonly baseUrl: string | null
+  readonly label: string
+  readonly wireFormat: Dialect | null
+  /** Globs over the bare model id; empty = all. */
+  readonly allowedModels: readonly string[]
+  /** Lower first. */
+  readonly priority: number
+  readonly maxInflight: number | null
+  readonly proxyUrl: string | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly defaultModel: string | null
+}
+
+export interface Provider {
+  readonly id: string
+  readonly aliases: readonly string[]
+  /** Everything before the operation path; null for local and custom providers. */
+  readonly baseUrl: string | null
+  /** Dialects it speaks; the value is a base URL where it differs, else ''. The first is preferred. */
+  readonly dialects: Readonly<Partial<Record<Dialect, string>>>
+  readonly quirks: Readonly<Quirks>
+  /** False where no credential is needed (ollama, echo). */
+  readonly needsKey: boolean
+  caps(model: string): ModelCaps
+  /** The dialect to speak for this request; a connection's own wire format wins over it. `request` decodes when called. */
+  dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
+  /** Beside transport the only one that sees a credential. */
+  authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
+  /** Local providers (echo): no transport. */
+  answer?(request: Frozen<CanonicalRequest>, hop: Hop): Result
+}

@@ -1,0 +1,460 @@
+import { describe, expect, it } from 'vitest'
+import { wireBody } from '../../../../core/lib/wire-body.ts'
+import type { JsonObject, Signature } from '../../../../core/types/canonical.ts'
+import { assistant, driver, encode, freeze, hop, request, toolCall, toolResult, user } from './support.ts'
+
+const own: Signature = { dialect: 'generate_content', modelFamily: 'gemini', value: 'REAL' }
+const sentinel = 'skip_thought_signature_validator'
+
+type Contents = { role: string; parts: JsonObject[] }[]
+const contentsOf = (body: JsonObject): Contents => body.contents as Contents
+
+describe('canonical → generate-content request', () => {
+  it('addresses the model in the path and asks for SSE when streaming', () => {
+    expect(encode(request()).path).toBe('/v1beta/models/gemini-3-flash:generateContent')
+    expect(encode(request({ stream: true }), hop({ model: 'pub/m:1 x' })).path).toBe(
+      '/v1beta/models/pub/m%3A1%20x:streamGenerateContent?alt=sse',
+    )
+  })
+
+  it('sends leading instructions as systemInstruction and later ones in place', () => {
+    const { body } = encode(
+      request({
+        system: [
+          { role: 'system', parts: [{ t: 'text', text: 'A' }] },
+          { role: 'developer', parts: [{ t: 'text', text: 'B' }] },
+        ],
+        messages: [user('hi'), assistant('ho'), { role: 'system', parts: [{ t: 'text', text: 'C' }] }, user('on')],
+      }),
+    )
+    expect(body.systemInstruction).toEqual({ parts: [{ text: 'A' }, { text: 'B' }] })
+    expect(contentsOf(body)).toEqual([
+      { role: 'user', parts: [{ text: 'hi' }] },
+      { role: 'model', parts: [{ text: 'ho' }] },
+      { role: 'user', parts: [{ text: '<system-reminder>\nC\n</system-reminder>' }, { text: 'on' }] },
+    ])
+  })
+
+  it('puts instructions for gemma at the start of the first user turn', () => {
+    const { body } = encode(
+      request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'A' }] }] }),
+      hop({ model: 'gemma-3-27b-it' }),
+    )
+    expect(body).not.toHaveProperty('systemInstruction')
+    expect(contentsOf(body)[0]?.parts).toEqual([{ text: 'A' }, { text: 'hi' }])
+  })
+
+  it('merges adjacent roles, drops empty turns and starts with the user', () => {
+    const { body } = encode(request({ messages: [assistant('a'), assistant(), user(''), assistant('b'), user('c'), user('d')] }))
+    expect(contentsOf(body)).toEqual([
+      { role: 'user', parts: [{ text: 'Continue.' }] },
+      { role: 'model', parts: [{ text: 'a' }, { text: 'b' }] },
+      { role: 'user', parts: [{ text: 'c' }, { text: 'd' }] },
+    ])
+  })
+
+  it('golden 29: only a system message gives one user turn; nothing at all is refused', () => {
+    const { body } = encode(request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'A' }] }], messages: [] }))
+    expect(contentsOf(body)).toEqual([{ role: 'user', parts: [{ text: 'Continue.' }] }])
+    expect(() => encode(request({ messages: [user('')] }))).toThrow(
+      expect.objectContaining({ status: 400, param: 'messages', code: 'unsupported_for_target', skip: 'unsupported' }),
+    )
+  })
+
+  it('golden 26: results in another order go out in call order, names by id, text and errors wrapped', () => {
+    const { body } = encode(
+      request({
+        messages: [
+          user('go'),
+          assistant(toolCall('a', 'fa'), toolCall('b', 'fb'), toolCall('c', 'fc')),
+          toolResult('c', 'plain'),
+          toolResult('a', '{"n":12345678901234567890}'),
+          toolResult('b', 'bad', { isError: true }),
+          user('and?'),
+        ],
+      }),
+    )
+    expect(contentsOf(body)[2]).toEqual({
+      role: 'user',
+      parts: [
+        { functionResponse: { id: 'a', name: 'fa', response: { n: 12345678901234567000 } } },
+        { functionResponse: { id: 'b', name: 'fb', response: { error: 'bad' } } },
+        { functionResponse: { id: 'c', name: 'fc', response: { output: 'plain' } } },
+        { text: 'and?' },
+      ],
+    })
+  })
+
+  it('golden 12: argument and result digits survive', () => {
+    const { text } = encode(
+      request({
+        messages: [
+          user('go'),
+          assistant(toolCall('a', 'f', '{"id":12345678901234567890}')),
+          toolResult('a', '{"n":98765432109876543210}'),
+        ],
+      }),
+    )
+    expect(text).toContain('"args":{"id":12345678901234567890}')
+    expect(text).toContain('"response":{"n":98765432109876543210}')
+  })
+
+  it('golden 97: an empty result is an empty output', () => {
+    const { body } = encode(request({ messages: [user('go'), assistant(toolCall('a', 'f')), toolResult('a', '')] }))
+    expect(contentsOf(body)[2]?.parts[0]).toMatchObject({ functionResponse: { response: { output: '' } } })
+  })
+
+  it('answers every call, tells orphans as text, and lets the last of two results count', () => {
+    const on = hop()
+    const { body } = encode(
+      request({
+        messages: [
+          user('go'),
+          assistant(toolCall('a', 'f'), toolCall('b', 'g')),
+          toolResult('a', 'old'),
+          toolResult('a', 'new'),
+          toolResult('z', 'lost'),
+          toolResult('y', ''),
+        ],
+      }),
+      on,
+    )
+    expect(contentsOf(body)[2]?.parts).toEqual([
+      { functionResponse: { id: 'a', name: 'f', response: { output: 'new' } } },
+      { functionResponse: { id: 'b', name: 'g', response: { error: 'No result provided' } } },
+      { text: 'Tool result: lost' },
+    ])
+    expect(on.warnings).toEqual(['missing_tool_result'])
+  })
+
+  it('gives a history that ends with calls their responses', () => {
+    const { body } = encode(request({ messages: [user('go'), assistant(toolCall('a', 'f'))] }))
+    expect(contentsOf(body).map((content) => content.role)).toEqual(['user', 'model', 'user'])
+  })
+
+  it('sends call ids on 3 and later, not on 2.x and not to Vertex', () => {
+    const messages = [user('go'), assistant(toolCall('a', 'f')), toolResult('a', 'x')]
+    expect(encode(request({ messages })).text).toContain('"id":"a"')
+    expect(encode(request({ messages }), hop({ model: 'gemini-2.5-pro' })).text).not.toContain('"id"')
+    expect(encode(request({ messages }), hop({ quirks: { noFunctionIds: true } })).text).not.toContain('"id"')
+  })
+
+  it('puts media of a result inside it on 3 and beside it before', () => {
+    const image = { t: 'image' as const, src: { kind: 'base64' as const, data: 'AA', mime: 'image/png' } }
+    const messages = [
+      user('go'),
+      assistant(toolCall('a', 'f'), toolCall('b', 'f')),
+      toolResult('a', '', { parts: [image] }),
+      toolResult('b', 'x'),
+    ]
+    const inline = { inlineData: { mimeType: 'image/png', data: 'AA' } }
+    expect(contentsOf(encode(request({ messages })).body)[2]?.parts[0]).toMatchObject({ functionResponse: { parts: [inline] } })
+    expect(contentsOf(encode(request({ messages }), hop({ model: 'gemini-2.5-pro' })).body)[2]?.parts.slice(1)).toEqual([
+      { functionResponse: { name: 'f', response: { output: 'x' } } },
+      inline,
+    ])
+  })
+
+  it('golden 24: lost signatures get the sentinel on the first call of each step of the current turn, on 3 only', () => {
+    const messages = [
+      user('old'),
+      assistant(toolCall('1', 'f')),
+      toolResult('1', 'x'),
+      assistant('done'),
+      user('new'),
+      assistant(toolCall('2', 'f'), toolCall('3', 'f')),
+      toolResult('2', 'x'),
+      toolResult('3', 'x'),
+      assistant(toolCall('4', 'f')),
+      toolResult('4', 'x'),
+    ]
+    const signatures = (model: string) =>
+      contentsOf(encode(request({ messages }), hop({ model })).body)
+        .flatMap((content) => content.parts)
+        .filter((part) => part.functionCall !== undefined)
+        .map((part) => part.thoughtSignature)
+    expect(signatures('gemini-3-flash')).toEqual([undefined, sentinel, undefined, sentinel])
+    expect(signatures('gemini-2.5-flash')).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  it('golden 25: a real signature is sent instead of the sentinel, and the second parallel call has none', () => {
+    const messages = [
+      user('go'),
+      assistant(toolCall('1', 'f', '{}', { signature: own }), toolCall('2', 'f')),
+      toolResult('1', 'x'),
+      toolResult('2', 'x'),
+    ]
+    const parts = contentsOf(encode(request({ messages })).body)[1]?.parts ?? []
+    expect(parts.map((part) => part.thoughtSignature)).toEqual(['REAL', undefined])
+  })
+
+  it('golden 44: a foreign or unsigned thought is dropped, an own one is replayed with its signature', () => {
+    const claude: Signature = { dialect: 'messages', modelFamily: 'claude', value: 'X' }
+    const messages = [
+      user('go'),
+      assistant(
+        { t: 'reasoning', text: 'foreign', signature: claude },
+        { t: 'reasoning', text: 'bare' },
+        { t: 'reasoning', text: 'mine', signature: own },
+        {
+          t: 'text',
+          text: 'ok',
+          signature: claude,
+        },
+      ),
+      user('on'),
+    ]
+    expect(contentsOf(encode(request({ messages })).body)[1]?.parts).toEqual([
+      { text: 'mine', thought: true, thoughtSignature: 'REAL' },
+      { text: 'ok' },
+    ])
+  })
+
+  it('gives a call the signature that came back in an empty reasoning block', () => {
+    const messages = [
+      user('go'),
+      assistant({ t: 'reasoning', text: '', signature: own }, toolCall('1', 'f')),
+      toolResult('1', 'x'),
+    ]
+    expect(contentsOf(encode(request({ messages })).body)[1]?.parts).toMatchObject([
+      { functionCall: { name: 'f' }, thoughtSignature: 'REAL' },
+    ])
+  })
+
+  it('golden 13: names outside the alphabet are sanitised, stay distinct and come back', () => {
+    const on = hop()
+    const { body } = encode(
+      request({
+        tools: [
+          { t: 'function', name: 'a/b c' },
+          { t: 'function', name: 'a_b c' },
+          { t: 'function', name: '1x' },
+        ],
+      }),
+      on,
+    )
+    const names =
+      (body.tools as { functionDeclarations: { name: string }[] }[])[0]?.functionDeclarations.map((tool) => tool.name) ?? []
+    expect(new Set(names).size).toBe(3)
+    for (const name of names) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/)
+    expect(names.map((name) => on.names.get(name))).toEqual(['a/b c', 'a_b c', '1x'])
+  })
+
+  it('golden 93: no other vendor’s tool keys leak into declarations', () => {
+    const { text } = encode(
+      request({
+        tools: [
+          {
+            t: 'function',
+            name: 'f',
+            description: 'd',
+            strict: true,
+            deferLoading: true,
+            cache: { ttl: '1h' },
+            ext: { messages: { input_examples: [], allowed_callers: [] } },
+          },
+        ],
+      }),
+    )
+    expect(text).toContain('"functionDeclarations":[{"name":"f","description":"d"}]')
+  })
+
+  it('maps every tool choice', () => {
+    const tools = [
+      { t: 'function' as const, name: 'f' },
+      { t: 'function' as const, name: 'g' },
+    ]
+    const config = (toolChoice: NonNullable<Parameters<typeof request>[0]>['toolChoice'], model = 'gemini-3-flash') =>
+      (encode(request({ tools, toolChoice }), hop({ model })).body.toolConfig as JsonObject).functionCallingConfig
+    expect(config({ mode: 'none' })).toEqual({ mode: 'NONE' })
+    expect(config({ mode: 'auto' })).toEqual({ mode: 'AUTO' })
+    expect(config({ mode: 'required' })).toEqual({ mode: 'ANY' })
+    expect(config({ mode: 'tool', name: 'g' })).toEqual({ mode: 'ANY', allowedFunctionNames: ['g'] })
+    expect(config({ mode: 'allowed', base: 'required', names: ['f', 'g'] })).toEqual({
+      mode: 'ANY',
+      allowedFunctionNames: ['f', 'g'],
+    })
+    expect(config({ mode: 'allowed', base: 'auto', names: ['f', 'x'] })).toEqual({
+      mode: 'VALIDATED',
+      allowedFunctionNames: ['f'],
+    })
+    expect(config({ mode: 'allowed', base: 'auto', names: ['x'] })).toEqual({ mode: 'AUTO' })
+    const legacy = encode(
+      request({ tools, toolChoice: { mode: 'allowed', base: 'auto', names: ['f'] } }),
+      hop({ model: 'gemini-2.0-flash' }),
+    ).body
+    expect(legacy).toMatchObject({
+      tools: [{ functionDeclarations: [{ name: 'f' }] }],
+      toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+    })
+  })
+
+  it('golden 98: an empty tool list takes the choice with it', () => {
+    const { body } = encode(request({ tools: [], toolChoice: { mode: 'tool', name: 'f' } }))
+    expect(body).not.toHaveProperty('tools')
+    expect(body).not.toHaveProperty('toolConfig')
+  })
+
+  it('golden 41: foreign server tools are dropped with a warning, and refused when forced', () => {
+    const bash = { t: 'server' as const, dialect: 'messages' as const, kind: 'bash_20250124', raw: {} }
+    const on = hop()
+    expect(encode(request({ tools: [bash] }), on).body).not.toHaveProperty('tools')
+    expect(on.warnings).toEqual(['tool_dropped'])
+    expect(() => encode(request({ tools: [bash], toolChoice: { mode: 'tool', name: 'bash' } }))).toThrow(
+      expect.objectContaining({ param: 'tool_choice' }),
+    )
+  })
+
+  it('maps web search, code execution, custom tools and namespaces', () => {
+    const on = hop()
+    const { body } = encode(
+      request({
+        webSearch: {},
+        tools: [
+          { t: 'server', dialect: 'messages', kind: 'web_search_20250305', raw: {} },
+          { t: 'server', dialect: 'messages', kind: 'code_execution_20250825', raw: {} },
+          { t: 'custom', name: 'patch', description: 'p' },
+          { t: 'namespace', name: 'ns', description: '', tools: [{ t: 'function', name: 'f' }] },
+        ],
+      }),
+      on,
+    )
+    expect(body.tools).toEqual([
+      {
+        functionDeclarations: [
+          {
+            name: 'patch',
+            description: 'p',
+            parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+          },
+          { name: 'ns__f' },
+        ],
+      },
+      { googleSearch: {} },
+      { codeExecution: {} },
+    ])
+    expect(body.toolConfig).toEqual({ includeServerSideToolInvocations: true })
+    const call = (name: string, args: object) => ({
+      candidates: [{ content: { parts: [{ functionCall: { name, args } }] }, finishReason: 'STOP' }],
+    })
+    const decoded = (name: string, args: object) => driver.decodeResponse(bodyOf(call(name, args)), on).choices[0]?.parts[0]
+    expect(decoded('patch', { input: '*** begin' })).toMatchObject({
+      t: 'tool_call',
+      kind: 'custom',
+      name: 'patch',
+      args: '*** begin',
+    })
+    expect(decoded('ns__f', {})).toMatchObject({ name: 'f', namespace: 'ns', args: '{}' })
+  })
+
+  it('drops server tools beside functions before Gemini 3', () => {
+    const on = hop({ model: 'gemini-2.5-flash' })
+    const { body } = encode(request({ webSearch: {}, tools: [{ t: 'function', name: 'f' }] }), on)
+    expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'f' }] }])
+    expect(on.warnings).toEqual(['tool_dropped'])
+  })
+
+  it('golden 27: tools with a JSON schema lose it on 2.5 with a warning and an instruction, and keep both on 3', () => {
+    const wanted = request({ tools: [{ t: 'function', name: 'f' }], output: { kind: 'json_schema', schema: { type: 'object' } } })
+    const on = hop({ model: 'gemini-2.5-flash' })
+    const old = encode(wanted, on)
+    expect(old.body).not.toHaveProperty('generationConfig')
+    expect(old.text).toContain('JSON Schema')
+    expect(on.warnings).toEqual(['output_schema_as_instruction'])
+    expect(encode(wanted).body.generationConfig).toEqual({
+      responseMimeType: 'application/json',
+      responseJsonSchema: { type: 'object' },
+    })
+  })
+
+  it('maps sampling, stop, seed, logprobs, tokens and candidates', () => {
+    const on = hop()
+    const { body } = encode(
+      request({
+        sampling: {
+          temperature: 1.5,
+          topP: 0.9,
+          topK: 4,
+          seed: 7,
+          n: 2,
+          presencePenalty: 1,
+          frequencyPenalty: -1,
+          logitBias: { 5: 1 },
+        },
+        stop: ['1', '2', '', '3', '4', '5', '6'],
+        maxTokens: 50,
+        logprobs: { enabled: true, top: 3 },
+        serviceTier: 'default',
+        parallelToolCalls: false,
+        metadata: { a: 'b' },
+        endUser: 'u',
+      }),
+      on,
+    )
+    expect(body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+      generationConfig: {
+        temperature: 1.5,
+        topP: 0.9,
+        topK: 4,
+        seed: 7,
+        candidateCount: 2,
+        presencePenalty: 1,
+        frequencyPenalty: -1,
+        maxOutputTokens: 50,
+        stopSequences: ['1', '2', '3', '4', '5'],
+        responseLogprobs: true,
+        logprobs: 3,
+      },
+      serviceTier: 'standard',
+    })
+    expect(on.warnings).toEqual(['dropped_logit_bias', 'stop_truncated'])
+  })
+
+  it('golden 79: two candidates are fine whole and refused streamed', () => {
+    expect(encode(request({ sampling: { n: 2 } })).body.generationConfig).toEqual({ candidateCount: 2 })
+    expect(() => encode(request({ stream: true, sampling: { n: 2 } }))).toThrow(
+      expect.objectContaining({ param: 'n', code: 'unsupported_for_target' }),
+    )
+    expect(() => encode(request({ sampling: { n: 9 } }))).toThrow(expect.objectContaining({ param: 'n' }))
+  })
+
+  it('refuses server-side state and what only others have', () => {
+    expect(() => encode(request({ state: { previousResponseId: 'resp_1' } }))).toThrow(
+      expect.objectContaining({ param: 'previous_response_id' }),
+    )
+    expect(() => encode(request({ state: { background: true } }))).toThrow(expect.objectContaining({ param: 'background' }))
+    expect(() => encode(request({ ext: { messages: { mcp_servers: [] } } }))).toThrow(
+      expect.objectContaining({ param: 'mcp_servers' }),
+    )
+    expect(() => encode(request({ maxTokens: 0 }))).toThrow(expect.objectContaining({ param: 'max_tokens' }))
+    expect(encode(request({ state: { store: true, background: false } })).body).toHaveProperty('contents')
+  })
+
+  it('does not touch the request and encodes the same again on the next attempt (golden 100)', () => {
+    const wanted = freeze(
+      request({
+        tools: [{ t: 'function', name: 'a b', schema: { type: 'object', properties: { x: { type: 'string' } } } }],
+        stop: ['x'],
+      }),
+    )
+    const first = driver.encodeRequest(wanted, hop({ model: 'gemini-2.0-flash' }))
+    const second = driver.encodeRequest(wanted, hop({ model: 'gemini-2.0-flash' }))
+    expect(second.body.bytes).toEqual(first.body.bytes)
+  })
+
+  it('wraps arguments that are no object', () => {
+    const on = hop()
+    const messages = [
+      user('go'),
+      assistant(toolCall('1', 'f', ''), toolCall('2', 'f', 'null'), toolCall('3', 'f', '[1]'), toolCall('4', 'f', '{bad')),
+    ]
+    const parts = contentsOf(encode(request({ messages }), on).body)[1]?.parts ?? []
+    expect(parts.map((part) => (part.functionCall as JsonObject).args)).toEqual([{}, {}, { _raw: '[1]' }, { _raw: '{bad' }])
+    expect(on.warnings).toContain('tool_args_wrapped')
+  })
+})
+
+function bodyOf(value: object) {
+  return wireBody(JSON.stringify(value))
+}

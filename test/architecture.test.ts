@@ -1,0 +1,133 @@
+// The floors of the house (CONTRIBUTING): who may import whom, how long a file may be, and what may not appear at all.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const SOURCES = ['core', 'plugins', 'adapters'].flatMap((folder) => sourceFiles(join(ROOT, folder)))
+const FILES = new Map(SOURCES.map((path) => [relative(ROOT, path), readFileSync(path, 'utf8')]))
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (statSync(path).isDirectory()) return sourceFiles(path)
+    return path.endsWith('.ts') ? [path] : []
+  })
+}
+
+/** Relative imports of a file, as paths from the root; types included. */
+function imports(file: string): string[] {
+  const text = FILES.get(file) as string
+  return [...text.matchAll(/^(?:import|export)\b[^'"]*?from '(\.[^']+)'|^import '(\.[^']+)'/gms)].map((match) =>
+    relative(ROOT, resolve(ROOT, dirname(file), (match[1] ?? match[2]) as string)),
+  )
+}
+
+function packages(file: string): string[] {
+  const text = FILES.get(file) as string
+  return [...text.matchAll(/^(?:import|export)\b[^'"]*?from '([^.'][^']*)'/gms)].map((match) => match[1] as string)
+}
+
+const under = (folder: string) => [...FILES.keys()].filter((file) => file.startsWith(`${folder}/`))
+
+describe('floors', () => {
+  it('core/types imports only types of core/types', () => {
+    for (const file of under('core/types')) {
+      for (const target of imports(file)) expect(target, file).toMatch(/^core\/types\//)
+      expect(FILES.get(file), file).not.toMatch(/^import (?!type\b)/m)
+    }
+  })
+
+  it('core imports nothing but core and its few packages', () => {
+    const allowed = /^(h3|hookable|zod|unstorage|prom-client|uuid|ofetch)$/
+    for (const file of under('core')) {
+      for (const target of imports(file)) expect(target, file).toMatch(/^core\//)
+      for (const name of packages(file)) expect(name, file).toMatch(allowed)
+    }
+  })
+
+  it('drivers import core, their own folder and, as dialects, dialects/shared', () => {
+    const rules: [string, RegExp][] = [
+      ['adapters/providers', /^(core|adapters\/providers)\//],
+      ['adapters/transport', /^(core|adapters\/transport)\//],
+      ['adapters/stores', /^(core|adapters\/stores)\//],
+    ]
+    for (const [folder, rule] of rules) for (const file of under(folder)) for (const target of imports(file)) expect(target, file).toMatch(rule)
+    for (const file of under('adapters/dialects')) {
+      const own = file.split('/').slice(0, 3).join('/')
+      for (const target of imports(file)) expect([own, 'adapters/dialects/shared', 'core'].some((root) => target.startsWith(`${root}/`)), `${file} → ${target}`).toBe(true)
+    }
+  })
+
+  it('a plugin imports core and its own folder, never another plugin and never an adapter', () => {
+    for (const file of under('plugins')) {
+      if (file === 'plugins/preset.ts') continue
+      const own = file.split('/').slice(0, 2).join('/')
+      for (const target of imports(file)) expect(target.startsWith('core/') || target.startsWith(`${own}/`), `${file} → ${target}`).toBe(true)
+    }
+  })
+
+  it('hosts are imported by nobody but hosts', () => {
+    for (const file of [...under('core'), ...under('plugins'), ...under('adapters/dialects'), ...under('adapters/providers'), ...under('adapters/transport')]) {
+      for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|testing)\//)
+    }
+  })
+})
+
+describe('shape', () => {
+  it('has no import cycle, type imports included', () => {
+    const state = new Map<string, 'open' | 'done'>()
+    const path: string[] = []
+    const visit = (file: string): void => {
+      if (state.get(file) === 'done') return
+      if (state.get(file) === 'open') throw new Error(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`)
+      state.set(file, 'open')
+      path.push(file)
+      for (const target of imports(file)) if (FILES.has(target)) visit(target)
+      path.pop()
+      state.set(file, 'done')
+    }
+    for (const file of FILES.keys()) visit(file)
+  })
+
+  it('has no file over 300 lines and none named for nothing', () => {
+    for (const [file, text] of FILES) {
+      expect(text.split('\n').length - 1, file).toBeLessThanOrEqual(300)
+      expect(file).not.toMatch(/\/(utils|helpers|constants|common|types)\.ts$/)
+    }
+  })
+
+  it('only entry points re-export', () => {
+    const entries = ['core/index.ts', 'adapters/node/index.ts', 'adapters/testing/index.ts']
+    for (const [file, text] of FILES) if (!entries.includes(file)) expect(text, file).not.toMatch(/^export (\*|\{[^}]*\} from)/m)
+  })
+})
+
+describe('nothing stray', () => {
+  const code = (file: string) => (FILES.get(file) as string).replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '')
+
+  it('reads process.env in hosts only', () => {
+    for (const file of FILES.keys()) if (!/^adapters\/(node|cli|testing)\//.test(file)) expect(code(file), file).not.toMatch(/process\.env/)
+  })
+
+  it('takes time from the clock', () => {
+    for (const file of FILES.keys()) {
+      if (file === 'core/lib/clock.ts' || /^adapters\/(node|cli|testing)\//.test(file)) continue
+      expect(code(file), file).not.toMatch(/\bDate\.now\(|\bsetTimeout\(|\bsetInterval\(|\bnew Date\(\)/)
+    }
+  })
+
+  it('never calls the global fetch', () => {
+    for (const file of FILES.keys()) expect(code(file), file).not.toMatch(/(?<![.\w])fetch\((?!request|path)/)
+  })
+
+  it('installs exactly one h3', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/h3/package.json'), 'utf8')) as { version: string }
+    expect(version).toMatch(/^2\./)
+  })
+
+  it('says the version of package.json', async () => {
+    const { VERSION } = await import('../core/version.ts')
+    expect((JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version).toBe(VERSION)
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { readEnv } from '../../../core/config/env.ts'
+import { VARIABLES } from '../../../core/config/variables.ts'
+
+const LENIENT = ['DEFAULT_KEY_BUDGET_WINDOW', 'BUDGET_TIMEZONE', 'CAVEMAN_LEVEL', 'PONYTAIL_LEVEL', 'ROUTES', 'ERROR_RULES', 'FINGERPRINT_VERSIONS', 'LIMITER_REDIS_FALLBACK', 'PAYLOAD_RULES_PATH']
+
+describe('GATEWAY_* variables', () => {
+  it('have the defaults of the specification', () => {
+    const env = readEnv({ environment: {} })
+    expect([env.get('PROFILE'), env.get('HOST'), env.get('PORT'), env.get('STREAM_HEARTBEAT_MS'), env.get('MAX_BODY_BYTES')]).toEqual(['local', '127.0.0.1', 8788, 15_000, 20 * 1024 * 1024])
+    expect([env.get('UPSTREAM_CONNECT_TIMEOUT_MS'), env.get('UPSTREAM_IDLE_TIMEOUT_MS'), env.get('UPSTREAM_POOL_MAX_IDLE_PER_HOST')]).toEqual([10_000, 120_000, 32])
+    expect(env.get('REQUEST_DEADLINE_MS')).toBeNull()
+  })
+
+  it('include the names the specification gives outside its table', () => {
+    for (const name of ['RATE_LIMIT_RPM', 'RATE_LIMIT_BURST', 'MASTER_KEY', 'CONFIG']) expect(VARIABLES.some((variable) => variable.name === name), name).toBe(true)
+  })
+
+  it('are declared once each', () => {
+    expect(new Set(VARIABLES.map(({ name }) => name)).size).toBe(VARIABLES.length)
+  })
+
+  it.each([
+    ['PORT', 'eighty', /GATEWAY_PORT: `eighty` is not a whole number/],
+    ['PORT', '70000', /at most 65535/],
+    ['STREAM_HEARTBEAT_MS', '-1', /GATEWAY_STREAM_HEARTBEAT_MS/],
+    ['REQUIRE_API_KEY', 'maybe', /neither true nor false/],
+    ['PROFILE', 'edge', /one of local, cloud/],
+    ['OUTBOUND_PROXY', 'not a url', /not a URL/],
+    ['SHADOW_SAMPLE_RATE', '1.5', /at most 1/],
+  ])('a bad %s stops the boot and is named', (name, value, message) => {
+    expect(() => readEnv({ environment: { [`GATEWAY_${name}`]: value } })).toThrow(message)
+  })
+
+  it('names every bad variable at once', () => {
+    expect(() => readEnv({ environment: { GATEWAY_PORT: 'x', GATEWAY_PROFILE: 'y' } })).toThrow(/GATEWAY_PROFILE[\s\S]*GATEWAY_PORT/)
+  })
+
+  it('lenient ones warn and keep their default', () => {
+    for (const { name } of VARIABLES.filter((variable) => variable.lenient && variable.type !== 'string')) {
+      const env = readEnv({ environment: { [`GATEWAY_${name}`]: '{not valid' } })
+      expect(env.warnings, name).toEqual([expect.stringContaining(`GATEWAY_${name}`)])
+      expect(env.get(name)).toEqual(readEnv({ environment: {} }).get(name))
+    }
+    for (const name of LENIENT) expect(VARIABLES.find((variable) => variable.name === name)?.lenient, name).toBe(true)
+    for (const variable of VARIABLES.filter(({ name }) => name.startsWith('SEMANTIC_CACHE_'))) expect(variable.lenient, variable.name).toBe(true)
+  })
+
+  it('never print a secret', () => {
+    const secret = VARIABLES.filter(({ type }) => type === 'secret').map(({ name }) => name)
+    expect(secret).toEqual(expect.arrayContaining(['MASTER_KEY', 'JWT_SECRET', 'IDP_CLIENT_SECRET']))
+  })
+
+  it('DATABASE_URL and REDIS_URL fall back to their bare names, below the prefixed ones', () => {
+    expect(readEnv({ environment: { DATABASE_URL: 'postgres://a/b' } }).get('DATABASE_URL')).toBe('postgres://a/b')
+    expect(readEnv({ environment: { DATABASE_URL: 'postgres://a/b', GATEWAY_DATABASE_URL: 'postgres://c/d' } }).get('DATABASE_URL')).toBe('postgres://c/d')
+    expect(readEnv({ environment: { REDIS_URL: 'redis://a' } }).get('REDIS_URL')).toBe('redis://a')
+  })
+
+  it('set to nothing differs from not set where that means something', () => {
+    expect(readEnv({ environment: {} }).get('THINK_TAG_MODELS')).toBeNull()
+    expect(readEnv({ environment: { GATEWAY_THINK_TAG_MODELS: '' } }).get('THINK_TAG_MODELS')).toEqual([])
+    expect(readEnv({ environment: { GATEWAY_PORT: '' } }).get('PORT')).toBe(8788)
+  })
+
+  it('flag beats environment beats file beats default, and the source is kept', () => {
+    const layers = { environment: { GATEWAY_PORT: '2' }, options: { port: 1, streamHeartbeatMs: 5 }, flags: { PORT: '3' } }
+    const source = (name: string, env = readEnv(layers)) => env.all().find(({ variable }) => variable.name === name)?.source
+    expect([readEnv(layers).get('PORT'), source('PORT')]).toEqual([3, 'flag'])
+    expect(readEnv({ ...layers, flags: {} }).get('PORT')).toBe(2)
+    expect([readEnv(layers).get('STREAM_HEARTBEAT_MS'), source('STREAM_HEARTBEAT_MS')]).toEqual([5, 'config'])
+    expect(source('HOST')).toBe('default')
+  })
+
+  it('an option of the file that is no variable is refused by name', () => {
+    expect(() => readEnv({ environment: {}, options: { streamHeartbeat: 1 } })).toThrow(/options\.streamHeartbeat/)
+  })
+})
