@@ -1,8 +1,8 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object; nothing is
 // global, nothing happens at import.
 import { createStorage, type Storage } from 'unstorage'
-import { type GatewayConfig, parseConfig } from './config/define.ts'
 import { configuredConnections } from './config/connections.ts'
+import { type GatewayConfig, parseConfig } from './config/define.ts'
 import { type Env, readEnv } from './config/env.ts'
 import { memoryCounters } from './counters/memory.ts'
 import { GatewayError } from './errors/gateway-error.ts'
@@ -101,7 +101,10 @@ export async function createGateway(config: object, ports: Ports, create: Create
   /** Builds the next generation and swaps it in; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
     const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
-    const connections = configuredConnections(next, nextProviders, { env: ports.env ?? {}, readFile: ports.readFile ?? (() => null) })
+    const connections = configuredConnections(next, nextProviders, {
+      env: ports.env ?? {},
+      readFile: ports.readFile ?? (() => null),
+    })
     const nextConfiguration =
       configuration !== null && sameOptions(configuration.connections, connections)
         ? configuration
@@ -205,12 +208,14 @@ export async function createGateway(config: object, ports: Ports, create: Create
     async drain(ms) {
       kernel.draining = true
       if (await idle(() => true, ms)) return
-      for (const ctx of kernel.active) ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+      for (const ctx of kernel.active)
+        ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
       await idle(() => true, 5000)
     },
     async close() {
       kernel.draining = true
-      for (const ctx of kernel.active) ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+      for (const ctx of kernel.active)
+        ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
       await kernel.generation.hooks.close?.()
       await retire(kernel.generation, null, log)
       await ports.transport.close()

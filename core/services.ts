@@ -1,6 +1,7 @@
 // Services that core itself uses or provides; plugins widen `Services` further.
-import type { LiveRequest, RequestContext } from './types/context.ts'
+
 import type { ConfiguredConnection } from './config/connections.ts'
+import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Connection } from './types/provider.ts'
 
 /** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */

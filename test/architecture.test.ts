@@ -52,10 +52,15 @@ describe('floors', () => {
       ['adapters/transport', /^(core|adapters\/transport)\//],
       ['adapters/stores', /^(core|adapters\/stores)\//],
     ]
-    for (const [folder, rule] of rules) for (const file of under(folder)) for (const target of imports(file)) expect(target, file).toMatch(rule)
+    for (const [folder, rule] of rules)
+      for (const file of under(folder)) for (const target of imports(file)) expect(target, file).toMatch(rule)
     for (const file of under('adapters/dialects')) {
       const own = file.split('/').slice(0, 3).join('/')
-      for (const target of imports(file)) expect([own, 'adapters/dialects/shared', 'core'].some((root) => target.startsWith(`${root}/`)), `${file} → ${target}`).toBe(true)
+      for (const target of imports(file))
+        expect(
+          [own, 'adapters/dialects/shared', 'core'].some((root) => target.startsWith(`${root}/`)),
+          `${file} → ${target}`,
+        ).toBe(true)
     }
   })
 
@@ -63,12 +68,19 @@ describe('floors', () => {
     for (const file of under('plugins')) {
       if (file === 'plugins/preset.ts') continue
       const own = file.split('/').slice(0, 2).join('/')
-      for (const target of imports(file)) expect(target.startsWith('core/') || target.startsWith(`${own}/`), `${file} → ${target}`).toBe(true)
+      for (const target of imports(file))
+        expect(target.startsWith('core/') || target.startsWith(`${own}/`), `${file} → ${target}`).toBe(true)
     }
   })
 
   it('hosts are imported by nobody but hosts', () => {
-    for (const file of [...under('core'), ...under('plugins'), ...under('adapters/dialects'), ...under('adapters/providers'), ...under('adapters/transport')]) {
+    for (const file of [
+      ...under('core'),
+      ...under('plugins'),
+      ...under('adapters/dialects'),
+      ...under('adapters/providers'),
+      ...under('adapters/transport'),
+    ]) {
       for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|testing)\//)
     }
   })
@@ -107,7 +119,8 @@ describe('nothing stray', () => {
   const code = (file: string) => (FILES.get(file) as string).replace(/\/\*[\s\S]*?\*\/|(^|\s)\/\/.*$/gm, '')
 
   it('reads process.env in hosts only', () => {
-    for (const file of FILES.keys()) if (!/^adapters\/(node|cli|testing)\//.test(file)) expect(code(file), file).not.toMatch(/process\.env/)
+    for (const file of FILES.keys())
+      if (!/^adapters\/(node|cli|testing)\//.test(file)) expect(code(file), file).not.toMatch(/process\.env/)
   })
 
   it('takes time from the clock', () => {

@@ -18,7 +18,13 @@ export const envCommand = defineCommand({
         about: variable.about,
       }))
       if (args.json) console.log(JSON.stringify(rows, null, 2))
-      else console.log(table(['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'], rows.map((row) => Object.values(row))))
+      else
+        console.log(
+          table(
+            ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+            rows.map((row) => Object.values(row)),
+          ),
+        )
       for (const warning of env.warnings) console.error(warning)
     } catch (error) {
       failBoot(error)

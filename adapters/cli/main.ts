@@ -7,7 +7,11 @@ import { hooksCommand } from './hooks.ts'
 import { serveCommand } from './serve.ts'
 
 const main = defineCommand({
-  meta: { name: 'hookgate', version: VERSION, description: 'An AI gateway whose every feature is a plugin on one typed pipeline.' },
+  meta: {
+    name: 'hookgate',
+    version: VERSION,
+    description: 'An AI gateway whose every feature is a plugin on one typed pipeline.',
+  },
   subCommands: { serve: serveCommand, hooks: hooksCommand, env: envCommand },
 })
 

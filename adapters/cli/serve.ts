@@ -1,7 +1,7 @@
 // `hookgate serve`: load, listen, follow the file, drain on SIGTERM.
 import { defineCommand } from 'citty'
-import { jsonLog } from '../../core/lib/log.ts'
 import { systemClock } from '../../core/lib/clock.ts'
+import { jsonLog } from '../../core/lib/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
 import { failBoot } from './fail.ts'
@@ -21,7 +21,12 @@ export const serveCommand = defineCommand({
       const loaded = await loadGateway({ flags, ports: { log } })
       const { env } = loaded.gateway
       const host = env.get<string>('HOST')
-      const server = await serve(loaded.gateway, { host, port: env.get<number>('PORT'), publicUrl: env.get<string | null>('PUBLIC_URL'), log })
+      const server = await serve(loaded.gateway, {
+        host,
+        port: env.get<number>('PORT'),
+        publicUrl: env.get<string | null>('PUBLIC_URL'),
+        log,
+      })
       // DECISIONS 19: the first line on stdout.
       console.log(`hookgate listening on http://${host}:${server.port}`)
       warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
@@ -34,7 +39,10 @@ export const serveCommand = defineCommand({
 
 function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {
   if (keysRequired || host === 'localhost' || host === '::1' || host.startsWith('127.')) return
-  log.warn('serve.open', { host, hint: 'Listening beyond this machine without GATEWAY_REQUIRE_API_KEY: anonymous calls are still answered for local clients only.' })
+  log.warn('serve.open', {
+    host,
+    hint: 'Listening beyond this machine without GATEWAY_REQUIRE_API_KEY: anonymous calls are still answered for local clients only.',
+  })
 }
 
 /** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */

@@ -1,8 +1,8 @@
 // node:http → Ingress and Sink: the fast path of the data plane. No Request, no Response, no web stream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { headerBag } from '../../core/lib/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
+import { headerBag } from '../../core/lib/headers.ts'
 import type { HeaderBag, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
 /** `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. */
@@ -75,7 +75,8 @@ function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
     return error as GatewayError
   }
   if (Number(req.headers['content-length'] ?? 0) > limit) return GatewayError.tooLarge(limit)
-  if (req.readableEnded || (req.complete && req.readableLength === 0 && Number(req.headers['content-length'] ?? 0) > 0)) return alreadyConsumed()
+  if (req.readableEnded || (req.complete && req.readableLength === 0 && Number(req.headers['content-length'] ?? 0) > 0))
+    return alreadyConsumed()
   return null
 }
 

@@ -12,7 +12,11 @@ import { nodePorts } from './ports.ts'
  * @param ports replace any of the default ports. `env` defaults to none: pass process.env to read GATEWAY_* variables.
  * @throws Error naming the line of the configuration, the variable or the plugin that is wrong.
  */
-export async function createGateway(config: GatewayConfig = {}, ports: Partial<Ports> = {}, create: CreateOptions = {}): Promise<HostedGateway> {
+export async function createGateway(
+  config: GatewayConfig = {},
+  ports: Partial<Ports> = {},
+  create: CreateOptions = {},
+): Promise<HostedGateway> {
   const parsed = withPreset(config)
   const env = readEnv({ environment: ports.env ?? {}, options: parseConfig(parsed).options ?? {}, flags: create.flags ?? {} })
   const gateway = await createCore(parsed, { readFile, ...nodePorts(env, ports.env), ...ports }, create)

@@ -31,7 +31,8 @@ export async function loadConfig(path: string): Promise<GatewayConfig> {
   } finally {
     forget()
   }
-  if (typeof loaded !== 'object' || loaded === null) throw new Error(`${basename(path)} has no default export. Write \`export default defineConfig({ … })\`.`)
+  if (typeof loaded !== 'object' || loaded === null)
+    throw new Error(`${basename(path)} has no default export. Write \`export default defineConfig({ … })\`.`)
   return loaded as GatewayConfig
 }
 

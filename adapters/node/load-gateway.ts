@@ -1,6 +1,7 @@
 // From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
-import { readEnv } from '../../core/config/env.ts'
+
 import type { GatewayConfig } from '../../core/config/define.ts'
+import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
@@ -41,7 +42,10 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const reload = async (): Promise<void> => {
     if (path !== null) await gateway.reload(await loadConfig(path))
   }
-  const stop = path === null || options.watch === false ? () => {} : watchConfig(path, () => void reload().catch((error: Error) => keepOld(error)))
+  const stop =
+    path === null || options.watch === false
+      ? () => {}
+      : watchConfig(path, () => void reload().catch((error: Error) => keepOld(error)))
   return {
     gateway,
     path,

@@ -30,7 +30,14 @@ export interface RunningServer {
 const DRAIN_MS = 30_000
 
 /** RELIABILITY §6. */
-const LIMITS = { headersTimeout: 15_000, requestTimeout: 300_000, keepAliveTimeout: 75_000, connectionsCheckingInterval: 5000, maxHeaderSize: 16 * 1024, noDelay: true }
+const LIMITS = {
+  headersTimeout: 15_000,
+  requestTimeout: 300_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 5000,
+  maxHeaderSize: 16 * 1024,
+  noDelay: true,
+}
 
 /** @throws Error when the address cannot be bound. */
 export async function serve(gateway: HostedGateway, options: ServeOptions): Promise<RunningServer> {
@@ -42,7 +49,9 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.on('checkContinue', (req, res) => checkContinue(gateway, req, res, listener))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return
-    socket.end(`HTTP/1.1 ${error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nconnection: close\r\n\r\n`)
+    socket.end(
+      `HTTP/1.1 ${error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nconnection: close\r\n\r\n`,
+    )
   })
   await listen(server, options)
   const address = server.address() as { address: string; port: number }
@@ -71,9 +80,17 @@ async function shutDown(gateway: HostedGateway, server: Server, drainMs: number)
 }
 
 /** `Expect: 100-continue` is answered only when the declared length fits the route (RELIABILITY D2). */
-function checkContinue(gateway: HostedGateway, req: IncomingMessage, res: ServerResponse, listener: (req: IncomingMessage, res: ServerResponse) => void): void {
+function checkContinue(
+  gateway: HostedGateway,
+  req: IncomingMessage,
+  res: ServerResponse,
+  listener: (req: IncomingMessage, res: ServerResponse) => void,
+): void {
   const path = (req.url ?? '/').split('?', 1)[0] as string
-  const limit = Math.max(0, ...gateway.routes.entries.filter((entry) => path.startsWith(entry.path.replace(/\*$/, ''))).map((entry) => entry.bodyLimit))
+  const limit = Math.max(
+    0,
+    ...gateway.routes.entries.filter((entry) => path.startsWith(entry.path.replace(/\*$/, ''))).map((entry) => entry.bodyLimit),
+  )
   if (limit > 0 && Number(req.headers['content-length'] ?? 0) > limit) return refuse(res, GatewayError.tooLarge(limit))
   res.writeContinue()
   listener(req, res)

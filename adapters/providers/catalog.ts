@@ -9,7 +9,14 @@ const LOCAL_SERVER = { replayReasoning: 'reasoning_content', systemFirstOnly: tr
 
 export const CATALOG: readonly ProviderRow[] = [
   { id: 'ai21', baseUrl: 'https://api.ai21.com/studio/v1' },
-  { id: 'azure', aliases: ['azure-openai'], baseUrl: null, auth: 'api-key', dialects: { chat: '', responses: '' }, caps: openaiCaps },
+  {
+    id: 'azure',
+    aliases: ['azure-openai'],
+    baseUrl: null,
+    auth: 'api-key',
+    dialects: { chat: '', responses: '' },
+    caps: openaiCaps,
+  },
   { id: 'bedrock', baseUrl: null, dialects: { chat: '' } },
   { id: 'cerebras', baseUrl: 'https://api.cerebras.ai/v1', quirks: { noPenalties: true, replayReasoning: 'reasoning' } },
   { id: 'cloudflare', baseUrl: null, dialects: { chat: '', responses: '' } },
@@ -30,7 +37,12 @@ export const CATALOG: readonly ProviderRow[] = [
     authByDialect: { messages: 'x-api-key' },
     quirks: { replayReasoning: 'reasoning_content' },
   },
-  { id: 'fireworks', baseUrl: 'https://api.fireworks.ai/inference/v1', dialects: { chat: '', responses: '' }, quirks: { topK: true } },
+  {
+    id: 'fireworks',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    dialects: { chat: '', responses: '' },
+    quirks: { topK: true },
+  },
   { id: 'github-models', baseUrl: 'https://models.github.ai/inference' },
   {
     id: 'groq',
@@ -41,7 +53,13 @@ export const CATALOG: readonly ProviderRow[] = [
   { id: 'huggingface', baseUrl: 'https://router.huggingface.co/v1', dialects: { chat: '', responses: '' } },
   { id: 'hyperbolic', baseUrl: 'https://api.hyperbolic.xyz/v1' },
   { id: 'llamacpp', baseUrl: 'http://127.0.0.1:8080/v1', auth: 'none', quirks: LOCAL_SERVER },
-  { id: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', auth: 'none', dialects: { chat: '', responses: '' }, quirks: { topK: true } },
+  {
+    id: 'lmstudio',
+    baseUrl: 'http://127.0.0.1:1234/v1',
+    auth: 'none',
+    dialects: { chat: '', responses: '' },
+    quirks: { topK: true },
+  },
   { id: 'localai', baseUrl: 'http://127.0.0.1:8080/v1', auth: 'none', quirks: LOCAL_SERVER },
   {
     id: 'minimax',

@@ -1,10 +1,11 @@
 // `echo`: no network, no key, always the same answer for the same request (DECISIONS 16). A newcomer sees every dialect
 // work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
+
+import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
 import type { CanonicalRequest, CanonicalResponse, Frozen, Part } from '../../core/types/canonical.ts'
 import type { Hop } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import type { Emit, StreamSource } from '../../core/types/stream.ts'
-import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
 
 export const echo: Provider = {
   id: 'echo',
@@ -26,7 +27,10 @@ function answerOf(request: Frozen<CanonicalRequest>, hop: Hop): CanonicalRespons
   const text = lastUserText(request)
   const call = toolCall(request, text, hop)
   const parts: Part[] = call === null ? [{ t: 'text', text: text || 'Hello from echo.' }] : [call]
-  const output = parts.reduce((sum, part) => sum + estimateText(part.t === 'text' ? part.text : part.t === 'tool_call' ? part.name + part.args : ''), 0)
+  const output = parts.reduce(
+    (sum, part) => sum + estimateText(part.t === 'text' ? part.text : part.t === 'tool_call' ? part.name + part.args : ''),
+    0,
+  )
   const inputTotal = estimateRequest(request)
   const outputTotal = Math.max(1, Math.ceil(output))
   return {

@@ -5,4 +5,6 @@ import { echo } from './echo.ts'
 import { openai } from './openai.ts'
 import { providerOf } from './provider.ts'
 
-export const builtInProviders: readonly Provider[] = [...[...CATALOG, ANTHROPIC, GOOGLE].map(providerOf), openai, echo].sort((a, b) => (a.id < b.id ? -1 : 1))
+export const builtInProviders: readonly Provider[] = [...[...CATALOG, ANTHROPIC, GOOGLE].map(providerOf), openai, echo].sort(
+  (a, b) => (a.id < b.id ? -1 : 1),
+)

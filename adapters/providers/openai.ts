@@ -8,7 +8,13 @@ import { nearest, providerOf } from './provider.ts'
 const dialects = { chat: '', responses: '' }
 
 export const openai: Provider = {
-  ...providerOf({ id: 'openai', baseUrl: 'https://api.openai.com/v1', dialects, quirks: { pdf: true, maxTools: 128, maxStop: 4 }, caps: openaiCaps }),
+  ...providerOf({
+    id: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    dialects,
+    quirks: { pdf: true, maxTools: 128, maxStop: 4 },
+    caps: openaiCaps,
+  }),
   dialectFor: (request, caller, caps) => (needsResponses(request, caps) ? 'responses' : nearest(dialects, caller)),
 }
 
@@ -19,4 +25,3 @@ export function needsResponses(request: () => Frozen<CanonicalRequest>, caps: Re
   if (tools.length === 0) return false
   return caps.toolsOnChat === 'no' || reasoning?.effort !== 'none'
 }
-

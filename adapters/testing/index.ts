@@ -2,5 +2,5 @@
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export type { Reply, ReplyRenderer, ReplyToolCall, ReplyUsage } from './replies/reply.ts'
 export { broken, type Delivery, fail, frames, hang, raw, reply, reset, type Step, text } from './script.ts'
-export { type RecordedRequest, RENDERERS, type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
+export { RENDERERS, type RecordedRequest, type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
 export { createTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts'

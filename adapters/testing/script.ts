@@ -20,7 +20,7 @@ export interface Delivery {
 
 export type Step = Delivery &
   (
-    | { kind: 'reply'; reply: Reply; /** Answer JSON to a stream request, or SSE to a plain one. */ as?: 'json' | 'sse' }
+    | { kind: 'reply'; reply: Reply /** Answer JSON to a stream request, or SSE to a plain one. */; as?: 'json' | 'sse' }
     | { kind: 'fail'; status: number; message: string; code?: string; param?: string }
     | { kind: 'raw'; status: number; body: string | Uint8Array }
     | { kind: 'frames'; frames: readonly string[] }

@@ -103,7 +103,17 @@ function record(req: IncomingMessage, text: string): RecordedRequest {
   }
   const dialect = dialectOf(path)
   const stream = dialect === 'generate_content' ? path.includes(':streamGenerateContent') : json.stream === true
-  return { method: req.method ?? 'GET', path, headers: req.headers, text, json, dialect, stream, at: performance.now(), abortedAt: null }
+  return {
+    method: req.method ?? 'GET',
+    path,
+    headers: req.headers,
+    text,
+    json,
+    dialect,
+    stream,
+    at: performance.now(),
+    abortedAt: null,
+  }
 }
 
 function dialectOf(path: string): Dialect {
@@ -125,19 +135,25 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (step.kind === 'raw') return whole(res, step.status, step.body, step)
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
   const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
-  if (!stream && (step.kind === 'reply' || step.kind === 'broken')) return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
+  if (!stream && (step.kind === 'reply' || step.kind === 'broken'))
+    return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
   await streamed(res, framesOf(step, renderer), step)
 }
 
 function framesOf(step: Step, renderer: ReplyRenderer): readonly string[] {
   if (step.kind === 'frames') return step.frames
-  if (step.kind === 'broken') return [...renderer.frames(step.reply).slice(0, step.after), ...renderer.errorFrames(step.message, step.status)]
+  if (step.kind === 'broken')
+    return [...renderer.frames(step.reply).slice(0, step.after), ...renderer.errorFrames(step.message, step.status)]
   return step.kind === 'reply' ? renderer.frames(step.reply) : []
 }
 
 function whole(res: ServerResponse, status: number, body: string | Uint8Array, delivery: Delivery): void {
   const bytes = compressed(typeof body === 'string' ? Buffer.from(body) : Buffer.from(body), delivery)
-  res.writeHead(status, { 'content-type': delivery.contentType ?? 'application/json', ...encodingHeader(delivery), ...delivery.headers })
+  res.writeHead(status, {
+    'content-type': delivery.contentType ?? 'application/json',
+    ...encodingHeader(delivery),
+    ...delivery.headers,
+  })
   if (delivery.cut) {
     res.write(bytes.subarray(0, delivery.cut.after))
     return void setImmediate(() => end(res, delivery))
@@ -146,13 +162,21 @@ function whole(res: ServerResponse, status: number, body: string | Uint8Array, d
 }
 
 async function streamed(res: ServerResponse, list: readonly string[], delivery: Delivery): Promise<void> {
-  res.writeHead(200, { 'content-type': delivery.contentType ?? 'text/event-stream', ...encodingHeader(delivery), ...delivery.headers })
+  res.writeHead(200, {
+    'content-type': delivery.contentType ?? 'text/event-stream',
+    ...encodingHeader(delivery),
+    ...delivery.headers,
+  })
   const pieces = chunked(list, delivery)
   for (const [index, piece] of pieces.entries()) {
     if (delivery.stallAfter === index) return
     if (delivery.cut?.after === index) return end(res, delivery)
     if (res.destroyed) return
-    if (!res.write(piece)) await Promise.race([new Promise((resolve) => res.once('drain', resolve)), new Promise((resolve) => res.once('close', resolve))])
+    if (!res.write(piece))
+      await Promise.race([
+        new Promise((resolve) => res.once('drain', resolve)),
+        new Promise((resolve) => res.once('close', resolve)),
+      ])
     if (delivery.everyMs) await sleep(delivery.everyMs)
   }
   if (delivery.stallAfter !== undefined && delivery.stallAfter >= pieces.length) return

@@ -2,11 +2,11 @@
 import type { GatewayConfig } from '../../core/config/define.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { silentLog } from '../../core/lib/log.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
-import { definePlugin } from '../../core/plugins/define.ts'
 import { preset } from '../../plugins/preset.ts'
 import { createGateway } from '../node/gateway.ts'
 import { type RunningServer, serve } from '../node/serve.ts'
@@ -54,7 +54,10 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   })
   const config: GatewayConfig = {
     connections: Object.fromEntries(
-      DIALECTS.map((dialect) => [dialect, { provider: 'custom', baseUrl: upstream.baseUrl(dialect), wireFormat: dialect, apiKey: 'sk-upstream' }]),
+      DIALECTS.map((dialect) => [
+        dialect,
+        { provider: 'custom', baseUrl: upstream.baseUrl(dialect), wireFormat: dialect, apiKey: 'sk-upstream' },
+      ]),
     ),
     ...options.config,
     plugins: [...(options.config?.plugins ?? preset()), ...(options.plugins ?? []), recorder()],
@@ -63,14 +66,19 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   const gateway = await createGateway(config, { log: silentLog, env, ...options.ports }, { freeze: true })
   let server: RunningServer | null = null
   const local = { address: '127.0.0.1', local: true, secure: false }
-  const fetch = (path: string, init?: RequestInit): Promise<Response> => gateway.fetch(new Request(`http://gateway.test${path}`, init), local)
+  const fetch = (path: string, init?: RequestInit): Promise<Response> =>
+    gateway.fetch(new Request(`http://gateway.test${path}`, init), local)
   return {
     gateway,
     upstream,
     settled,
     fetch,
     post: (path, body, headers = {}) =>
-      fetch(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
+      fetch(path, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
     async untilSettled(count = 1) {
       const until = performance.now() + 5000
       while (settled.length < count) {

@@ -32,7 +32,9 @@ export function mediaFetcher(options: GuardOptions = {}): MediaFetcher {
         await answer.body.dump()
         throw unavailable()
       }
-      const mime = String(answer.headers['content-type'] ?? 'application/octet-stream').split(';', 1)[0]?.trim() as string
+      const mime = String(answer.headers['content-type'] ?? 'application/octet-stream')
+        .split(';', 1)[0]
+        ?.trim() as string
       return { mime, data: (await read(answer.body)).toString('base64') }
     }
     throw unavailable()
@@ -51,5 +53,8 @@ async function read(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 function unavailable(): GatewayError {
-  return GatewayError.invalid('messages', 'A media URL could not be fetched for a model that takes media inline only. Send the data itself.')
+  return GatewayError.invalid(
+    'messages',
+    'A media URL could not be fetched for a model that takes media inline only. Send the data itself.',
+  )
 }

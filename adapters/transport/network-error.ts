@@ -25,21 +25,29 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
   if (GatewayError.is(thrown)) return thrown
   const error = innermost(thrown as WireError)
   const code = error.code ?? ''
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return GatewayError.timeout('The upstream could not be connected to in time.')
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return GatewayError.timeout('The upstream could not be connected to in time.')
   if (DNS.has(code)) return GatewayError.network('dns', 'The upstream host name could not be resolved.', { cause: thrown })
-  if (state.proxied && (REFUSED.has(code) || code.startsWith('UND_ERR_PRX') || code.startsWith('UND_ERR_SOCKS5') || code === 'UND_ERR_ABORTED')) {
+  if (
+    state.proxied &&
+    (REFUSED.has(code) || code.startsWith('UND_ERR_PRX') || code.startsWith('UND_ERR_SOCKS5') || code === 'UND_ERR_ABORTED')
+  ) {
     return GatewayError.network('proxy', 'The outbound proxy could not reach the upstream.', { cause: thrown })
   }
   if (REFUSED.has(code)) return GatewayError.network('connect', 'The upstream refused the connection.', { cause: thrown })
   if (isTls(code)) return GatewayError.network('tls', 'TLS verification failed for the upstream.', { cause: thrown })
   if (RESET.has(code)) {
     const reused = (error.bytesRead ?? error.socket?.bytesRead ?? 0) > 0
-    return GatewayError.network('reset', 'The upstream closed the connection before its answer was complete.', { stale: !state.headed && reused, cause: thrown })
+    return GatewayError.network('reset', 'The upstream closed the connection before its answer was complete.', {
+      stale: !state.headed && reused,
+      cause: thrown,
+    })
   }
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return GatewayError.protocol('The upstream sent a broken HTTP answer.', thrown)
   }
-  if (code === 'UND_ERR_INVALID_ARG') return GatewayError.network('connect', 'The connection’s base URL or headers cannot be used.', { cause: thrown })
+  if (code === 'UND_ERR_INVALID_ARG')
+    return GatewayError.network('connect', 'The connection’s base URL or headers cannot be used.', { cause: thrown })
   return GatewayError.network('connect', 'The upstream could not be reached.', { cause: thrown })
 }
 
@@ -47,7 +55,8 @@ function innermost(error: WireError): WireError {
   let at = error
   // Happy-eyeballs failures are an AggregateError; its first member says why.
   for (let depth = 0; depth < 4; depth++) {
-    const inner = (at as { errors?: WireError[] }).errors?.[0] ?? (at.code === undefined ? (at.cause as WireError | undefined) : undefined)
+    const inner =
+      (at as { errors?: WireError[] }).errors?.[0] ?? (at.code === undefined ? (at.cause as WireError | undefined) : undefined)
     if (!(inner instanceof Error)) break
     at = inner
   }
@@ -55,5 +64,11 @@ function innermost(error: WireError): WireError {
 }
 
 function isTls(code: string): boolean {
-  return code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') || code.startsWith('CERT_') || code === 'EPROTO' || /SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code)
+  return (
+    code.startsWith('ERR_TLS') ||
+    code.startsWith('ERR_SSL') ||
+    code.startsWith('CERT_') ||
+    code === 'EPROTO' ||
+    /SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH/.test(code)
+  )
 }

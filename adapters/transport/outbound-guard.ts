@@ -25,7 +25,8 @@ export function isPublicAddress(address: string): boolean {
 export function checkOutboundUrl(text: string, param: string): URL {
   if (!URL.canParse(text)) throw GatewayError.invalid(param, `\`${param}\` is not a URL.`)
   const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw GatewayError.invalid(param, `\`${param}\` must be an http or https URL.`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw GatewayError.invalid(param, `\`${param}\` must be an http or https URL.`)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (ipaddr.isValid(host) ? !isPublicAddress(host) : inward(host)) throw refused(param)
   return url
@@ -38,7 +39,8 @@ export function guardedAgent(options: GuardOptions = {}): Agent {
     resolve(host).then(
       (addresses) => {
         const first = addresses[0]
-        if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) return callback(refused('url') as unknown as NodeJS.ErrnoException, '', 4)
+        if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+          return callback(refused('url') as unknown as NodeJS.ErrnoException, '', 4)
         if (lookupOptions.all) (callback as unknown as (error: null, list: typeof addresses) => void)(null, addresses)
         else callback(null, first.address, first.family)
       },
@@ -87,7 +89,13 @@ function systemResolve(host: string): ReturnType<Resolver> {
 
 function inward(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
-  return name === 'localhost' || name.endsWith('.localhost') || name.endsWith('.local') || name.endsWith('.internal') || !name.includes('.')
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name.endsWith('.local') ||
+    name.endsWith('.internal') ||
+    !name.includes('.')
+  )
 }
 
 function refused(param: string): GatewayError {

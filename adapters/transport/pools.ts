@@ -25,11 +25,30 @@ const KEEP_ALIVE_MS = 20_000
 export function poolTable(options: PoolOptions): PoolTable {
   const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, ca } = options
   const pools = new Map<string, Dispatcher>()
-  const common = { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0, allowH2: false, connections: maxConnections }
+  const common = {
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+    connections: maxConnections,
+  }
 
   const open = (origin: string, proxyUrl: string | null, timeout: number): Dispatcher => {
-    const tcp = { timeout, keepAlive: tcpKeepAliveSecs > 0, keepAliveInitialDelay: tcpKeepAliveSecs * 1000, ...(ca === undefined ? {} : { ca }) }
-    if (proxyUrl !== null) return new ProxyAgent({ ...common, uri: proxyUrl, proxyTls: tcp, requestTls: tcp, connectTimeout: timeout } as ProxyAgent.Options)
+    const tcp = {
+      timeout,
+      keepAlive: tcpKeepAliveSecs > 0,
+      keepAliveInitialDelay: tcpKeepAliveSecs * 1000,
+      ...(ca === undefined ? {} : { ca }),
+    }
+    if (proxyUrl !== null)
+      return new ProxyAgent({
+        ...common,
+        uri: proxyUrl,
+        proxyTls: tcp,
+        requestTls: tcp,
+        connectTimeout: timeout,
+      } as ProxyAgent.Options)
     return new Pool(origin, { ...common, connect: noting(buildConnector(tcp)) })
   }
 
@@ -37,7 +56,9 @@ export function poolTable(options: PoolOptions): PoolTable {
     get(origin, proxyUrl, connectTimeoutMs) {
       const key = proxyUrl === null && connectTimeoutMs === 10_000 ? origin : `${origin} ${proxyUrl ?? ''} ${connectTimeoutMs}`
       let pool = pools.get(key)
-      if (pool === undefined) pools.set(key, (pool = open(origin, proxyUrl, connectTimeoutMs)))
+      if (pool !== undefined) return pool
+      pool = open(origin, proxyUrl, connectTimeoutMs)
+      pools.set(key, pool)
       return pool
     },
     crowded: (pool) => maxIdlePerHost === 0 || (pool instanceof Pool && pool.stats.free > maxIdlePerHost),

@@ -29,7 +29,17 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         const origin = slash === -1 ? request.url : request.url.slice(0, slash)
         const pool = pools.get(origin, request.proxyUrl, request.connectTimeoutMs)
         const { body, headers } = bodyOf(request)
-        pool.dispatch({ origin, path: slash === -1 ? '/' : request.url.slice(slash), method: request.method as Dispatcher.HttpMethod, headers, body, reset: pools.crowded(pool) }, exchange)
+        pool.dispatch(
+          {
+            origin,
+            path: slash === -1 ? '/' : request.url.slice(slash),
+            method: request.method as Dispatcher.HttpMethod,
+            headers,
+            body,
+            reset: pools.crowded(pool),
+          },
+          exchange,
+        )
       } catch (error) {
         // undici refuses some requests synchronously (bad scheme, bad header value).
         exchange.onResponseError(null, error as Error)
@@ -79,7 +89,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#aborted !== null) controller.abort(this.#aborted)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     // Informational answers (100, 102, 103) are not the answer.
     if (this.#over || status < 200) return
     this.#headed = true

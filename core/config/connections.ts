@@ -11,26 +11,41 @@ export interface ConfiguredConnection {
 }
 
 /** @throws Error naming `connections.<key>` and what is missing. */
-export function configuredConnections(config: GatewayConfig, providers: ProviderTable, sources: SecretSources): ConfiguredConnection[] {
+export function configuredConnections(
+  config: GatewayConfig,
+  providers: ProviderTable,
+  sources: SecretSources,
+): ConfiguredConnection[] {
   return Object.entries(config.connections ?? {}).map(([key, entry], index) => one(key, entry, index, providers, sources))
 }
 
-function one(key: string, entry: ConnectionConfig, index: number, providers: ProviderTable, sources: SecretSources): ConfiguredConnection {
+function one(
+  key: string,
+  entry: ConnectionConfig,
+  index: number,
+  providers: ProviderTable,
+  sources: SecretSources,
+): ConfiguredConnection {
   const at = `connections.${key}`
   // DECISIONS 15, 19: with provider `custom` the record key is the provider id.
   const id = entry.provider === 'custom' ? key : entry.provider
   const known = entry.provider !== 'custom' && providers.known(id)
   const provider = providers.find(id)
   if (!known && entry.provider !== 'custom' && (entry.baseUrl === undefined || entry.wireFormat === undefined)) {
-    throw new Error(`${at}.provider: \`${id}\` is not in the provider registry. Give baseUrl and wireFormat to use it as a custom provider.`)
+    throw new Error(
+      `${at}.provider: \`${id}\` is not in the provider registry. Give baseUrl and wireFormat to use it as a custom provider.`,
+    )
   }
   if (!known && entry.baseUrl === undefined) throw new Error(`${at}.baseUrl: a custom provider needs a base URL.`)
-  if (!known && entry.wireFormat === undefined) throw new Error(`${at}.wireFormat: a custom provider needs one of chat, messages, responses, generate_content.`)
+  if (!known && entry.wireFormat === undefined)
+    throw new Error(`${at}.wireFormat: a custom provider needs one of chat, messages, responses, generate_content.`)
   if (known && provider.baseUrl === null && entry.baseUrl === undefined && provider.answer === undefined) {
     throw new Error(`${at}.baseUrl: \`${id}\` has no address of its own; give the base URL of your deployment.`)
   }
   if (provider.needsKey && entry.apiKey === undefined && entry.enabled !== false) {
-    throw new Error(`${at}.apiKey: \`${id}\` needs a key, for example secret.env('${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY').`)
+    throw new Error(
+      `${at}.apiKey: \`${id}\` needs a key, for example secret.env('${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY').`,
+    )
   }
   const enabled = entry.enabled !== false
   const proxyUrl = entry.proxyUrl === undefined ? null : resolveSecret(entry.proxyUrl, sources, `${at}.proxyUrl`)

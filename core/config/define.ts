@@ -72,9 +72,20 @@ const connectionSchema = z.strictObject({
 
 const configSchema = z.strictObject({
   profile: z.enum(['local', 'cloud']).optional(),
-  plugins: z.array(z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin')).optional(),
+  plugins: z
+    .array(
+      z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin'),
+    )
+    .optional(),
   connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
-  providers: z.array(z.custom<Provider>((value) => typeof value === 'object' && value !== null && 'dialectFor' in value, 'made by defineProvider')).optional(),
+  providers: z
+    .array(
+      z.custom<Provider>(
+        (value) => typeof value === 'object' && value !== null && 'dialectFor' in value,
+        'made by defineProvider',
+      ),
+    )
+    .optional(),
   settings: z.record(z.string(), z.unknown()).optional(),
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 })

@@ -1,5 +1,5 @@
 // GATEWAY_* from an environment into typed values, each with its provenance. Nothing else reads an environment.
-import { type Variable, VARIABLES } from './variables.ts'
+import { VARIABLES, type Variable } from './variables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type VariableValue = string | number | boolean | readonly string[] | object | null
@@ -35,7 +35,8 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
   const warnings: string[] = []
   const fromFile = new Map(Object.entries(options).map(([key, value]) => [variableName(key), { key, value: String(value) }]))
   for (const [name, { key }] of fromFile) {
-    if (!VARIABLES.some((variable) => variable.name === name)) errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
+    if (!VARIABLES.some((variable) => variable.name === name))
+      errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
   }
   for (const variable of VARIABLES) {
     const flag = flags[variable.name]
@@ -47,7 +48,11 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
     }
     const value = parse(variable, text.trim())
     if (!(value instanceof Error)) {
-      resolved.set(variable.name, { variable, value, source: flag !== undefined ? 'flag' : inEnv !== undefined ? 'env' : 'config' })
+      resolved.set(variable.name, {
+        variable,
+        value,
+        source: flag !== undefined ? 'flag' : inEnv !== undefined ? 'env' : 'config',
+      })
       continue
     }
     const message = `GATEWAY_${variable.name}: ${value.message}`
@@ -93,7 +98,10 @@ function parse(variable: Variable, text: string): VariableValue | Error {
     if (['false', '0', 'no', 'off'].includes(word)) return false
     return new Error(`\`${text.slice(0, 60)}\` is neither true nor false.`)
   }
-  if (type === 'enum') return variable.values?.includes(text) ? text : new Error(`\`${text.slice(0, 60)}\` is not one of ${variable.values?.join(', ')}.`)
+  if (type === 'enum')
+    return variable.values?.includes(text)
+      ? text
+      : new Error(`\`${text.slice(0, 60)}\` is not one of ${variable.values?.join(', ')}.`)
   if (type === 'list') return list(text)
   if (type === 'json') {
     try {

@@ -27,7 +27,9 @@ export function resolveSecret(value: string | SecretRef, sources: SecretSources,
   if (typeof value === 'string') return value
   const found = value.secret === 'env' ? sources.env[value.name] : sources.readFile(value.name)?.trim()
   if (found === undefined || found === null || found === '') {
-    throw new Error(`${where}: ${value.secret === 'env' ? `the environment variable ${value.name} is not set` : `the file ${value.name} cannot be read or is empty`}.`)
+    throw new Error(
+      `${where}: ${value.secret === 'env' ? `the environment variable ${value.name} is not set` : `the file ${value.name} cannot be read or is empty`}.`,
+    )
   }
   return found
 }

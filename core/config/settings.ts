@@ -17,7 +17,8 @@ export interface SettingEntry {
 /** @throws Error naming the setting whose value does not fit. */
 export function resolveSetting(key: string, schema: ZodType, from: SettingSource): SettingEntry {
   const inFile = from.file[key]
-  if (typeof inFile === 'object' && inFile !== null && 'pinned' in inFile) return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
+  if (typeof inFile === 'object' && inFile !== null && 'pinned' in inFile)
+    return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
   const variable = schema.meta()?.env
   const inEnv = typeof variable === 'string' ? from.env(variable) : undefined
   if (inEnv !== undefined && inEnv !== null) return { value: check(key, schema, inEnv), source: 'env', pinned: false }

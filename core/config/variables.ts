@@ -20,7 +20,13 @@ export interface Variable {
   readonly fallback?: string
 }
 
-const v = (name: string, type: VariableType, fallback: Variable['default'], about: string, more: Partial<Variable> = {}): Variable => ({
+const v = (
+  name: string,
+  type: VariableType,
+  fallback: Variable['default'],
+  about: string,
+  more: Partial<Variable> = {},
+): Variable => ({
   name,
   type,
   default: fallback,
@@ -76,7 +82,10 @@ export const VARIABLES: readonly Variable[] = [
   v('UPSTREAM_TCP_KEEPALIVE_SECS', 'int', 60, 'TCP keep-alive, s; 0 disables.', positive),
   v('HEALTH_CHECK_INTERVAL_SECS', 'int', null, 'Active prober of each connection; unset or 0 = off.', positive),
   v('METRICS_REQUIRE_OPERATOR', 'bool', false, '/metrics takes an operator credential only.'),
-  v('LIMITER_REDIS_FALLBACK', 'enum', 'fail-open', 'When the shared store is unreachable.', { values: ['fail-open', 'local', 'fail-closed'], lenient: true }),
+  v('LIMITER_REDIS_FALLBACK', 'enum', 'fail-open', 'When the shared store is unreachable.', {
+    values: ['fail-open', 'local', 'fail-closed'],
+    lenient: true,
+  }),
   v('REASONING_REPLAY', 'bool', false, 'Cache reasoning and re-inject it by tool-call id.'),
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),
   v('STREAM_HEARTBEAT_MS', 'int', 15_000, 'Heartbeat of quiet streams, ms; 0 disables.', positive),
@@ -90,7 +99,10 @@ export const VARIABLES: readonly Variable[] = [
   v('SEMANTIC_CACHE_TTL_MS', 'int', null, 'Semantic cache lifetime, ms.', { ...positive, lenient: true }),
   v('SEMANTIC_CACHE_THRESHOLD', 'number', null, 'Least cosine similarity; 0.95 when enabled.', { ...fraction, lenient: true }),
   v('SEMANTIC_CACHE_EMBED_MODEL', 'string', null, 'External `provider/model` that embeds prompts.', { lenient: true }),
-  v('SEMANTIC_CACHE_REVALIDATE_RATE', 'number', 0.05, 'Share of hits treated as misses for sampling.', { ...fraction, lenient: true }),
+  v('SEMANTIC_CACHE_REVALIDATE_RATE', 'number', 0.05, 'Share of hits treated as misses for sampling.', {
+    ...fraction,
+    lenient: true,
+  }),
   v('SEMANTIC_CACHE_PRECISION_FLOOR', 'number', 0.9, 'Below it a route’s threshold rises.', { ...fraction, lenient: true }),
   v('ROUTES', 'json', null, 'Named, cost-ordered candidate lists.', { lenient: true }),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
@@ -110,9 +122,15 @@ export const VARIABLES: readonly Variable[] = [
     lenient: true,
   }),
   v('PONYTAIL_LEVEL', 'enum', null, 'Second token saver.', { values: ['lite', 'full', 'ultra'], lenient: true }),
-  v('THINK_TAG_MODELS', 'list', null, 'Globs of models whose inline think tags move to the reasoning channel; computed when unset.', {
-    emptyMeans: 'disabled',
-  }),
+  v(
+    'THINK_TAG_MODELS',
+    'list',
+    null,
+    'Globs of models whose inline think tags move to the reasoning channel; computed when unset.',
+    {
+      emptyMeans: 'disabled',
+    },
+  ),
   v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
   v('MITM_PORT', 'int', 8443, 'Its port.', { min: 0, max: 65535 }),
   v('MITM_MANAGE_HOSTS', 'bool', false, 'Best-effort hosts file entries.'),

@@ -13,7 +13,8 @@ export function memoryCounters(clock: Clock): Counters {
   const sweep = (now: number): void => {
     if (now < sweepAt) return
     sweepAt = now + MINUTE
-    for (const [key, bucket] of buckets) if (bucket.tokens + (now - bucket.at) * bucket.perMs >= bucket.capacity) buckets.delete(key)
+    for (const [key, bucket] of buckets)
+      if (bucket.tokens + (now - bucket.at) * bucket.perMs >= bucket.capacity) buckets.delete(key)
     for (const [key, sum] of sums) if (sum.until <= now) sums.delete(key)
     for (const [key, until] of flags) if (until <= now) flags.delete(key)
     for (const [key, held] of slots) if (held.size === 0) slots.delete(key)
@@ -39,7 +40,10 @@ export function memoryCounters(clock: Clock): Counters {
       const now = clock.monotonic()
       sweep(now)
       let sum = sums.get(key)
-      if (sum === undefined || sum.until <= now) sums.set(key, (sum = { total: 0, until: now + windowMs }))
+      if (sum === undefined || sum.until <= now) {
+        sum = { total: 0, until: now + windowMs }
+        sums.set(key, sum)
+      }
       sum.total += amount
       return { total: sum.total, degraded: false }
     },

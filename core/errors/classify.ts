@@ -21,12 +21,15 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
   return 'return'
 }
 
-const QUOTA = /insufficient_quota|credit_balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage limit reached/i
+const QUOTA =
+  /insufficient_quota|credit_balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage limit reached/i
 
 /** 429 or 400 that means money, not rate. */
 export function isQuota(error: GatewayErrorShape): boolean {
   const status = error.upstream?.status
-  return (status === 400 || status === 402 || status === 429) && QUOTA.test(`${error.upstream?.vendorCode ?? ''} ${error.message}`)
+  return (
+    (status === 400 || status === 402 || status === 429) && QUOTA.test(`${error.upstream?.vendorCode ?? ''} ${error.message}`)
+  )
 }
 
 /**
@@ -35,7 +38,9 @@ export function isQuota(error: GatewayErrorShape): boolean {
  */
 export function finalError(failures: readonly GatewayErrorShape[], caller: Dialect): GatewayErrorShape {
   const last = failures[failures.length - 1] as GatewayErrorShape
-  const limited = failures.filter((error) => error.upstream?.status === 429 || error.skip === 'at_capacity' || error.skip === 'cooldown')
+  const limited = failures.filter(
+    (error) => error.upstream?.status === 429 || error.skip === 'at_capacity' || error.skip === 'cooldown',
+  )
   if (limited.length === failures.length) {
     const waits = limited.map((error) => error.retryAfterMs).filter((ms) => ms !== null)
     return GatewayError.rateLimited(
@@ -55,13 +60,16 @@ export function asCallerError(error: GatewayErrorShape, caller: Dialect): Gatewa
   if (status === 529 && caller === 'messages') return own(529, 'overloaded_error', error)
   if (status >= 500) return own([500, 502, 503, 504].includes(status) ? status : status === 529 ? 503 : 502, 'api_error', error)
   if (status === 401 || status === 403 || status === 402 || isQuota(error)) {
-    return new GatewayError('The upstream refused the gateway’s credential or account. An operator has to look at this connection.', {
-      status: 502,
-      type: 'api_error',
-      code: 'upstream_error',
-      cause: error,
-      upstream: error.upstream ?? undefined,
-    })
+    return new GatewayError(
+      'The upstream refused the gateway’s credential or account. An operator has to look at this connection.',
+      {
+        status: 502,
+        type: 'api_error',
+        code: 'upstream_error',
+        cause: error,
+        upstream: error.upstream ?? undefined,
+      },
+    )
   }
   if (status >= 300 && status < 400) return own(502, 'api_error', error)
   return error

@@ -1,7 +1,6 @@
 // The gateway's one error class. It says what happened in the gateway's own words; rendering it into a dialect's body
 // happens once, at egress. Compare with GatewayError.is(), not instanceof: packages may be installed twice.
-import type { SkipReason } from '../types/error.ts'
-import type { GatewayErrorShape, UpstreamFailure } from '../types/error.ts'
+import type { GatewayErrorShape, SkipReason, UpstreamFailure } from '../types/error.ts'
 
 export interface GatewayErrorInit {
   status: number
@@ -35,9 +34,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     this.retryAfterMs = init.retryAfterMs ?? null
     this.skip = init.skip ?? null
     this.headers = init.headers ?? []
-    this.upstream = init.upstream
-      ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream }
-      : null
+    this.upstream = init.upstream ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream } : null
   }
 
   static is(value: unknown): value is GatewayError {
@@ -117,7 +114,11 @@ export class GatewayError extends Error implements GatewayErrorShape {
   /** 503: nobody can answer now; also what a failing fail-closed hook becomes. */
   static unavailable(
     message: string,
-    options: { code?: 'upstream_unavailable' | 'storage_unavailable' | 'plugin_failed' | 'shutting_down'; retryAfterMs?: number; cause?: unknown } = {},
+    options: {
+      code?: 'upstream_unavailable' | 'storage_unavailable' | 'plugin_failed' | 'shutting_down'
+      retryAfterMs?: number
+      cause?: unknown
+    } = {},
   ): GatewayError {
     return new GatewayError(message, {
       status: 503,
@@ -129,7 +130,11 @@ export class GatewayError extends Error implements GatewayErrorShape {
   }
 
   /** 502 without a status from upstream: it could not be reached, or broke the connection. */
-  static network(kind: UpstreamFailure['kind'], message: string, options: { stale?: boolean; cause?: unknown } = {}): GatewayError {
+  static network(
+    kind: UpstreamFailure['kind'],
+    message: string,
+    options: { stale?: boolean; cause?: unknown } = {},
+  ): GatewayError {
     return new GatewayError(message, {
       status: 502,
       type: 'api_error',
@@ -141,7 +146,13 @@ export class GatewayError extends Error implements GatewayErrorShape {
 
   /** 502: the upstream answered something that cannot be understood. */
   static protocol(message: string, cause?: unknown): GatewayError {
-    return new GatewayError(message, { status: 502, type: 'api_error', code: 'upstream_error', upstream: { kind: 'protocol' }, cause })
+    return new GatewayError(message, {
+      status: 502,
+      type: 'api_error',
+      code: 'upstream_error',
+      upstream: { kind: 'protocol' },
+      cause,
+    })
   }
 
   /** 504: connect, idle or deadline. */
@@ -151,14 +162,25 @@ export class GatewayError extends Error implements GatewayErrorShape {
 
   /** 499: the client left. Never rendered, only recorded. */
   static clientGone(): GatewayError {
-    return new GatewayError('The client closed the connection.', { status: 499, type: 'api_error', code: 'client_closed_request' })
+    return new GatewayError('The client closed the connection.', {
+      status: 499,
+      type: 'api_error',
+      code: 'client_closed_request',
+    })
   }
 
   /** What an upstream status means for the caller is decided later, by upstreamStatus() at the end of the walk. */
   static upstream(
     status: number,
     message: string,
-    detail: { type?: string | null; code?: string | null; param?: string | null; retryAfterMs?: number | null; field?: string | null; kind?: 'status' | 'stream' } = {},
+    detail: {
+      type?: string | null
+      code?: string | null
+      param?: string | null
+      retryAfterMs?: number | null
+      field?: string | null
+      kind?: 'status' | 'stream'
+    } = {},
   ): GatewayError {
     return new GatewayError(message, {
       status,
@@ -166,7 +188,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
       code: detail.code ?? null,
       param: detail.param ?? null,
       retryAfterMs: detail.retryAfterMs ?? null,
-      upstream: { kind: detail.kind ?? 'status', status, vendorCode: detail.code ?? detail.type ?? null, field: detail.field ?? null },
+      upstream: {
+        kind: detail.kind ?? 'status',
+        status,
+        vendorCode: detail.code ?? detail.type ?? null,
+        field: detail.field ?? null,
+      },
     })
   }
 
@@ -183,6 +210,8 @@ export class GatewayError extends Error implements GatewayErrorShape {
 }
 
 /** The wire envelope of SPEC "Error envelope": `param` and `code` are always present. */
-export function envelope(error: GatewayErrorShape): { error: { message: string; type: string; param: string | null; code: string | null } } {
+export function envelope(error: GatewayErrorShape): {
+  error: { message: string; type: string; param: string | null; code: string | null }
+} {
   return { error: { message: error.message, type: error.type, param: error.param, code: error.code } }
 }

@@ -95,5 +95,8 @@ function bodyHint(bytes: Uint8Array, now: number): number | null {
   if (text !== undefined) return durationMs(text.replaceAll(/\s/g, ''))
   const words = /(?:try again|retry)\s+(?:in|after)\s+(\d+(?:\.\d+)?)\s*(second|minute|hour)/i.exec(body)
   if (words === null) return null
-  return Number(words[1]) * ({ second: SECOND, minute: 60 * SECOND, hour: 3600 * SECOND }[(words[2] as string).toLowerCase()] as number)
+  return (
+    Number(words[1]) *
+    ({ second: SECOND, minute: 60 * SECOND, hour: 3600 * SECOND }[(words[2] as string).toLowerCase()] as number)
+  )
 }

@@ -41,7 +41,13 @@ export interface CompiledHooks {
 export interface SealedHook {
   hook: HookName
   kind: HookKind
-  handlers: { plugin: string; order: 'pre' | 'normal' | 'post'; onError: 'closed' | 'open'; timeoutMs: number | null; conditional: boolean }[]
+  handlers: {
+    plugin: string
+    order: 'pre' | 'normal' | 'post'
+    onError: 'closed' | 'open'
+    timeoutMs: number | null
+    conditional: boolean
+  }[]
 }
 
 /** @throws Error naming hook and plugins when before/after form a circle. */
@@ -116,7 +122,8 @@ function lifecycle(handlers: readonly GuardedHandler[]): () => Promise<void> {
       try {
         await handler.fn()
       } catch (error) {
-        if (!handler.open) throw new Error(`The plugin \`${handler.plugin}\` failed in \`ready\`: ${(error as Error).message}`, { cause: error })
+        if (!handler.open)
+          throw new Error(`The plugin \`${handler.plugin}\` failed in \`ready\`: ${(error as Error).message}`, { cause: error })
         handler.failed(error)
       }
     }

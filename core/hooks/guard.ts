@@ -52,14 +52,22 @@ export class GuardedHandler {
     if (GatewayError.is(thrown)) throw thrown
     this.#failures++
     this.#env.failed(this.plugin, this.hook)
-    const fields = { plugin: this.plugin, hook: this.hook, error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) }
+    const fields = {
+      plugin: this.plugin,
+      hook: this.hook,
+      error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    }
     this.#env.log.error('plugin.error', fields)
-    if (this.#failures === DEGRADED_AFTER) this.#env.log.error('plugin.degraded', { plugin: this.plugin, hook: this.hook, failures: this.#failures })
+    if (this.#failures === DEGRADED_AFTER)
+      this.#env.log.error('plugin.degraded', { plugin: this.plugin, hook: this.hook, failures: this.#failures })
     if (this.open) return
-    throw GatewayError.unavailable(`The plugin \`${this.plugin}\` failed in \`${this.hook}\`, and its policy is to refuse the request then.`, {
-      code: 'plugin_failed',
-      cause: thrown,
-    })
+    throw GatewayError.unavailable(
+      `The plugin \`${this.plugin}\` failed in \`${this.hook}\`, and its policy is to refuse the request then.`,
+      {
+        code: 'plugin_failed',
+        cause: thrown,
+      },
+    )
   }
 
   succeeded(): void {

@@ -12,7 +12,9 @@ export function orderHandlers(hook: HookName, entries: readonly Registration[]):
     .sort((a, b) => BANDS[a.entry.options.order ?? 'normal'] - BANDS[b.entry.options.order ?? 'normal'] || a.index - b.index)
     .map(({ entry }) => entry)
   const indexesOf = (plugins: string | string[] | undefined, self: Registration): number[] =>
-    [plugins ?? []].flat().flatMap((plugin) => banded.flatMap((entry, index) => (entry.plugin === plugin && entry !== self ? [index] : [])))
+    [plugins ?? []]
+      .flat()
+      .flatMap((plugin) => banded.flatMap((entry, index) => (entry.plugin === plugin && entry !== self ? [index] : [])))
   const after = banded.map((entry) => indexesOf(entry.options.after, entry))
   banded.forEach((entry, index) => {
     for (const later of indexesOf(entry.options.before, entry)) after[later]?.push(index)
@@ -20,6 +22,8 @@ export function orderHandlers(hook: HookName, entries: readonly Registration[]):
   try {
     return topoSort(banded.map((entry, index) => ({ value: entry, name: entry.plugin, after: after[index] as number[] })))
   } catch (cycle) {
-    throw new Error(`The order of the hook \`${hook}\` is a circle: ${(cycle as Error).message}. Remove one of their before/after options.`)
+    throw new Error(
+      `The order of the hook \`${hook}\` is a circle: ${(cycle as Error).message}. Remove one of their before/after options.`,
+    )
   }
 }

@@ -14,7 +14,12 @@ export interface Registration {
 }
 
 /** @throws Error for a hook that does not exist, naming those that do. */
-export function registration<K extends HookName>(plugin: string, hook: K, fn: GatewayHooks[K], options: HookOptions = {}): Registration {
+export function registration<K extends HookName>(
+  plugin: string,
+  hook: K,
+  fn: GatewayHooks[K],
+  options: HookOptions = {},
+): Registration {
   if (!Object.hasOwn(HOOKS, hook)) {
     throw new Error(`Plugin \`${plugin}\` registers the unknown hook \`${hook}\`. Hooks are: ${HOOK_NAMES.join(', ')}.`)
   }

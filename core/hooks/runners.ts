@@ -39,7 +39,8 @@ export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCont
         handler.failed(error)
         continue
       }
-      if (isThenable(returned)) return handler.settle(returned as Promise<T | undefined>).then((value) => (value === undefined ? run(i + 1, ctx) : value))
+      if (isThenable(returned))
+        return handler.settle(returned as Promise<T | undefined>).then((value) => (value === undefined ? run(i + 1, ctx) : value))
       handler.succeeded()
       if (returned !== undefined) return returned
     }
@@ -62,7 +63,10 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         handler.failed(error)
         continue
       }
-      if (isThenable(returned)) return handler.settle(returned as Promise<T | undefined>).then((next) => run(i + 1, ctx, next === undefined ? value : next))
+      if (isThenable(returned))
+        return handler
+          .settle(returned as Promise<T | undefined>)
+          .then((next) => run(i + 1, ctx, next === undefined ? value : next))
       handler.succeeded()
       if (returned !== undefined) value = returned
     }
@@ -74,7 +78,9 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
 type Next = () => Promise<Result>
 
 /** The onion: handler(ctx[, candidate], next). A bug fails open only as far as the upstream has not been asked twice. */
-export function wrap(handlers: readonly GuardedHandler[]): (ctx: RequestContext, candidate: Candidate | undefined, next: Next) => Promise<Result> {
+export function wrap(
+  handlers: readonly GuardedHandler[],
+): (ctx: RequestContext, candidate: Candidate | undefined, next: Next) => Promise<Result> {
   const layer = (index: number, ctx: RequestContext, candidate: Candidate | undefined, innermost: Next): Promise<Result> => {
     const handler = handlers[index]
     if (handler === undefined) return innermost()
@@ -84,7 +90,11 @@ export function wrap(handlers: readonly GuardedHandler[]): (ctx: RequestContext,
       inner = layer(index + 1, ctx, candidate, innermost)
       return inner
     }
-    return guarded(handler, () => (candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next)), () => inner ?? next())
+    return guarded(
+      handler,
+      () => (candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next)),
+      () => inner ?? next(),
+    )
   }
   return (ctx, candidate, next) => layer(0, ctx, candidate, next)
 }

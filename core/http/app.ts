@@ -30,7 +30,10 @@ export function controlApp(options: ControlOptions): ControlApp {
   app.all('/**', (event: H3Event) => {
     const url = new URL(event.req.url)
     const known = options.routes.filter((route) => route.path === url.pathname)
-    const error = known.length > 0 ? GatewayError.methodNotAllowed(event.req.method, known.map(({ method }) => method).join(', ')) : GatewayError.unknownUrl(event.req.method, url.pathname)
+    const error =
+      known.length > 0
+        ? GatewayError.methodNotAllowed(event.req.method, known.map(({ method }) => method).join(', '))
+        : GatewayError.unknownUrl(event.req.method, url.pathname)
     return failure(error, options.log)
   })
   return {
@@ -86,17 +89,23 @@ async function jsonBody(request: Request): Promise<unknown> {
 
 function failure(thrown: unknown, log: Logger): Response {
   const error = GatewayError.from(thrown)
-  if (!GatewayError.is(thrown)) log.error('control.failed', { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) })
+  if (!GatewayError.is(thrown))
+    log.error('control.failed', { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) })
   const body = envelope(error)
   body.error.message = sanitizeMessage(body.error.message)
   const response = json(error.status, body)
-  for (let i = 0; i < error.headers.length; i += 2) response.headers.set(error.headers[i] as string, error.headers[i + 1] as string)
+  for (let i = 0; i < error.headers.length; i += 2)
+    response.headers.set(error.headers[i] as string, error.headers[i + 1] as string)
   return response
 }
 
 function json(status: number, value: unknown): Response {
   return new Response(JSON.stringify(value), {
     status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
   })
 }

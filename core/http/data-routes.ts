@@ -48,13 +48,32 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
   for (const { id, routes } of dialects) {
     for (const route of routes) {
       const bodyLimit = route.bodyLimit === 'json' ? jsonBodyLimit : DEFAULT_BODY_LIMIT
-      entries.push({ path: route.path, method: 'POST', operation: route.operation, dialect: id, bodyLimit, models: route.models, dialectRoute: route, dataRoute: null })
+      entries.push({
+        path: route.path,
+        method: 'POST',
+        operation: route.operation,
+        dialect: id,
+        bodyLimit,
+        models: route.models,
+        dialectRoute: route,
+        dataRoute: null,
+      })
     }
   }
   for (const route of plugins) {
-    if (entries.some((entry) => entry.path === route.path && entry.method === route.method)) throw new Error(`The route ${route.method} ${route.path} is registered twice.`)
+    if (entries.some((entry) => entry.path === route.path && entry.method === route.method))
+      throw new Error(`The route ${route.method} ${route.path} is registered twice.`)
     const { path, method, operation, models, bodyLimit = DEFAULT_BODY_LIMIT } = route
-    entries.push({ path, method, operation, dialect: dialectOfPath(path), bodyLimit, models, dialectRoute: null, dataRoute: route })
+    entries.push({
+      path,
+      method,
+      operation,
+      dialect: dialectOfPath(path),
+      bodyLimit,
+      models,
+      dialectRoute: null,
+      dataRoute: route,
+    })
   }
   const exact = new Map<string, Entry[]>()
   const prefixes: Entry[] = []

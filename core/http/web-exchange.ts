@@ -60,7 +60,10 @@ export function refuseEncoded(encoding: string | null | undefined): void {
 }
 
 export function alreadyConsumed(): GatewayError {
-  return new GatewayError('The request body has been read already: mount the gateway before the body parser.', { status: 500, type: 'api_error' })
+  return new GatewayError('The request body has been read already: mount the gateway before the body parser.', {
+    status: 500,
+    type: 'api_error',
+  })
 }
 
 const HIGH_WATER = 64 * 1024

@@ -46,7 +46,10 @@ export function base64Encode(text: string): string {
 }
 
 export function bytesToBase64(bytes: Uint8Array): string {
-  if (NodeBuffer) return (NodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) as unknown as { toString(encoding: string): string }).toString('base64')
+  if (NodeBuffer)
+    return (
+      NodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) as unknown as { toString(encoding: string): string }
+    ).toString('base64')
   let binary = ''
   for (const byte of bytes) binary += String.fromCharCode(byte)
   return btoa(binary)

@@ -39,7 +39,8 @@ export function collector(): Collector {
         choice.finish = event.finish
         choice.nativeFinish = event.native
         if (event.stopSequence !== undefined) choice.stopSequence = event.stopSequence
-      } else if (event.e === 'error') error = GatewayError.upstream(event.status, event.message, { code: event.code ?? null, kind: 'stream' })
+      } else if (event.e === 'error')
+        error = GatewayError.upstream(event.status, event.message, { code: event.code ?? null, kind: 'stream' })
     },
     response() {
       if (error !== null) throw error
@@ -78,7 +79,8 @@ export function replay(response: Frozen<CanonicalResponse>, emit: Emit): void {
 }
 
 function replayPart(choice: number, part: number, full: Part, emit: Emit): void {
-  const open = (kind: PartKind, meta: Extract<StreamEvent, { e: 'part_start' }>['meta'] = {}) => emit({ e: 'part_start', choice, part, kind, meta })
+  const open = (kind: PartKind, meta: Extract<StreamEvent, { e: 'part_start' }>['meta'] = {}) =>
+    emit({ e: 'part_start', choice, part, kind, meta })
   const delta = (d: Extract<StreamEvent, { e: 'delta' }>['d']) => emit({ e: 'delta', choice, part, d })
   if (full.t === 'text') {
     open('text')
@@ -97,7 +99,15 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
     if (full.text) delta({ refusal: full.text })
   } else if (full.t === 'tool_call') {
     const { id, idMinted, name, namespace, kind, itemId, signature } = full
-    open('tool_call', { id, idMinted, name, kind, ...(namespace ? { namespace } : {}), ...(itemId ? { itemId } : {}), ...(signature ? { signature } : {}) })
+    open('tool_call', {
+      id,
+      idMinted,
+      name,
+      kind,
+      ...(namespace ? { namespace } : {}),
+      ...(itemId ? { itemId } : {}),
+      ...(signature ? { signature } : {}),
+    })
     if (full.args) delta({ args: full.args })
   } else if (full.t === 'reasoning') open('redacted')
   else if (full.t === 'image') open('image')

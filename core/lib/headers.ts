@@ -12,7 +12,8 @@ class FlatHeaders implements HeaderBag {
     const wanted = name.toLowerCase()
     let found: string | null = null
     for (let i = 0; i < this.#list.length; i += 2) {
-      if (same(this.#list[i] as string, wanted)) found = found === null ? (this.#list[i + 1] as string) : `${found}, ${this.#list[i + 1]}`
+      if (same(this.#list[i] as string, wanted))
+        found = found === null ? (this.#list[i + 1] as string) : `${found}, ${this.#list[i + 1]}`
     }
     return found
   }
@@ -20,7 +21,8 @@ class FlatHeaders implements HeaderBag {
   all(name: string): readonly string[] {
     const wanted = name.toLowerCase()
     const out: string[] = []
-    for (let i = 0; i < this.#list.length; i += 2) if (same(this.#list[i] as string, wanted)) out.push(this.#list[i + 1] as string)
+    for (let i = 0; i < this.#list.length; i += 2)
+      if (same(this.#list[i] as string, wanted)) out.push(this.#list[i + 1] as string)
     return out
   }
 

@@ -1,6 +1,6 @@
 // Dotted paths into JSON text: find a value's span without parsing the rest, so that edits splice bytes and the
 // digits of untouched numbers survive.
-import { keyText, skipSpace, skipString, skipValue, type Span } from './json-scan.ts'
+import { keyText, type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */
 export function pathSegments(path: string): string[] {

@@ -80,7 +80,8 @@ export function scanObject(bytes: Uint8Array): Map<string, Member> {
     at = skipString(bytes, at)
     const keys = seen[seen.length - 1] as KeySet
     const key = keys.add(bytes, start, at)
-    if (key !== null) throw GatewayError.invalid(key.slice(0, 200), `The body names \`${key.slice(0, 200)}\` twice in one object.`)
+    if (key !== null)
+      throw GatewayError.invalid(key.slice(0, 200), `The body names \`${key.slice(0, 200)}\` twice in one object.`)
     if (seen.length === 1) {
       topKey = keyText(bytes, start, at)
       keyStart = start
@@ -205,7 +206,7 @@ function isDigit(byte: number | undefined): boolean {
 }
 
 function isHex(byte: number | undefined): boolean {
-  return isDigit(byte) || (byte !== undefined && ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66))
+  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 }
 
 function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError {
@@ -242,7 +243,8 @@ class KeySet {
   #addText(bytes: Uint8Array, start: number, end: number): string | null {
     if (this.#many === null) {
       this.#many = new Set()
-      for (let i = 0; i < this.#spans.length; i += 2) this.#many.add(keyText(bytes, this.#spans[i] as number, this.#spans[i + 1] as number))
+      for (let i = 0; i < this.#spans.length; i += 2)
+        this.#many.add(keyText(bytes, this.#spans[i] as number, this.#spans[i + 1] as number))
     }
     const key = keyText(bytes, start, end)
     if (this.#many.has(key)) return key

@@ -51,7 +51,8 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: 8 << 20 }
         continue
       }
       const blank = lineStart === at
-      if (byte === CR && at + 1 === end && !eof && blank && at - 2 >= frameStart && bytes[at - 1] === LF && bytes[at - 2] === CR) break
+      if (byte === CR && at + 1 === end && !eof && blank && at - 2 >= frameStart && bytes[at - 1] === LF && bytes[at - 2] === CR)
+        break
       let next = at + 1
       if (byte === CR) {
         if (next < end) {
@@ -172,7 +173,8 @@ class Frame implements SseFrame {
 }
 
 function fieldOf(bytes: Uint8Array, start: number, end: number): 'data' | 'event' | null {
-  if (end - start === 4 && bytes[start] === 100 && bytes[start + 1] === 97 && bytes[start + 2] === 116 && bytes[start + 3] === 97) return 'data'
+  if (end - start === 4 && bytes[start] === 100 && bytes[start + 1] === 97 && bytes[start + 2] === 116 && bytes[start + 3] === 97)
+    return 'data'
   if (end - start === 5 && decodeUtf8(bytes, start, end) === 'event') return 'event'
   return null
 }

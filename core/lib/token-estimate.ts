@@ -37,7 +37,8 @@ function partsTokens(parts: readonly Frozen<Part>[]): number {
     if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') tokens += estimateText(part.text)
     else if (part.t === 'tool_call') tokens += estimateText(part.name) + estimateText(part.args)
     else if (part.t === 'tool_result') tokens += partsTokens(part.parts)
-    else if (part.t === 'document') tokens += 'text' in part.src ? estimateText(part.src.text) : 'parts' in part.src ? partsTokens(part.src.parts) : PER_IMAGE
+    else if (part.t === 'document')
+      tokens += 'text' in part.src ? estimateText(part.src.text) : 'parts' in part.src ? partsTokens(part.src.parts) : PER_IMAGE
     else if (part.t === 'server_tool' || part.t === 'opaque') tokens += estimateText(JSON.stringify(part.raw))
     else tokens += PER_IMAGE
   }

@@ -20,8 +20,10 @@ export function createMetrics(): Metrics {
   }
   return {
     contentType: registry.contentType,
-    counter: (name, help, labelNames = []) => known(name, (full) => new Counter({ name: full, help, labelNames, registers: [registry] })),
-    gauge: (name, help, labelNames = []) => known(name, (full) => new Gauge({ name: full, help, labelNames, registers: [registry] })),
+    counter: (name, help, labelNames = []) =>
+      known(name, (full) => new Counter({ name: full, help, labelNames, registers: [registry] })),
+    gauge: (name, help, labelNames = []) =>
+      known(name, (full) => new Gauge({ name: full, help, labelNames, registers: [registry] })),
     histogram: (name, help, labelNames = [], buckets = SECONDS) =>
       known(name, (full) => new Histogram({ name: full, help, labelNames, buckets, registers: [registry] })),
     async text() {

@@ -1,9 +1,9 @@
 // The way in: who calls, with what, and may they. In the order of refusals of DECISIONS 24:
 // 401 before the body is read, then 413, 400, validation, 403, 400 of strict mode, 429.
 import { GatewayError } from '../errors/gateway-error.ts'
+import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
 import { wireBody } from '../lib/wire-body.ts'
-import type { MatchedRoute } from '../http/data-routes.ts'
 import type { WireBody } from '../types/dialect.ts'
 import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
@@ -17,7 +17,8 @@ export async function authenticate(kernel: Kernel, ctx: RequestState): Promise<v
     ctx.principal = principal
     return
   }
-  if (kernel.options.requireApiKey) throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
+  if (kernel.options.requireApiKey)
+    throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
   if (ctx.peer?.local === false) {
     throw GatewayError.unauthorized(
       'Anonymous calls are for local clients only. Send a client key as `Authorization: Bearer <key>`; an operator creates one with `hookgate key create`.',
@@ -34,7 +35,11 @@ export async function readBody(kernel: Kernel, ctx: RequestState, route: Matched
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
   const { fromPath } = route
   ctx.stream = fromPath.stream ?? booleanMember(body, 'stream')
-  ctx.sse = ctx.dialect !== 'generate_content' || route.dialect !== 'generate_content' || !ctx.stream || /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
+  ctx.sse =
+    ctx.dialect !== 'generate_content' ||
+    route.dialect !== 'generate_content' ||
+    !ctx.stream ||
+    /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
   if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
   ctx.requestedModel = fromPath.model ?? modelMember(body, route)
   const decode = decoderOf(kernel, ctx, route, body)
@@ -52,14 +57,18 @@ function modelMember(body: WireBody, route: MatchedRoute): string {
   if (route.models === 'none') return ''
   const model = body.get('model')
   if (typeof model === 'string' && model !== '') return checkedModel(model)
-  throw GatewayError.invalid('model', model === undefined || model === null ? '`model` is required.' : '`model` must be a non-empty string.')
+  throw GatewayError.invalid(
+    'model',
+    model === undefined || model === null ? '`model` is required.' : '`model` must be a non-empty string.',
+  )
 }
 
 /** RELIABILITY K5: bounded and printable; never trimmed, folded or decoded. */
 function checkedModel(model: string): string {
   if (model.length > 256) throw GatewayError.invalid('model', '`model` is longer than 256 characters.')
   for (let i = 0; i < model.length; i++) {
-    if (model.charCodeAt(i) < 0x20 || model.charCodeAt(i) === 0x7f) throw GatewayError.invalid('model', '`model` contains control characters.')
+    if (model.charCodeAt(i) < 0x20 || model.charCodeAt(i) === 0x7f)
+      throw GatewayError.invalid('model', '`model` contains control characters.')
   }
   return model
 }

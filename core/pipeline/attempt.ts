@@ -2,19 +2,19 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import { forkBody } from '../lib/wire-body.ts'
+import type { ConnectionService } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
-import type { Provider } from '../types/provider.ts'
 import type { WireRequest } from '../types/ports.ts'
+import type { Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
-import type { ConnectionService } from '../services.ts'
 import { CallState, makeHop } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 import { replaySource } from './replay-source.ts'
-import { joinUrl } from './upstream-url.ts'
 import { callUpstream } from './upstream.ts'
+import { joinUrl } from './upstream-url.ts'
 
 /** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError, its message free of secrets. */
 export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: Candidate): Promise<Result> {
@@ -83,7 +83,8 @@ async function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstre
   const remote = upstream.remoteMedia?.(call.request) ?? []
   if (remote.length > 0) {
     const { fetchMedia } = kernel
-    if (fetchMedia === undefined) throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
+    if (fetchMedia === undefined)
+      throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
     const fetched = await Promise.all(remote.map(async (url) => [url, await fetchMedia(url, ctx.signal)] as const))
     call.replace(upstream.inlineMedia?.(call.request, new Map(fetched)) ?? call.edit())
   }
@@ -114,7 +115,15 @@ function addAll(call: CallState, headers: readonly string[]): void {
 function wireHeaders(call: CallState, own: Readonly<Record<string, string>>, stream: boolean): string[] {
   const headers = call.headers
   for (const name in own) headers.set(name, own[name] as string)
-  return ['content-type', 'application/json', 'accept', stream ? 'text/event-stream' : 'application/json', 'accept-encoding', 'identity', ...headers.flat()]
+  return [
+    'content-type',
+    'application/json',
+    'accept',
+    stream ? 'text/event-stream' : 'application/json',
+    'accept-encoding',
+    'identity',
+    ...headers.flat(),
+  ]
 }
 
 function connectionService(ctx: RequestState): ConnectionService {

@@ -5,8 +5,8 @@ import { randomId } from '../lib/ids.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
 import type { Hop, WireBody } from '../types/dialect.ts'
-import type { Connection, Provider } from '../types/provider.ts'
 import type { HeaderBag } from '../types/ports.ts'
+import type { Connection, Provider } from '../types/provider.ts'
 import { editable, type RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
@@ -23,7 +23,10 @@ export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate,
     requestId: ctx.id,
     stream: ctx.stream,
     get includeUsage() {
-      return ctx.dialect === 'chat' && (ctx.body === null ? ctx.request.includeUsage === true : ctx.body.get('stream_options.include_usage') === true)
+      return (
+        ctx.dialect === 'chat' &&
+        (ctx.body === null ? ctx.request.includeUsage === true : ctx.body.get('stream_options.include_usage') === true)
+      )
     },
     sse: ctx.sse,
     names: new Map<string, string>(),
@@ -41,7 +44,13 @@ export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate,
 export function hopOf(kernel: Kernel, ctx: RequestState): Hop {
   if (ctx.hop !== null) return ctx.hop
   const target = ctx.plan?.targets[0] ?? { provider: 'gateway', model: ctx.requestedModel, connectionId: null, weight: 1 }
-    return makeHop(kernel, ctx, { target, connection: { ...NO_CONNECTION, provider: target.provider } }, kernel.provider(target.provider), ctx.dialect)
+  return makeHop(
+    kernel,
+    ctx,
+    { target, connection: { ...NO_CONNECTION, provider: target.provider } },
+    kernel.provider(target.provider),
+    ctx.dialect,
+  )
 }
 
 const NO_CONNECTION: Connection = {
@@ -93,7 +102,8 @@ export class CallState implements EncodedCall {
   }
 
   get body(): WireBody {
-    if (this.#body === null) throw new GatewayError('The call has no wire body before it is encoded.', { status: 500, type: 'api_error' })
+    if (this.#body === null)
+      throw new GatewayError('The call has no wire body before it is encoded.', { status: 500, type: 'api_error' })
     return this.#body
   }
 

@@ -7,9 +7,8 @@ import { requestId } from '../lib/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Operation } from '../types/canonical.ts'
 import type { Attempt, Candidate, Lease, Outcome, Plan, Principal, Reply, RequestContext, Step } from '../types/context.ts'
-import type { SkipReason } from '../types/error.ts'
 import type { Hop, WireBody } from '../types/dialect.ts'
-import type { GatewayErrorShape } from '../types/error.ts'
+import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
 
@@ -125,7 +124,12 @@ export class RequestState implements RequestContext {
   }
 
   skip(candidate: Candidate, reason: SkipReason, until?: number): void {
-    this.attempts.push({ candidate, startedAt: this.startedAt, action: 'skipped', skipped: until === undefined ? { reason } : { reason, until } })
+    this.attempts.push({
+      candidate,
+      startedAt: this.startedAt,
+      action: 'skipped',
+      skipped: until === undefined ? { reason } : { reason, until },
+    })
   }
 
   warn(slug: string): void {

@@ -18,12 +18,21 @@ export async function sendResult(kernel: Kernel, ctx: RequestState, result: Resu
   if (body === null || body instanceof Uint8Array) return reply.send(ctx, status, headers, body)
   reply.openStream(ctx)
   const unbind = ctx.onStop((reason) => body.cancel(reason))
-  await body.pump({ write: (chunk) => (reply.write(chunk), true), drained: () => reply.drained() })
+  const write = (chunk: Uint8Array | string): boolean => {
+    reply.write(chunk)
+    return true
+  }
+  await body.pump({ write, drained: () => reply.drained() })
   unbind()
   reply.end()
 }
 
-async function sendFull(kernel: Kernel, ctx: RequestState, result: Extract<Result, { kind: 'full' }>, reply: ReplyWriter): Promise<void> {
+async function sendFull(
+  kernel: Kernel,
+  ctx: RequestState,
+  result: Extract<Result, { kind: 'full' }>,
+  reply: ReplyWriter,
+): Promise<void> {
   const { hooks } = ctx.generation
   let { wire } = result
   let changed = null
@@ -36,7 +45,14 @@ async function sendFull(kernel: Kernel, ctx: RequestState, result: Extract<Resul
     return reply.send(ctx, 200, JSON_TYPE, concatBytes(wire.body.toBytes()))
   }
   const response = changed ?? result.response
-  ctx.facts ??= { content: true, contentBytes: 0, terminal: true, usage: response.usage as never, finish: response.choices[0]?.finish ?? null, error: null }
+  ctx.facts ??= {
+    content: true,
+    contentBytes: 0,
+    terminal: true,
+    usage: response.usage as never,
+    finish: response.choices[0]?.finish ?? null,
+    error: null,
+  }
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }
 
@@ -49,7 +65,10 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
   ctx.facts = source.facts
   const unbind = ctx.onStop((reason) => source.cancel(reason))
   reply.openStream(ctx)
-  const sink = source.lane === 'bytes' ? new ByteSink(reply) : new EventSink(ctx, driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply)
+  const sink =
+    source.lane === 'bytes'
+      ? new ByteSink(reply)
+      : new EventSink(ctx, driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply)
   sink.onFailure = (error) => source.cancel(error)
   try {
     await source.pump(sink)
@@ -90,7 +109,12 @@ class ByteSink implements FinishingSink {
 
   frame(piece: Uint8Array | string): void {
     const last = this.#pieces[this.#pieces.length - 1]
-    if (last instanceof Uint8Array && piece instanceof Uint8Array && last.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset) {
+    if (
+      last instanceof Uint8Array &&
+      piece instanceof Uint8Array &&
+      last.buffer === piece.buffer &&
+      last.byteOffset + last.length === piece.byteOffset
+    ) {
       // Buffer.subarray keeps Buffers Buffers; the joined view must be of the same kind.
       this.#pieces[this.#pieces.length - 1] = joined(last, piece)
     } else this.#pieces.push(piece)
@@ -184,7 +208,8 @@ class EventSink implements FinishingSink {
     this.#events = []
     if (events.length === 0) return
     try {
-      for (const event of await (this.#ctx.generation.hooks.batch?.(this.#ctx, events) ?? events)) this.#text += this.#encoder.event(event)
+      for (const event of await (this.#ctx.generation.hooks.batch?.(this.#ctx, events) ?? events))
+        this.#text += this.#encoder.event(event)
     } catch (error) {
       return this.#fail(error)
     }

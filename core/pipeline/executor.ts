@@ -42,10 +42,16 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
   const waits = skipped.flatMap(({ until }) => (until === undefined ? [] : [Math.max(0, until - ctx.startedAt)]))
   const retryAfterMs = waits.length > 0 ? Math.min(...waits) : null
   const circuits = skipped.every(({ reason }) => reason === 'circuit_open')
-  const busy = skipped.some(({ reason }) => reason === 'cooldown' || reason === 'at_capacity' || reason === 'quota_exhausted' || reason === 'model_locked')
+  const busy = skipped.some(
+    ({ reason }) =>
+      reason === 'cooldown' || reason === 'at_capacity' || reason === 'quota_exhausted' || reason === 'model_locked',
+  )
   const reasons = [...new Set(skipped.map(({ reason }) => reason))].join(', ')
   if (busy && !circuits) return GatewayError.rateLimited(`No account can take this request now (${reasons}).`, retryAfterMs)
-  return GatewayError.unavailable(`No account can take this request now (${reasons}).`, retryAfterMs === null ? {} : { retryAfterMs })
+  return GatewayError.unavailable(
+    `No account can take this request now (${reasons}).`,
+    retryAfterMs === null ? {} : { retryAfterMs },
+  )
 }
 
 async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
@@ -67,7 +73,8 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
         break
       }
       sent++
-      if (action === 'return' || ctx.stopped !== null) throw failures.length > 0 && error.upstream === null ? error : finalError([error], ctx.dialect)
+      if (action === 'return' || ctx.stopped !== null)
+        throw failures.length > 0 && error.upstream === null ? error : finalError([error], ctx.dialect)
       failures.push(error)
       if (action === 'retry_fresh_socket' && !fresh) {
         attempt.action = action
@@ -81,7 +88,12 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
   throw finalError(failures, ctx.dialect)
 }
 
-async function tryOnce(kernel: Kernel, ctx: RequestState, candidate: Candidate, attempt: Attempt): Promise<{ result: Result } | { error: GatewayErrorShape }> {
+async function tryOnce(
+  kernel: Kernel,
+  ctx: RequestState,
+  candidate: Candidate,
+  attempt: Attempt,
+): Promise<{ result: Result } | { error: GatewayErrorShape }> {
   const { attempt: wrapped } = ctx.generation.hooks
   const startedAt = kernel.clock.monotonic()
   ctx.candidate = candidate

@@ -1,11 +1,12 @@
 // Internal calls: a panel, a judge, an embedder, a probe. With a parent they are steps of its request and settle with it;
 // without one they settle on their own under their source.
+
+import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
 import { noUsage } from '../lib/token-estimate.ts'
 import type { CanonicalRequest, Usage } from '../types/canonical.ts'
 import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
 import { RequestState } from './context.ts'
 import { transformed } from './egress.ts'
 import { execute } from './executor.ts'
@@ -17,7 +18,10 @@ import { settle } from './settle.ts'
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
   const ctx = childContext(kernel, request, options, parent)
-  const unbind = [parent?.onStop((reason) => ctx.stop(reason)), onAbort(options.signal, () => ctx.stop(GatewayError.clientGone()))]
+  const unbind = [
+    parent?.onStop((reason) => ctx.stop(reason)),
+    onAbort(options.signal, () => ctx.stop(GatewayError.clientGone())),
+  ]
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
     if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
@@ -38,7 +42,12 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
   }
 }
 
-function childContext(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions, parent: RequestState | null): RequestState {
+function childContext(
+  kernel: Kernel,
+  request: CanonicalRequest,
+  options: InvokeOptions,
+  parent: RequestState | null,
+): RequestState {
   const ctx = new RequestState({
     ingress: null,
     generation: parent?.generation ?? kernel.generation,
@@ -54,7 +63,8 @@ function childContext(kernel: Kernel, request: CanonicalRequest, options: Invoke
   ctx.decode = () => request
   ctx.stream = request.stream
   ctx.requestedModel = request.model
-  if (parent !== null) Object.assign(ctx, { principal: parent.principal, costCenter: parent.costCenter, sessionId: parent.sessionId })
+  if (parent !== null)
+    Object.assign(ctx, { principal: parent.principal, costCenter: parent.costCenter, sessionId: parent.sessionId })
   else ctx.principal = { ...ctx.principal, orgId: options.orgId ?? null }
   return ctx
 }
@@ -67,7 +77,14 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
       const response = await hooks.response(ctx, result.response)
       if (response !== result.response) answer = { kind: 'full', response }
     }
-    ctx.facts ??= { content: true, contentBytes: 0, terminal: true, usage: result.response.usage as Usage, finish: null, error: null }
+    ctx.facts ??= {
+      content: true,
+      contentBytes: 0,
+      terminal: true,
+      usage: result.response.usage as Usage,
+      finish: null,
+      error: null,
+    }
     transformed.add(answer)
   }
   done(200, null)
@@ -77,7 +94,11 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
 type StreamResult = Extract<Result, { kind: 'stream' }>
 
 /** The child of a streamed answer ends when its stream does. */
-function settlingSource(source: StreamResult['source'], ctx: RequestState, done: (status: number, error: GatewayError | null) => void): StreamResult['source'] {
+function settlingSource(
+  source: StreamResult['source'],
+  ctx: RequestState,
+  done: (status: number, error: GatewayError | null) => void,
+): StreamResult['source'] {
   ctx.facts = source.facts
   return {
     lane: source.lane,

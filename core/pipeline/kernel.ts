@@ -1,12 +1,13 @@
 // What every exchange of one gateway shares. Built once by createGateway; only `generation` changes.
+
+import type { RouteTable } from '../http/data-routes.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
-import type { Provider } from '../types/provider.ts'
 import type { Ports } from '../types/gateway.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
-import type { RouteTable } from '../http/data-routes.ts'
+import type { Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
 import type { Ticker } from './ticker.ts'
 

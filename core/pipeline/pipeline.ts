@@ -95,7 +95,9 @@ export async function resolve(ctx: RequestState): Promise<Plan> {
 async function withDeadline(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { deadlineMs } = kernel.options
   if (deadlineMs <= 0) return execute(kernel, ctx)
-  const timer = kernel.clock.timer(deadlineMs, () => ctx.stop(GatewayError.timeout(`The request took longer than its deadline of ${deadlineMs} ms.`)))
+  const timer = kernel.clock.timer(deadlineMs, () =>
+    ctx.stop(GatewayError.timeout(`The request took longer than its deadline of ${deadlineMs} ms.`)),
+  )
   try {
     return await execute(kernel, ctx)
   } finally {

@@ -4,9 +4,9 @@ import { asCallerError } from '../errors/classify.ts'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
+import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Sink } from '../types/ports.ts'
-import type { Dialect } from '../types/canonical.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
@@ -100,12 +100,23 @@ export class ReplyWriter {
   presentable(thrown: unknown, dialect: Dialect): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
     if (!GatewayError.is(thrown)) {
-      this.#kernel.log.error('request.failed', { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) })
+      this.#kernel.log.error('request.failed', {
+        error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+      })
     }
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
     const { status, type, code, param, retryAfterMs, skip, upstream } = error
-    return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, upstream: upstream ?? undefined, cause: error })
+    return new GatewayError(message, {
+      status,
+      type,
+      code,
+      param,
+      retryAfterMs,
+      skip,
+      upstream: upstream ?? undefined,
+      cause: error,
+    })
   }
 
   /** Heartbeat and stall, from the shared ticker. Only ever called between whole frames: writes are whole frames. */
@@ -137,7 +148,12 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
   if (sent > 0) out.push('x-gateway-attempts', String(sent))
   if (status < 400) {
     if (ctx.candidate !== null) {
-      out.push('x-gateway-provider', headerText(ctx.candidate.connection.provider), 'x-gateway-model', headerText(ctx.candidate.target.model))
+      out.push(
+        'x-gateway-provider',
+        headerText(ctx.candidate.connection.provider),
+        'x-gateway-model',
+        headerText(ctx.candidate.target.model),
+      )
     }
     if (ctx.operation === 'chat') {
       out.push('x-gateway-cache', ctx.cached === false ? 'miss' : 'hit')

@@ -62,7 +62,9 @@ function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
 }
 
 function sane(usage: Usage): boolean {
-  return [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every((count) => Number.isFinite(count) && count >= 0)
+  return [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every(
+    (count) => Number.isFinite(count) && count >= 0,
+  )
 }
 
 function requestOrNull(ctx: RequestState) {
@@ -90,5 +92,9 @@ function stepOf(ctx: RequestState, usage: Usage, ending: Ending, cutShort: boole
 }
 
 function failed(kernel: Kernel, ctx: RequestState, where: string, error: unknown): void {
-  kernel.log.error('settle.failed', { requestId: ctx.id, where, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  kernel.log.error('settle.failed', {
+    requestId: ctx.id,
+    where,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
 }

@@ -15,7 +15,11 @@ export function openUnit(hasDatabase: boolean): OpenUnit {
     statements,
     add(...added) {
       if (!hasDatabase) {
-        throw new GatewayError('A plugin wants to write, and this gateway has no database.', { status: 503, type: 'api_error', code: 'storage_unavailable' })
+        throw new GatewayError('A plugin wants to write, and this gateway has no database.', {
+          status: 503,
+          type: 'api_error',
+          code: 'storage_unavailable',
+        })
       }
       statements.push(...added)
     },

@@ -97,7 +97,8 @@ export class UpstreamStream implements StreamSource {
   fail(error: GatewayErrorShape): void {
     if (this.#over) return
     // A cut after the terminal event takes nothing from the answer.
-    if (this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream') return this.#finish()
+    if (this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream')
+      return this.#finish()
     this.facts.error = error
     this.#over = true
     this.#init.abort(error)

@@ -1,7 +1,8 @@
 // One upstream call: sends the wire request, looks at what comes back, and turns it into a Result or a failure.
 // JSON where a stream was asked, a stream where JSON was asked, HTML, errors under HTTP 200: all end up where they belong.
-import { retryHint } from '../errors/retry-hint.ts'
+
 import { GatewayError } from '../errors/gateway-error.ts'
+import { retryHint } from '../errors/retry-hint.ts'
 import { concatBytes } from '../lib/bytes.ts'
 import { collector } from '../lib/collect.ts'
 import { createSseSplitter } from '../lib/sse.ts'
@@ -72,8 +73,10 @@ class UpstreamExchange implements WireHandler {
       ctx.onStop((reason) => this.#stop(reason)),
       kernel.ticker.add({
         tick: (now) => {
-          if (!this.#paused && idle > 0 && now - ctx.lastReadAt >= idle) this.#stop(GatewayError.timeout(`The upstream was silent for ${idle} ms.`))
-          else if (now - startedAt >= MAX_STREAM_MS) this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
+          if (!this.#paused && idle > 0 && now - ctx.lastReadAt >= idle)
+            this.#stop(GatewayError.timeout(`The upstream was silent for ${idle} ms.`))
+          else if (now - startedAt >= MAX_STREAM_MS)
+            this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
         },
       }),
     )
@@ -172,13 +175,20 @@ class UpstreamExchange implements WireHandler {
       this.#settle(byteAnswer(body, driver, hop, ctx))
     } catch (error) {
       const own = GatewayError.from(error)
-      this.#fail(own.status >= 500 || own.upstream !== null ? hinted(own, this.#headers, bytes, kernel.clock.now()) : GatewayError.protocol('The upstream answered something that cannot be understood.', own))
+      this.#fail(
+        own.status >= 500 || own.upstream !== null
+          ? hinted(own, this.#headers, bytes, kernel.clock.now())
+          : GatewayError.protocol('The upstream answered something that cannot be understood.', own),
+      )
     }
   }
 
   #errorOf(bytes: Uint8Array): GatewayErrorShape {
     if (this.#status >= 300 && this.#status < 400) {
-      return GatewayError.upstream(this.#status, `The upstream answered with a redirect (${this.#status}), which is not followed. Check the base URL of the connection.`)
+      return GatewayError.upstream(
+        this.#status,
+        `The upstream answered with a redirect (${this.#status}), which is not followed. Check the base URL of the connection.`,
+      )
     }
     return this.#call.driver.decodeError(this.#status, this.#headers as HeaderBag, bytes)
   }

@@ -7,9 +7,10 @@ import type { Plugin, PluginDefinition } from '../types/plugin.ts'
 export const PLUGIN_API_VERSION = 1
 
 /** Makes a plugin factory. The options argument is typed by `config`. */
-export function definePlugin<C extends ZodObject = ZodObject<Record<never, never>>, S extends Record<string, ZodType> = Record<never, ZodType>>(
-  definition: PluginDefinition<C, S>,
-): (options?: z.input<C>) => Plugin {
+export function definePlugin<
+  C extends ZodObject = ZodObject<Record<never, never>>,
+  S extends Record<string, ZodType> = Record<never, ZodType>,
+>(definition: PluginDefinition<C, S>): (options?: z.input<C>) => Plugin {
   return (options) => ({ name: definition.name, requires: definition.requires ?? [], definition, options: options ?? {} })
 }
 
@@ -43,6 +44,8 @@ export function sameOptions(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameOptions((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+    keys.every(
+      (key) => Object.hasOwn(b, key) && sameOptions((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
   )
 }

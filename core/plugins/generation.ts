@@ -43,7 +43,8 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   const kept = carriedOver(wanted, previous, source.services)
   const built: PluginInstance[] = []
   const fresh: PluginInstance[] = []
-  const service = (token: string): unknown => built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
+  const service = (token: string): unknown =>
+    built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
   try {
     for (const instance of setupOrder(wanted, kept, service, built)) {
       const old = kept.get(instance.plugin.name)
@@ -51,7 +52,8 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
         fresh.push(instance)
         await setUp(instance, source, service)
         // Whoever uses a service that is new now cannot be carried over.
-        for (const [name, candidate] of kept) if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
+        for (const [name, candidate] of kept)
+          if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
       }
       built.push(old ?? instance)
     }
@@ -79,7 +81,10 @@ export async function retire(old: Generation, next: Generation | null, log: Logg
   for (const instance of [...old.instances].reverse()) {
     if (living.has(instance)) continue
     for (const failure of await tearDown(instance)) {
-      log.error('plugin.teardown_failed', { plugin: instance.plugin.name, error: failure instanceof Error ? failure.message : String(failure) })
+      log.error('plugin.teardown_failed', {
+        plugin: instance.plugin.name,
+        error: failure instanceof Error ? failure.message : String(failure),
+      })
     }
   }
 }
@@ -87,7 +92,9 @@ export async function retire(old: Generation, next: Generation | null, log: Logg
 async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
   const { plugin } = instance
   if (plugin.definition.migrations?.length && source.db === undefined) {
-    throw new Error(`The plugin \`${plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`)
+    throw new Error(
+      `The plugin \`${plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`,
+    )
   }
   const scope = pluginScope(instance, { ...source.facilities, service }, source.settings)
   try {
@@ -115,13 +122,17 @@ function carriedOver(
   const kept = new Map<string, PluginInstance>()
   for (const instance of wanted) {
     const old = previous?.instances.find((candidate) => candidate.plugin.name === instance.plugin.name)
-    const stale = [...(old?.uses ?? [])].some((token) => services.has(token) && services.get(token) !== previous?.services.get(token))
-    if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options)) kept.set(old.plugin.name, old)
+    const stale = [...(old?.uses ?? [])].some(
+      (token) => services.has(token) && services.get(token) !== previous?.services.get(token),
+    )
+    if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options))
+      kept.set(old.plugin.name, old)
   }
   for (let changed = true; changed; ) {
     changed = false
     for (const [name, instance] of kept) {
-      const providers = previous?.instances.filter((other) => [...other.provides.keys()].some((token) => instance.uses.has(token))) ?? []
+      const providers =
+        previous?.instances.filter((other) => [...other.provides.keys()].some((token) => instance.uses.has(token))) ?? []
       if (providers.some((provider) => kept.get(provider.plugin.name) !== provider)) {
         kept.delete(name)
         changed = true
@@ -148,11 +159,18 @@ function* setupOrder(
   }
 }
 
-function unmet(waiting: readonly PluginInstance[], wanted: readonly PluginInstance[], kept: ReadonlyMap<string, PluginInstance>): string {
+function unmet(
+  waiting: readonly PluginInstance[],
+  wanted: readonly PluginInstance[],
+  kept: ReadonlyMap<string, PluginInstance>,
+): string {
   const names = new Set(wanted.map((instance) => instance.plugin.name))
   for (const { plugin } of waiting) {
-    const missing = plugin.requires.find((need) => !names.has(need) && ![...kept.values()].some((instance) => instance.provides.has(need)))
-    if (missing !== undefined) return `The plugin \`${plugin.name}\` requires \`${missing}\`, which is neither a plugin of this configuration nor a service one of them provides.`
+    const missing = plugin.requires.find(
+      (need) => !names.has(need) && ![...kept.values()].some((instance) => instance.provides.has(need)),
+    )
+    if (missing !== undefined)
+      return `The plugin \`${plugin.name}\` requires \`${missing}\`, which is neither a plugin of this configuration nor a service one of them provides.`
   }
   return `These plugins require each other in a circle: ${waiting.map(({ plugin }) => plugin.name).join(', ')}.`
 }

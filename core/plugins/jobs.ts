@@ -18,17 +18,22 @@ export function startJob({ name, ms, run, clock, log }: Job): () => Promise<void
   let running: Promise<void> = Promise.resolve()
 
   const schedule = (): void => {
-    timer = clock.timer(ms * (1 - JITTER + 2 * JITTER * Math.random()), () => {
-      running = once().finally(() => {
-        if (!abort.signal.aborted) schedule()
-      })
-    }, true)
+    timer = clock.timer(
+      ms * (1 - JITTER + 2 * JITTER * Math.random()),
+      () => {
+        running = once().finally(() => {
+          if (!abort.signal.aborted) schedule()
+        })
+      },
+      true,
+    )
   }
   const once = async (): Promise<void> => {
     try {
       await run(abort.signal)
     } catch (error) {
-      if (!abort.signal.aborted) log.error('job.failed', { job: name, error: error instanceof Error ? error.message : String(error) })
+      if (!abort.signal.aborted)
+        log.error('job.failed', { job: name, error: error instanceof Error ? error.message : String(error) })
     }
   }
 

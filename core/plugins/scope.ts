@@ -12,8 +12,8 @@ import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
 import type { Clock, Counters, Db, Logger } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import { startJob } from './jobs.ts'
 import type { PluginInstance } from './instance.ts'
+import { startJob } from './jobs.ts'
 
 /** What the gateway lends to every plugin. */
 export interface Facilities {
@@ -37,7 +37,11 @@ export interface SlotHolder {
   readonly slots: unknown[]
 }
 
-export function pluginScope(instance: PluginInstance, lent: Facilities, settingSource: SettingSource): PluginGateway<Record<string, ZodType>> {
+export function pluginScope(
+  instance: PluginInstance,
+  lent: Facilities,
+  settingSource: SettingSource,
+): PluginGateway<Record<string, ZodType>> {
   const { name, definition } = instance.plugin
   const log = scopedLog(lent.log, name)
   for (const [key, schema] of Object.entries((definition.settings ?? {}) as Record<string, ZodType>)) {
@@ -57,7 +61,8 @@ export function pluginScope(instance: PluginInstance, lent: Facilities, settingS
     },
     settings: {
       get: (key) => {
-        if (!instance.settings.has(key)) throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
+        if (!instance.settings.has(key))
+          throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
         return instance.settings.get(key) as never
       },
       watch: (key, fn) => {
@@ -89,7 +94,9 @@ export function pluginScope(instance: PluginInstance, lent: Facilities, settingS
       instance.uses.add(token as string)
       const service = lent.service(token as string)
       if (service === undefined) {
-        throw new Error(`The plugin \`${name}\` uses the service \`${token as string}\`, which no plugin provides. Name its provider in \`requires\`.`)
+        throw new Error(
+          `The plugin \`${name}\` uses the service \`${token as string}\`, which no plugin provides. Name its provider in \`requires\`.`,
+        )
       }
       return service as never
     },

@@ -1,15 +1,5 @@
 // The dialect port: what an adapter in adapters/dialects implements, and the facts of one hop.
-import type {
-  CanonicalRequest,
-  CanonicalResponse,
-  Dialect,
-  Effort,
-  Frozen,
-  Json,
-  JsonObject,
-  Operation,
-  Usage,
-} from './canonical.ts'
+import type { CanonicalRequest, CanonicalResponse, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
 import type { HeaderBag } from './ports.ts'
 import type { Emit, StreamEvent, StreamFacts } from './stream.ts'

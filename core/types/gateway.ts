@@ -2,8 +2,8 @@
 import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
 import type { DialectDriver } from './dialect.ts'
-import type { Provider } from './provider.ts'
 import type { Clock, Counters, Db, Ingress, Logger, Peer, Sink, Transport } from './ports.ts'
+import type { Provider } from './provider.ts'
 
 export interface Gateway {
   /** Both planes, any runtime. Bound, so that `app.mount('/llm', gateway)` works. */

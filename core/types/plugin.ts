@@ -126,13 +126,9 @@ export interface Migration {
   up: string | { sqlite: string; postgresql: string }
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a setup without teardown returns nothing
 export type Teardown = void | (() => Awaitable<void>)
 
-export interface PluginDefinition<
-  C extends ZodObject = ZodObject,
-  S extends Record<string, ZodType> = Record<never, ZodType>,
-> {
+export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Record<string, ZodType> = Record<never, ZodType>> {
   /** kebab-case; prefixes storage, tables and counters. */
   name: string
   /** Names of plugins or service tokens: they are set up first. */

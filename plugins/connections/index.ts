@@ -1,7 +1,8 @@
 // Provider connections from gateway.config.ts, and the resolution of `<provider>/<model>` to a plan.
-import { definePlugin } from '../../core/plugins/define.ts'
+
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import { globMatch } from '../../core/lib/glob.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
 import type { ConnectionService } from '../../core/services.ts'
 
 /** Provides the service `connections` and resolves concrete model strings. */
@@ -37,7 +38,11 @@ export const connections = definePlugin({
         const provider = ctx.requestedModel.slice(0, slash)
         if (!service.knows(provider)) return undefined
         const model = ctx.requestedModel.slice(slash + 1)
-        return { targets: [{ provider: canonical(provider), model, connectionId: null, weight: 1 }], strategy: 'direct', virtualModel: null }
+        return {
+          targets: [{ provider: canonical(provider), model, connectionId: null, weight: 1 }],
+          strategy: 'direct',
+          virtualModel: null,
+        }
       },
       { order: 'post' },
     )

@@ -12,7 +12,13 @@ export const health = definePlugin({
       path: '/healthz',
       summary: 'Status, profile, and the health of what the gateway depends on; 200 even when degraded.',
       role: 'public',
-      handler: () => ({ status: draining() ? 'draining' : 'ok', profile: status.profile, version: status.version, database: 'none', shared_store: 'none' }),
+      handler: () => ({
+        status: draining() ? 'draining' : 'ok',
+        profile: status.profile,
+        version: status.version,
+        database: 'none',
+        shared_store: 'none',
+      }),
     })
     gateway.api({
       method: 'GET',
@@ -26,7 +32,11 @@ export const health = definePlugin({
       path: '/health/readiness',
       summary: '503 while the gateway drains or cannot serve.',
       role: 'public',
-      handler: () => Response.json({ status: draining() ? 'draining' : 'ready' }, { status: draining() ? 503 : 200, headers: { 'cache-control': 'no-store' } }),
+      handler: () =>
+        Response.json(
+          { status: draining() ? 'draining' : 'ready' },
+          { status: draining() ? 503 : 200, headers: { 'cache-control': 'no-store' } },
+        ),
     })
   },
 })

@@ -11,17 +11,33 @@ export const metrics = definePlugin({
   setup(gateway) {
     const exposition = gateway.use('exposition')
     const labels = ['operation', 'dialect', 'provider']
-    const requests = gateway.metrics.counter('requests_total', 'Requests by final status; 499 = the client left, 502 = a started stream failed.', [...labels, 'status'])
+    const requests = gateway.metrics.counter(
+      'requests_total',
+      'Requests by final status; 499 = the client left, 502 = a started stream failed.',
+      [...labels, 'status'],
+    )
     const duration = gateway.metrics.histogram('request_duration_seconds', 'From ingress to the end of the answer.', labels)
-    const firstByte = gateway.metrics.histogram('time_to_first_token_seconds', 'From ingress to the first content byte of a stream.', labels, SHORT)
-    const tokens = gateway.metrics.counter('tokens_total', 'Tokens by type: input, cache_read, cache_write, output, reasoning.', ['provider', 'type'])
-    const attempts = gateway.metrics.counter('attempts_total', 'Upstream attempts by what became of them.', ['provider', 'result'])
+    const firstByte = gateway.metrics.histogram(
+      'time_to_first_token_seconds',
+      'From ingress to the first content byte of a stream.',
+      labels,
+      SHORT,
+    )
+    const tokens = gateway.metrics.counter('tokens_total', 'Tokens by type: input, cache_read, cache_write, output, reasoning.', [
+      'provider',
+      'type',
+    ])
+    const attempts = gateway.metrics.counter('attempts_total', 'Upstream attempts by what became of them.', [
+      'provider',
+      'result',
+    ])
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
     const bound = new BoundSeries(requests, duration, firstByte)
 
     gateway.hook('settled', (ctx, outcome) => {
       bound.observe(ctx, outcome)
-      for (const { candidate, action } of ctx.attempts) attempts.inc({ provider: candidate.connection.provider, result: action ?? 'failed' })
+      for (const { candidate, action } of ctx.attempts)
+        attempts.inc({ provider: candidate.connection.provider, result: action ?? 'failed' })
       for (const { provider, usage } of outcome.steps) {
         add(tokens, provider, 'input', usage.inputTotal)
         add(tokens, provider, 'cache_read', usage.cacheRead)
@@ -49,7 +65,10 @@ class BoundSeries {
   readonly #requests: Counter
   readonly #duration: Histogram
   readonly #firstByte: Histogram
-  readonly #bound = new Map<string, { count: { inc(): void }; took: { observe(value: number): void }; first: { observe(value: number): void } }>()
+  readonly #bound = new Map<
+    string,
+    { count: { inc(): void }; took: { observe(value: number): void }; first: { observe(value: number): void } }
+  >()
 
   constructor(requests: Counter, duration: Histogram, firstByte: Histogram) {
     this.#requests = requests

@@ -23,8 +23,10 @@ export function chunkWriter(head: ChunkHead): ChunkWriter {
   const open = `data: {${headMembers(head)},"choices":[`
   return {
     delta: (choice, delta) => `${open}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`,
-    logprobs: (choice, logprobs) => `${open}{"index":${choice},"delta":{},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}]}\n\n`,
-    finish: (choice, reason) => `${open}{"index":${choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]}\n\n`,
+    logprobs: (choice, logprobs) =>
+      `${open}{"index":${choice},"delta":{},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}]}\n\n`,
+    finish: (choice, reason) =>
+      `${open}{"index":${choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]}\n\n`,
     usage: (usage) => `${open}],"usage":${JSON.stringify(usage)}}\n\n`,
   }
 }

@@ -18,7 +18,8 @@ export function spokenContent(content: Json | undefined): Spoken {
     if (part.type === 'text') spoken.text += text(part.text) ?? ''
     else if (part.type === 'thinking') {
       if (typeof part.thinking === 'string') spoken.reasoning += part.thinking
-      else if (Array.isArray(part.thinking)) for (const inner of part.thinking) if (isObject(inner)) spoken.reasoning += text(inner.text) ?? ''
+      else if (Array.isArray(part.thinking))
+        for (const inner of part.thinking) if (isObject(inner)) spoken.reasoning += text(inner.text) ?? ''
     }
   }
   return spoken

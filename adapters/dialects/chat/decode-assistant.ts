@@ -30,7 +30,13 @@ export function decodeAssistant(message: JsonObject, at: string, body: WireBody)
   const audio = optionalObject(message, 'audio', `${at}.`)
   if (audio !== undefined) {
     const id = requiredString(audio, 'id', `${at}.audio.`)
-    parts.push({ t: 'audio', src: { kind: 'file', id }, format: '', id, ...(text(audio.transcript) ? { transcript: audio.transcript as string } : {}) })
+    parts.push({
+      t: 'audio',
+      src: { kind: 'file', id },
+      format: '',
+      id,
+      ...(text(audio.transcript) ? { transcript: audio.transcript as string } : {}),
+    })
   }
   for (const image of Array.isArray(message.images) ? message.images : []) {
     const url = isObject(image) && isObject(image.image_url) ? text(image.image_url.url) : undefined
@@ -40,16 +46,25 @@ export function decodeAssistant(message: JsonObject, at: string, body: WireBody)
     parts.push(decodeCall(call, `${at}.tool_calls.${index}`, body))
   })
   const legacy = optionalObject(message, 'function_call', `${at}.`)
-  if (legacy !== undefined) parts.push({ t: 'tool_call', id: randomId('call_'), idMinted: true, kind: 'function', ...named(legacy, `${at}.function_call`, body) })
+  if (legacy !== undefined)
+    parts.push({
+      t: 'tool_call',
+      id: randomId('call_'),
+      idMinted: true,
+      kind: 'function',
+      ...named(legacy, `${at}.function_call`, body),
+    })
   return parts
 }
 
 /** Reasoning of an assistant message, request or answer: one source is read, vendors repeat the same text in several fields. */
 export function decodeReasoning(message: JsonObject): Part[] {
-  const details = Array.isArray(message.reasoning_details) && message.reasoning_details.length > 0 ? message.reasoning_details : null
+  const details =
+    Array.isArray(message.reasoning_details) && message.reasoning_details.length > 0 ? message.reasoning_details : null
   const blocks = Array.isArray(message.thinking_blocks) ? message.thinking_blocks.filter(isObject) : []
   if (blocks.length > 0) return blocks.flatMap(thinkingBlock)
-  const plain = text(message.reasoning_content) ?? text(message.reasoning) ?? (details === null ? undefined : detailsText(details))
+  const plain =
+    text(message.reasoning_content) ?? text(message.reasoning) ?? (details === null ? undefined : detailsText(details))
   if (plain === undefined && details === null) return []
   return [{ t: 'reasoning', text: plain ?? '', ...(details === null ? {} : { ext: { chat: { reasoning_details: details } } }) }]
 }
@@ -72,7 +87,8 @@ function signatureOf(value: string, family: string): Signature {
 
 /** LiteLLM's field. */
 function thinkingBlock(block: JsonObject): Part[] {
-  if (block.type === 'redacted_thinking') return text(block.data) ? [{ t: 'reasoning', text: '', redacted: block.data as string }] : []
+  if (block.type === 'redacted_thinking')
+    return text(block.data) ? [{ t: 'reasoning', text: '', redacted: block.data as string }] : []
   const signature = text(block.signature)
   const thinking = text(block.thinking) ?? ''
   if (thinking === '' && signature === undefined) return []
@@ -83,10 +99,20 @@ function decodeCall(call: Json, at: string, body: WireBody): ToolCallPart & { t:
   if (!isObject(call)) throw wrongType(at, 'an object')
   const id = optionalString(call, 'id', `${at}.`)
   const signature = callSignature(call, '')
-  const head = { t: 'tool_call' as const, id: id || randomId('call_'), idMinted: !id, ...(signature === undefined ? {} : { signature }) }
+  const head = {
+    t: 'tool_call' as const,
+    id: id || randomId('call_'),
+    idMinted: !id,
+    ...(signature === undefined ? {} : { signature }),
+  }
   const custom = optionalObject(call, 'custom', `${at}.`)
   if (custom !== undefined) {
-    return { ...head, kind: 'custom', name: requiredString(custom, 'name', `${at}.custom.`), args: optionalString(custom, 'input', `${at}.custom.`) ?? '' }
+    return {
+      ...head,
+      kind: 'custom',
+      name: requiredString(custom, 'name', `${at}.custom.`),
+      args: optionalString(custom, 'input', `${at}.custom.`) ?? '',
+    }
   }
   return { ...head, kind: 'function', ...named(optionalObject(call, 'function', `${at}.`) ?? {}, `${at}.function`, body) }
 }
@@ -94,6 +120,8 @@ function decodeCall(call: Json, at: string, body: WireBody): ToolCallPart & { t:
 function named(fn: JsonObject, at: string, body: WireBody): { name: string; args: string } {
   const name = requiredString(fn, 'name', `${at}.`)
   // Some clients send the object itself; its text keeps the digits of big numbers.
-  const args = isObject(fn.arguments) ? (body.raw(`${at}.arguments`) as string) : (optionalString(fn, 'arguments', `${at}.`) ?? '')
+  const args = isObject(fn.arguments)
+    ? (body.raw(`${at}.arguments`) as string)
+    : (optionalString(fn, 'arguments', `${at}.`) ?? '')
   return { name, args }
 }

@@ -149,4 +149,3 @@ function joinAudio(sofar: JsonObject | null, delta: JsonObject): JsonObject {
   for (const key of ['data', 'transcript']) joined[key] = (text(sofar?.[key]) ?? '') + (text(delta[key]) ?? '')
   return joined
 }
-

@@ -1,8 +1,27 @@
 // Sampling, reasoning, output format and the other scalar options of a chat request → canonical.
-import type { CanonicalRequest, Effort, Json, JsonObject, OutputFormat, ReasoningOptions, Sampling } from '../../../core/types/canonical.ts'
-import { isObject, optionalArray, optionalBoolean, optionalNumber, optionalObject, optionalString, text, wrongType } from './read.ts'
+import type {
+  CanonicalRequest,
+  Effort,
+  Json,
+  JsonObject,
+  OutputFormat,
+  ReasoningOptions,
+  Sampling,
+} from '../../../core/types/canonical.ts'
+import {
+  isObject,
+  optionalArray,
+  optionalBoolean,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  text,
+  wrongType,
+} from './read.ts'
 
-type Options = Partial<Omit<CanonicalRequest, 'model' | 'stream' | 'source' | 'system' | 'messages' | 'tools' | 'headers' | 'ext'>>
+type Options = Partial<
+  Omit<CanonicalRequest, 'model' | 'stream' | 'source' | 'system' | 'messages' | 'tools' | 'headers' | 'ext'>
+>
 
 const EFFORTS: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 const TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'priority', 'scale'])
@@ -20,7 +39,10 @@ export function decodeOptions(wire: JsonObject): Options & { sampling: Sampling 
   put('maxTokens', optionalNumber(wire, 'max_completion_tokens') ?? optionalNumber(wire, 'max_tokens'))
   put('stop', decodeStop(wire.stop))
   put('logprobs', decodeLogprobs(wire))
-  put('modalities', optionalArray(wire, 'modalities')?.filter((kind) => kind === 'text' || kind === 'audio' || kind === 'image'))
+  put(
+    'modalities',
+    optionalArray(wire, 'modalities')?.filter((kind) => kind === 'text' || kind === 'audio' || kind === 'image'),
+  )
   const audio = optionalObject(wire, 'audio')
   if (audio !== undefined) put('audioOut', { voice: audio.voice ?? null, format: text(audio.format) ?? 'wav' })
   put('endUser', text(optionalString(wire, 'user')))
@@ -108,7 +130,8 @@ function decodeReasoningOptions(wire: JsonObject): ReasoningOptions | undefined 
 function decodeStop(stop: Json | undefined): string[] | undefined {
   if (stop === undefined || stop === null) return undefined
   const list = typeof stop === 'string' ? [stop] : stop
-  if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'string')) throw wrongType('stop', 'a string or an array of strings')
+  if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'string'))
+    throw wrongType('stop', 'a string or an array of strings')
   return list.length > 0 ? list : undefined
 }
 

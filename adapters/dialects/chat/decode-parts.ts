@@ -1,7 +1,16 @@
 // Message content → canonical parts: a string, or the part types of user, system and tool messages.
 import type { CacheMark, Ext, Json, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
 import { parseDataUrl } from '../shared/data-url.ts'
-import { isObject, optionalArray, optionalObject, optionalString, requiredString, text, unknownMembers, wrongType } from './read.ts'
+import {
+  isObject,
+  optionalArray,
+  optionalObject,
+  optionalString,
+  requiredString,
+  text,
+  unknownMembers,
+  wrongType,
+} from './read.ts'
 
 /** `at` is the content's own path, for error messages. Empty texts vanish unless they carry a cache mark. */
 export function decodeContent(content: Json | undefined, at: string): Part[] {
@@ -29,7 +38,11 @@ export function decodePart(item: Json, at: string): Part | null {
 
 /** Marks of OpenAI (`prompt_cache_breakpoint`) and of clients that send Anthropic's field anyway. */
 export function cacheMark(owner: JsonObject): CacheMark | undefined {
-  const mark = isObject(owner.cache_control) ? owner.cache_control : isObject(owner.prompt_cache_breakpoint) ? owner.prompt_cache_breakpoint : null
+  const mark = isObject(owner.cache_control)
+    ? owner.cache_control
+    : isObject(owner.prompt_cache_breakpoint)
+      ? owner.prompt_cache_breakpoint
+      : null
   if (mark === null) return undefined
   return mark.ttl === '5m' || mark.ttl === '1h' || mark.ttl === '30m' ? { ttl: mark.ttl } : {}
 }
@@ -70,7 +83,10 @@ function typedPart(item: JsonObject, at: string): Part | null {
     case 'file':
       return filePart(item, at)
     case 'video_url': {
-      const url = typeof item.video_url === 'string' ? item.video_url : requiredString(optionalObject(item, 'video_url', at) ?? {}, 'url', `${at}video_url.`)
+      const url =
+        typeof item.video_url === 'string'
+          ? item.video_url
+          : requiredString(optionalObject(item, 'video_url', at) ?? {}, 'url', `${at}video_url.`)
       return { t: 'video', src: imageSource(url), ...chatExt(item, VIDEO_KEYS) }
     }
     case 'thinking':
@@ -102,7 +118,8 @@ function filePart(item: JsonObject, at: string): Part {
   const filename = optionalString(file, 'filename', `${at}file.`)
   const name = filename === undefined ? {} : { filename }
   const id = optionalString(file, 'file_id', `${at}file.`)
-  if (text(id) !== undefined) return { t: 'document', src: { kind: 'file', id: id as string }, ...name, ...chatExt(item, FILE_KEYS) }
+  if (text(id) !== undefined)
+    return { t: 'document', src: { kind: 'file', id: id as string }, ...name, ...chatExt(item, FILE_KEYS) }
   const data = requiredString(file, 'file_data', `${at}file.`)
   const src = documentSource(data, filename)
   const mime = src.kind === 'base64' ? { mime: src.mime } : {}

@@ -2,7 +2,16 @@
 // (`{type:"grammar", syntax, definition}`), the chat wire nests them.
 import type { Json, JsonObject, Tool, ToolChoice } from '../../../core/types/canonical.ts'
 import { cacheMark, chatExt } from './decode-parts.ts'
-import { isObject, optionalArray, optionalBoolean, optionalObject, optionalString, requiredString, text, wrongType } from './read.ts'
+import {
+  isObject,
+  optionalArray,
+  optionalBoolean,
+  optionalObject,
+  optionalString,
+  requiredString,
+  text,
+  wrongType,
+} from './read.ts'
 
 export function decodeTools(wire: JsonObject): Tool[] {
   const tools = (optionalArray(wire, 'tools') ?? []).map((tool, index) => decodeTool(tool, `tools.${index}`))

@@ -35,14 +35,21 @@ export function secretMember(signature: Frozen<Signature> | undefined): JsonObje
 /** A function without arguments has an empty object: clients parse the text. */
 export function encodeCall(call: Frozen<ToolCallPart>): JsonObject {
   const head = { id: call.id }
-  if (call.kind === 'custom') return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(call.signature) }
-  return { ...head, type: 'function', function: { name: call.name, arguments: call.args === '' ? '{}' : call.args }, ...secretMember(call.signature) }
+  if (call.kind === 'custom')
+    return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(call.signature) }
+  return {
+    ...head,
+    type: 'function',
+    function: { name: call.name, arguments: call.args === '' ? '{}' : call.args },
+    ...secretMember(call.signature),
+  }
 }
 
 /** OpenRouter's convention for generated images; null for one that has no URL form. */
 export function encodeImage(part: Frozen<ImagePart>, index: number): JsonObject | null {
   const { src } = part
-  const url = src.kind === 'base64' ? dataUrl(src.mime, src.data) : src.kind === 'url' ? src.url : src.kind === 'uri' ? src.uri : null
+  const url =
+    src.kind === 'base64' ? dataUrl(src.mime, src.data) : src.kind === 'url' ? src.url : src.kind === 'uri' ? src.uri : null
   return url === null ? null : { type: 'image_url', image_url: { url }, index }
 }
 

@@ -32,7 +32,9 @@ export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, hop: 
 }
 
 function assistantContent(turn: readonly AnyMessage[], own: boolean, refusal: string, hop: Hop): string | JsonObject[] | null {
-  const spoken = turn.map((message) => message.parts.filter((part) => part.t === 'text' || (part.t === 'opaque' && part.dialect === 'chat')))
+  const spoken = turn.map((message) =>
+    message.parts.filter((part) => part.t === 'text' || (part.t === 'opaque' && part.dialect === 'chat')),
+  )
   const wire = spoken.flat().flatMap((part) => wireParts(part, own, hop))
   const rich = wire.some((part) => part.type !== 'text' || Object.keys(part).length > 2)
   if ((own && wire.length > 1) || (rich && (own || acceptsPartArrays(hop)))) return wire
@@ -46,7 +48,8 @@ function encodeCall(call: Frozen<ToolCallPart> & Frozen<Part>, hop: Hop): JsonOb
   const id = wireCallId(call.id, hop)
   const name = wireToolName(call.name, call.namespace, hop)
   const fits = signatureFits(call.signature, 'chat', hop.caps.family) || signatureFits(call.signature, 'chat', '')
-  const secret: JsonObject = fits && call.signature !== undefined ? { extra_content: { google: { thought_signature: call.signature.value } } } : {}
+  const secret: JsonObject =
+    fits && call.signature !== undefined ? { extra_content: { google: { thought_signature: call.signature.value } } } : {}
   if (travelsAsFunction(call, hop)) {
     noteFlattened(name, hop)
     return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: call.args }) }, ...secret }

@@ -47,7 +47,10 @@ export class ChoiceEncoder {
   finish(finish: Finish, native: string): string {
     if (this.#finished) return ''
     this.#finished = true
-    return this.#open() + this.#chunk.finish(this.#index, encodeFinish(finish, native, { toolCall: this.#calls.size > 0, refusal: this.#refused }))
+    return (
+      this.#open() +
+      this.#chunk.finish(this.#index, encodeFinish(finish, native, { toolCall: this.#calls.size > 0, refusal: this.#refused }))
+    )
   }
 
   /** The role chunk, before anything else of the choice. */
@@ -123,15 +126,27 @@ export class ChoiceEncoder {
   }
 
   #annotations(part: number, length: number, annotations: readonly Annotation[]): string {
-    const list = annotations.map((annotation) => encodeAnnotation(annotation, this.#offsets.get(part) ?? 0, length)).filter((wire) => wire !== null)
+    const list = annotations
+      .map((annotation) => encodeAnnotation(annotation, this.#offsets.get(part) ?? 0, length))
+      .filter((wire) => wire !== null)
     return list.length === 0 ? '' : this.#emit('annotations', JSON.stringify(list))
   }
 
   #callStart(part: number, meta: PartMeta): string {
-    const call: CallState = { index: this.#calls.size, custom: meta.kind === 'custom', streamed: false, signed: meta.signature !== undefined }
+    const call: CallState = {
+      index: this.#calls.size,
+      custom: meta.kind === 'custom',
+      streamed: false,
+      signed: meta.signature !== undefined,
+    }
     this.#calls.set(part, call)
-    const body = call.custom ? { type: 'custom', custom: { name: meta.name ?? '', input: '' } } : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
-    return this.#emit('tool_calls', JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(meta.signature) }]))
+    const body = call.custom
+      ? { type: 'custom', custom: { name: meta.name ?? '', input: '' } }
+      : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
+    return this.#emit(
+      'tool_calls',
+      JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(meta.signature) }]),
+    )
   }
 
   #args(part: number, args: string): string {
@@ -140,7 +155,12 @@ export class ChoiceEncoder {
     call.streamed = true
     this.contentBytes += byteLength(args)
     const text = JSON.stringify(args)
-    return this.#emit('tool_calls', call.custom ? `[{"index":${call.index},"custom":{"input":${text}}}]` : `[{"index":${call.index},"function":{"arguments":${text}}}]`)
+    return this.#emit(
+      'tool_calls',
+      call.custom
+        ? `[{"index":${call.index},"custom":{"input":${text}}}]`
+        : `[{"index":${call.index},"function":{"arguments":${text}}}]`,
+    )
   }
 
   /** A function always has arguments that parse, and a secret that became known late still goes out. */

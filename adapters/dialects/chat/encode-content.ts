@@ -53,7 +53,8 @@ function bareParts(part: AnyPart, own: boolean, hop: Hop): JsonObject[] {
     case 'audio':
       return [audioPart(part, own, hop)]
     case 'video':
-      if (!own || !('url' in part.src || 'data' in part.src || 'uri' in part.src)) throw GatewayError.unsupported('messages', 'This target takes no video.')
+      if (!own || !('url' in part.src || 'data' in part.src || 'uri' in part.src))
+        throw GatewayError.unsupported('messages', 'This target takes no video.')
       return [{ type: 'video_url', video_url: { url: sourceUrl(part.src) } }]
     case 'document':
       return documentParts(part, own, hop, (inner) => wireParts(inner, own, hop))
@@ -69,16 +70,20 @@ function imagePart(part: Extract<AnyPart, { t: 'image' }>, own: boolean, hop: Ho
   if (hop.caps.visionIn === false) throw GatewayError.unsupported('messages', 'This model takes no images.')
   const { src } = part
   const remote = src.kind === 'url' || src.kind === 'uri'
-  if (src.kind === 'file' || (src.kind === 'uri' && !own)) throw GatewayError.unsupported('messages', 'This target takes images only by URL or inline.')
-  if (remote && hop.quirks.imageUrl === 'inline') throw GatewayError.unsupported('messages', 'This provider takes images only inline.')
+  if (src.kind === 'file' || (src.kind === 'uri' && !own))
+    throw GatewayError.unsupported('messages', 'This target takes images only by URL or inline.')
+  if (remote && hop.quirks.imageUrl === 'inline')
+    throw GatewayError.unsupported('messages', 'This provider takes images only inline.')
   const detail = part.detail === 'original' ? 'high' : part.detail
   return { type: 'image_url', image_url: { url: sourceUrl(src), ...(detail === undefined ? {} : { detail }) } }
 }
 
 function audioPart(part: Extract<AnyPart, { t: 'audio' }>, own: boolean, hop: Hop): JsonObject {
-  if (part.src.kind !== 'base64' || hop.caps.audioIn === false) throw GatewayError.unsupported('messages', 'This target takes audio only inline, if at all.')
+  if (part.src.kind !== 'base64' || hop.caps.audioIn === false)
+    throw GatewayError.unsupported('messages', 'This target takes audio only inline, if at all.')
   const format = AUDIO_FORMATS[part.format] ?? AUDIO_FORMATS[part.src.mime.replace('audio/', '')] ?? part.format
-  if (!own && format !== 'wav' && format !== 'mp3') throw GatewayError.unsupported('messages', 'This target takes audio only as wav or mp3.')
+  if (!own && format !== 'wav' && format !== 'mp3')
+    throw GatewayError.unsupported('messages', 'This target takes audio only as wav or mp3.')
   return { type: 'input_audio', input_audio: { data: part.src.data, format } }
 }
 

@@ -14,7 +14,12 @@ export function isInlineDocument(part: Frozen<Part>): part is Document & Frozen<
   return 'text' in src || 'parts' in src || (src.kind === 'base64' && isText(part.mime ?? src.mime))
 }
 
-export function documentParts(part: Document, own: boolean, hop: Hop, encode: (part: Frozen<Part>) => JsonObject[]): JsonObject[] {
+export function documentParts(
+  part: Document,
+  own: boolean,
+  hop: Hop,
+  encode: (part: Frozen<Part>) => JsonObject[],
+): JsonObject[] {
   const { src } = part
   if ('text' in src) return [titled(part, src.text)]
   if ('parts' in src) {
@@ -30,7 +35,8 @@ export function documentParts(part: Document, own: boolean, hop: Hop, encode: (p
   const mime = part.mime ?? src.mime
   const content = isText(mime) ? base64Decode(src.data.replace(/\s/g, '')) : null
   if (content !== null) return [titled(part, content)]
-  if (!(hop.caps.pdfIn ?? hop.quirks.pdf ?? own)) throw GatewayError.unsupported('messages', 'This target takes no documents but text.')
+  if (!(hop.caps.pdfIn ?? hop.quirks.pdf ?? own))
+    throw GatewayError.unsupported('messages', 'This target takes no documents but text.')
   return [file(part, dataUrl(mime, src.data))]
 }
 
@@ -44,7 +50,9 @@ function titled(part: Document, content: string): JsonObject {
 }
 
 function file(part: Document, data: string): JsonObject {
-  const name = part.filename ?? (part.title === undefined ? 'document.pdf' : /\.[a-z0-9]{2,5}$/i.test(part.title) ? part.title : `${part.title}.pdf`)
+  const name =
+    part.filename ??
+    (part.title === undefined ? 'document.pdf' : /\.[a-z0-9]{2,5}$/i.test(part.title) ? part.title : `${part.title}.pdf`)
   return { type: 'file', file: { filename: name, file_data: data } }
 }
 

@@ -42,7 +42,12 @@ function instructions(request: Request, hop: Hop): JsonObject[] {
   const keepParts = acceptsPartArrays(hop)
   // Anthropic's system is one text in blocks; some templates take one system message only.
   if (blocks.length > 0 && (request.source === 'messages' || hop.quirks.systemFirstOnly)) {
-    const content = textContent(blocks.flatMap((block) => block.parts), keepParts, '\n\n', hop)
+    const content = textContent(
+      blocks.flatMap((block) => block.parts),
+      keepParts,
+      '\n\n',
+      hop,
+    )
     return content.length === 0 ? [] : [{ role: instructionRole(hop), content }]
   }
   return blocks.flatMap((block) => {
@@ -81,7 +86,14 @@ function encodeMidInstruction(message: AnyMessage, hop: Hop, out: JsonObject[]):
 }
 
 /** Everything up to the next assistant turn: results first, whatever stood between them afterwards. */
-function encodeResults(turn: readonly AnyMessage[], messages: readonly AnyMessage[], from: number, own: boolean, hop: Hop, out: JsonObject[]): number {
+function encodeResults(
+  turn: readonly AnyMessage[],
+  messages: readonly AnyMessage[],
+  from: number,
+  own: boolean,
+  hop: Hop,
+  out: JsonObject[],
+): number {
   const calls = turn.flatMap((message) => message.parts).filter((part) => part.t === 'tool_call')
   const ids = new Set(calls.map((call) => call.id))
   const results = new Map<string, Result>()
@@ -97,13 +109,20 @@ function encodeResults(turn: readonly AnyMessage[], messages: readonly AnyMessag
     if (left.length > 0) rest.push({ ...message, parts: left })
   }
 
-  for (const [callId, result] of results) out.push({ role: 'tool', tool_call_id: wireCallId(callId, hop), content: resultContent(result, hop) })
+  for (const [callId, result] of results)
+    out.push({ role: 'tool', tool_call_id: wireCallId(callId, hop), content: resultContent(result, hop) })
   for (const { id } of calls) {
     if (results.has(id)) continue
     hop.warn('tool_result_missing')
     out.push({ role: 'tool', tool_call_id: wireCallId(id, hop), content: 'No result provided' })
   }
-  encodeRest(rest, [...results.values()].flatMap((result) => result.parts.filter(isMedia)), own, hop, out)
+  encodeRest(
+    rest,
+    [...results.values()].flatMap((result) => result.parts.filter(isMedia)),
+    own,
+    hop,
+    out,
+  )
   return end
 }
 

@@ -83,8 +83,10 @@ function responseFormat(output: Frozen<OutputFormat> | undefined, own: boolean, 
 function effort(request: Request, own: boolean, hop: Hop): string | undefined {
   const { reasoning } = request
   // The caller's own vendor field says the same already.
-  if (reasoning === undefined || request.ext.chat?.reasoning !== undefined || request.ext.chat?.thinking !== undefined) return undefined
-  const budget = reasoning.budgetTokens !== undefined && reasoning.budgetTokens >= 0 ? effortOfBudget(reasoning.budgetTokens) : undefined
+  if (reasoning === undefined || request.ext.chat?.reasoning !== undefined || request.ext.chat?.thinking !== undefined)
+    return undefined
+  const budget =
+    reasoning.budgetTokens !== undefined && reasoning.budgetTokens >= 0 ? effortOfBudget(reasoning.budgetTokens) : undefined
   const wish = reasoning.effort ?? (reasoning.mode === 'disabled' ? 'none' : reasoning.mode === 'dynamic' ? undefined : budget)
   if (wish === 'none' && !own && hop.caps.efforts === undefined) return undefined
   return wish

@@ -30,14 +30,16 @@ export function encodeRequest(request: Request, hop: Hop): EncodedRequest {
 /** State that lives at another vendor, and requests that are not for an answer. */
 function refuseServerState(request: Request, hop: Hop): void {
   const { state, ext } = request
-  if (request.source !== 'chat' && request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'Warming a cache needs a messages target.')
+  if (request.source !== 'chat' && request.maxTokens === 0)
+    throw GatewayError.unsupported('max_tokens', 'Warming a cache needs a messages target.')
   if (state?.previousResponseId !== undefined) throw stateless('previous_response_id')
   if (state?.conversation !== undefined && state.conversation !== null) throw stateless('conversation')
   if (state?.background === true) throw stateless('background')
   if (state?.promptTemplate !== undefined && state.promptTemplate !== null) throw stateless('prompt')
   if (state?.thread !== undefined && state.thread !== null) throw stateless('thread')
   const servers = ext.messages?.mcp_servers
-  if (Array.isArray(servers) && servers.length > 0) throw GatewayError.unsupported('mcp_servers', 'This target has no MCP connector.')
+  if (Array.isArray(servers) && servers.length > 0)
+    throw GatewayError.unsupported('mcp_servers', 'This target has no MCP connector.')
   if (ext.generate_content?.cachedContent) throw stateless('cachedContent')
   if (request.source === 'responses' && state?.contextManagement !== undefined) hop.warn('dropped_context_management')
 }
@@ -55,5 +57,8 @@ function withInstruction(request: Request, instruction: string | null): Request 
 function encodeHeaders(request: Request): string[] {
   const { openaiBeta, idempotencyKey } = request.headers
   if (request.source !== 'chat') return []
-  return [...(openaiBeta === undefined ? [] : ['openai-beta', openaiBeta]), ...(idempotencyKey === undefined ? [] : ['idempotency-key', idempotencyKey])]
+  return [
+    ...(openaiBeta === undefined ? [] : ['openai-beta', openaiBeta]),
+    ...(idempotencyKey === undefined ? [] : ['idempotency-key', idempotencyKey]),
+  ]
 }

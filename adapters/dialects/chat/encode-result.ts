@@ -39,6 +39,7 @@ function placeholder(part: Frozen<Part>): string {
 function jsonText(result: Result): string {
   const { json } = result
   if (json === undefined || json === null) return ''
-  const value = isObject(json) && Object.keys(json).length === 1 ? ((json.output ?? json.result ?? json.error ?? json) as Frozen<Json>) : json
+  const value =
+    isObject(json) && Object.keys(json).length === 1 ? ((json.output ?? json.result ?? json.error ?? json) as Frozen<Json>) : json
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -77,7 +77,12 @@ function customTool(tool: Extract<Frozen<Tool>, { t: 'custom' }>, namespace: str
     return { name: tool.name, kind: 'custom', wire: { type: 'custom', custom: { name, ...description, ...format } } }
   }
   noteFlattened(name, to.hop)
-  const parameters = { type: 'object', properties: { input: { type: 'string', description: inputHint(tool.format as Json | undefined) } }, required: ['input'], additionalProperties: false }
+  const parameters = {
+    type: 'object',
+    properties: { input: { type: 'string', description: inputHint(tool.format as Json | undefined) } },
+    required: ['input'],
+    additionalProperties: false,
+  }
   return { name: tool.name, kind: 'function', wire: { type: 'function', function: { name, ...description, parameters } } }
 }
 
@@ -90,14 +95,17 @@ function nestedFormat(format: Json): Json {
 /** The model cannot be held to the grammar here, but it can be told. */
 function inputHint(format: Json | undefined): string {
   const grammar = isObject(format) ? text(format.definition) : undefined
-  return grammar === undefined ? 'The input of the tool as free text.' : `The input of the tool as text that follows this grammar:\n${grammar}`
+  return grammar === undefined
+    ? 'The input of the tool as free text.'
+    : `The input of the tool as text that follows this grammar:\n${grammar}`
 }
 
 function refuseLostChoice(request: Request, declared: readonly Declared[], dropped: ReadonlySet<string>): void {
   const choice = request.toolChoice
   const foreign = choice?.mode === 'server' && request.source !== 'chat'
   const lost = choice?.mode === 'tool' && dropped.has(choice.name) && !declared.some((tool) => tool.name === choice.name)
-  if (foreign || lost) throw GatewayError.unsupported('tool_choice', 'The tool named by `tool_choice` does not exist for this target.')
+  if (foreign || lost)
+    throw GatewayError.unsupported('tool_choice', 'The tool named by `tool_choice` does not exist for this target.')
 }
 
 function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allowed: Declared[]; choice?: Json } {
@@ -106,14 +114,23 @@ function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allow
   if (choice.mode === 'server') return { allowed: declared, choice: choice.raw as Json }
   if (choice.mode === 'tool') {
     const named = declared.find((tool) => tool.name === choice.name)
-    return { allowed: declared, choice: named === undefined ? { type: 'function', function: { name: wireToolName(choice.name, undefined, hop) } } : reference(named) }
+    return {
+      allowed: declared,
+      choice:
+        named === undefined
+          ? { type: 'function', function: { name: wireToolName(choice.name, undefined, hop) } }
+          : reference(named),
+    }
   }
   if (choice.mode !== 'allowed') return { allowed: declared, choice: choice.mode }
   const kept = declared.filter((tool) => choice.names.includes(tool.name))
   if (kept.length === 0) return { allowed: declared, choice: choice.base }
   // Only OpenAI knows allowed_tools; elsewhere the others are not declared.
   if (hop.caps.family !== 'gpt' && request.source !== 'chat') return { allowed: kept, choice: choice.base }
-  return { allowed: declared, choice: { type: 'allowed_tools', allowed_tools: { mode: choice.base, tools: kept.map(reference) } } }
+  return {
+    allowed: declared,
+    choice: { type: 'allowed_tools', allowed_tools: { mode: choice.base, tools: kept.map(reference) } },
+  }
 }
 
 function reference(tool: Declared): JsonObject {

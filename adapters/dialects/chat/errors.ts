@@ -19,7 +19,8 @@ export function decodeError(status: number, _headers: HeaderBag, body: Uint8Arra
   const detail = parsed === null ? null : vendorError(parsed)
   if (detail === null) {
     const page = /^\s*<(?:!doctype|html|\?xml)/i.test(raw)
-    const message = page || raw === '' ? `The upstream answered with status ${status} and no readable message.` : sanitizeMessage(raw)
+    const message =
+      page || raw === '' ? `The upstream answered with status ${status} and no readable message.` : sanitizeMessage(raw)
     return GatewayError.upstream(status, message)
   }
   const message = sanitizeMessage(detail.message) || `The upstream answered with status ${status}.`
@@ -80,11 +81,26 @@ function validationDetail(body: JsonObject): VendorError {
   const path = Array.isArray(first.loc) ? first.loc.filter((part, at) => !(at === 0 && part === 'body')) : []
   const param = path.length > 0 ? path.join('.') : null
   const message = text(first.msg) ?? text(first.message) ?? 'The request was refused.'
-  return { message: param === null ? message : `${param}: ${message}`, type: null, code: text(first.type) ?? null, param, status: null }
+  return {
+    message: param === null ? message : `${param}: ${message}`,
+    type: null,
+    code: text(first.type) ?? null,
+    param,
+    status: null,
+  }
 }
 
 function minimax(resp: JsonObject): VendorError {
-  const statuses: Readonly<Record<string, number>> = { 1002: 429, 1004: 401, 1008: 402, 1026: 400, 1027: 400, 1039: 429, 2013: 400, 2049: 401 }
+  const statuses: Readonly<Record<string, number>> = {
+    1002: 429,
+    1004: 401,
+    1008: 402,
+    1026: 400,
+    1027: 400,
+    1039: 429,
+    2013: 400,
+    2049: 401,
+  }
   const code = String(resp.status_code)
   return { message: text(resp.status_msg) ?? `Error ${code}.`, type: null, code, param: null, status: statuses[code] ?? 502 }
 }

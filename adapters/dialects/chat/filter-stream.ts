@@ -49,7 +49,9 @@ class ChatFrameFilter implements FrameFilter {
 
   end(): string {
     if (this.#over) return ''
-    const out = this.facts.terminal ? this.#done() : this.#fail(GatewayError.network('reset', 'The upstream closed the stream before it was complete.'))
+    const out = this.facts.terminal
+      ? this.#done()
+      : this.#fail(GatewayError.network('reset', 'The upstream closed the stream before it was complete.'))
     return out === null ? '' : typeof out === 'string' ? out : decodeUtf8(out)
   }
 
@@ -109,7 +111,8 @@ class ChatFrameFilter implements FrameFilter {
     if (hasUsage || (!asked && data.includes('"usage"'))) {
       // The common case: OpenAI repeats "usage":null in every chunk because the gateway asked for usage.
       const at = hasUsage || edited ? -1 : data.indexOf(NULL_USAGE)
-      if (at > 0 && data.indexOf('"usage"', at + NULL_USAGE.length) === -1) return `data: ${data.slice(0, at)}${data.slice(at + NULL_USAGE.length)}\n\n`
+      if (at > 0 && data.indexOf('"usage"', at + NULL_USAGE.length) === -1)
+        return `data: ${data.slice(0, at)}${data.slice(at + NULL_USAGE.length)}\n\n`
       edited = removeUsage(chunk) || edited
     }
     if (edited) return `data: ${JSON.stringify(chunk)}\n\n`
@@ -163,7 +166,13 @@ const NULL_USAGE = ',"usage":null'
 
 /** True when the upstream's own usage frame is what the caller should read. */
 function isUsageFrame(chunk: JsonObject, usage: JsonObject, head: ChunkHead | null): boolean {
-  return head !== null && chunk.id === head.id && Array.isArray(chunk.choices) && chunk.usage === usage && typeof usage.total_tokens === 'number'
+  return (
+    head !== null &&
+    chunk.id === head.id &&
+    Array.isArray(chunk.choices) &&
+    chunk.usage === usage &&
+    typeof usage.total_tokens === 'number'
+  )
 }
 
 /** Everywhere vendors put it. */
@@ -186,4 +195,3 @@ function endsBlank(bytes: Uint8Array): boolean {
   const before = bytes[last - 1] === 13 ? bytes[last - 2] : bytes[last - 1]
   return before === 10 || before === 13
 }
-

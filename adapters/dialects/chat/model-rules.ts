@@ -98,7 +98,8 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
     }
   }
   if (caps.toolsOnChat === undefined || caps.toolsOnChat === 'yes' || !fields.hasTools()) return effort
-  if (caps.toolsOnChat === 'no') throw GatewayError.unsupported('tools', 'This model takes function tools only on the responses endpoint.')
+  if (caps.toolsOnChat === 'no')
+    throw GatewayError.unsupported('tools', 'This model takes function tools only on the responses endpoint.')
   if (effort !== 'none') {
     fields.set('reasoning_effort', 'none')
     hop.warn('reasoning_clamped')
@@ -119,7 +120,8 @@ const SAMPLING: readonly (readonly [string, Json])[] = [
 
 function fitSampling(fields: Fields, hop: Hop, effort: string | undefined): void {
   const { caps, quirks } = hop
-  const free = caps.sampling === undefined || caps.sampling === 'free' || (effort === 'none' && caps.efforts?.includes('none') === true)
+  const free =
+    caps.sampling === undefined || caps.sampling === 'free' || (effort === 'none' && caps.efforts?.includes('none') === true)
   if (!free) {
     for (const [field, neutral] of SAMPLING) {
       if (caps.sampling === 'default_only' && fields.get(field) === neutral) continue

@@ -33,7 +33,8 @@ export function spliceMessages(body: WireBody, hop: Hop): void {
 /** Cheap and never wrongly false, for the whole array or one message. */
 function mayNeedEdits(text: string, hop: Hop): boolean {
   if (hop.quirks.developerRole === false && text.includes('"developer"')) return true
-  if (text.includes('"tool_call')) return hop.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
+  if (text.includes('"tool_call'))
+    return hop.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
   return hasTextArray(text)
 }
 

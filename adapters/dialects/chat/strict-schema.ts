@@ -7,11 +7,13 @@ export function qualifiesForStrict(schema: Frozen<Json> | undefined): boolean {
   if (Array.isArray(schema)) return schema.every((item: Frozen<Json>) => isLeaf(item) || qualifiesForStrict(item))
   const node = schema as { readonly [key: string]: Frozen<Json> }
   const properties = node.properties
-  const isObjectType = node.type === 'object' || (Array.isArray(node.type) && node.type.includes('object')) || properties !== undefined
+  const isObjectType =
+    node.type === 'object' || (Array.isArray(node.type) && node.type.includes('object')) || properties !== undefined
   if (isObjectType && !closedAndRequired(node)) return false
   return Object.entries(node).every(([key, value]) => {
     if (KEYWORDS_OF_VALUES.has(key) || isLeaf(value)) return true
-    if (KEYWORDS_OF_MAPS.has(key)) return Object.values(value as object).every((inner) => isLeaf(inner) || qualifiesForStrict(inner))
+    if (KEYWORDS_OF_MAPS.has(key))
+      return Object.values(value as object).every((inner) => isLeaf(inner) || qualifiesForStrict(inner))
     return qualifiesForStrict(value)
   })
 }

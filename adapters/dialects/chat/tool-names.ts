@@ -2,7 +2,7 @@
 // become functions with one `input`.
 import type { Frozen, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { callerName, hash16, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
+import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 import { isObject } from './read.ts'
 
 const RULE: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
@@ -52,5 +52,5 @@ export function travelsAsFunction(call: Pick<Frozen<ToolCallPart>, 'kind'>, hop:
 /** The same id for a call and its result; too long or unfit ones are hashed alike. */
 export function wireCallId(id: string, hop: Hop): string {
   if (hop.quirks.toolIds === 'alnum9') return upstreamCallId(id, /^[a-zA-Z0-9]{9}$/, (hash) => hash.slice(0, 9))
-  return upstreamCallId(id, /^[^]{1,64}$/, (hash) => `call_${hash}`)
+  return upstreamCallId(id, /^.{1,64}$/s, (hash) => `call_${hash}`)
 }

@@ -44,5 +44,8 @@ function nested(message: string, field: string): string {
 }
 
 function dotted(field: string): string {
-  return field.replace(/\[(\d+)\]/g, '.$1').replaceAll('..', '.').replace(/^\./, '')
+  return field
+    .replace(/\[(\d+)\]/g, '.$1')
+    .replaceAll('..', '.')
+    .replace(/^\./, '')
 }

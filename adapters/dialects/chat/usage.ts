@@ -64,7 +64,13 @@ export function encodeUsage(usage: Frozen<Usage>): JsonObject {
 }
 
 /** xAI counts reasoning beside completion_tokens; the total tells (DIALECTS 2.1). */
-function outsideReasoning(prompt: number, completion: number, reasoning: number, total: Json | undefined, quirks: Readonly<Quirks>): number {
+function outsideReasoning(
+  prompt: number,
+  completion: number,
+  reasoning: number,
+  total: Json | undefined,
+  quirks: Readonly<Quirks>,
+): number {
   if (reasoning === 0) return 0
   if (isCount(total)) return total === prompt + completion + reasoning ? reasoning : 0
   return quirks.reasoningOutsideCompletion === true ? reasoning : 0

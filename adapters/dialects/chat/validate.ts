@@ -44,7 +44,7 @@ function numberAt(body: WireBody, param: string): number | null | undefined {
   const raw = body.raw(param)
   if (raw === undefined || raw === 'null') return undefined
   // JSON numbers start with a digit or a minus; everything else is another type.
-  return raw[0] === '-' || (raw[0] as string) <= '9' && (raw[0] as string) >= '0' ? Number(raw) : null
+  return raw[0] === '-' || ((raw[0] as string) <= '9' && (raw[0] as string) >= '0') ? Number(raw) : null
 }
 
 function violation(param: string, rule: string): GatewayError {

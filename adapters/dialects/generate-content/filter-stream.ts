@@ -2,7 +2,7 @@
 // on, data over several lines, no blank line at the end) and, for array callers, all of them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../core/lib/bytes.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
 import type { FrameFilter, Hop, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
@@ -19,7 +19,25 @@ const CR = 13
 const DATA = [100, 97, 116, 97, 58]
 
 export function filterStream(hop: Hop): FrameFilter {
-  const facts: StreamFacts = { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
+  // Every chunk carries usage and only the last one counts: it is read when somebody asks.
+  let reported: JsonObject | null = null
+  let usage: Usage | null = null
+  const facts: StreamFacts = {
+    content: false,
+    contentBytes: 0,
+    terminal: false,
+    finish: null,
+    error: null,
+    get usage() {
+      if (reported !== null) usage = usageOf(reported) ?? usage
+      reported = null
+      return usage
+    },
+    set usage(value) {
+      reported = null
+      usage = value
+    },
+  }
   const framing = createFraming(hop.sse)
   let hasCall = false
   let over = false
@@ -48,7 +66,9 @@ export function filterStream(hop: Hop): FrameFilter {
     if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) facts.finish ??= 'content_filter'
     facts.terminal = facts.finish !== null
     if (facts.finish !== null) facts.finish = settleFinish(facts.finish, hasCall)
-    facts.usage = usageOf(item.usageMetadata) ?? facts.usage
+    const counts = item.usageMetadata
+    if (isObject(counts) && (counts.totalTokenCount ?? counts.promptTokenCount ?? counts.candidatesTokenCount) !== undefined)
+      reported = counts
   }
 
   return {
@@ -86,7 +106,7 @@ export function filterStream(hop: Hop): FrameFilter {
 }
 
 /** UTF-8 bytes of what the model said in this part; media count as something. */
-function contentBytes(part: { [key: string]: Json }): number {
+function contentBytes(part: JsonObject): number {
   if (typeof part.text === 'string') return byteLength(part.text)
   if (isObject(part.functionCall)) {
     const { name, args, partialArgs } = part.functionCall

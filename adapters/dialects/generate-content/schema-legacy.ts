@@ -99,12 +99,13 @@ function convertItems(node: JsonObject, walk: Walk): JsonObject {
 function resolve(value: Json, walk: Walk): [JsonObject, Walk] | null {
   if (!isObject(value)) return [{}, walk]
   let node: JsonObject = value
-  let inner = walk
-  while (typeof node.$ref === 'string') {
-    if (inner.open.has(node.$ref) || --walk.budget.nodes < 0) return null
+  const open = typeof node.$ref === 'string' ? new Set(walk.open) : null
+  let inner = open === null ? walk : { ...walk, open }
+  while (open !== null && typeof node.$ref === 'string') {
+    if (open.has(node.$ref) || --walk.budget.nodes < 0) return null
     const target = pointer(walk.root, node.$ref)
     if (!isObject(target)) return null
-    inner = { ...inner, open: new Set([...inner.open, node.$ref]) }
+    open.add(node.$ref)
     const { $ref: _, ...siblings } = node
     node = { ...target, ...siblings }
   }

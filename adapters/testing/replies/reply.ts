@@ -23,7 +23,10 @@ export interface Reply {
   model?: string
   /** Streamed in pieces of at most `chunk` characters (default 4). */
   text?: string
-  reasoning?: { text: string; /** Native secret: messages signature, responses encrypted_content, gemini thoughtSignature. */ signature?: string }
+  reasoning?: {
+    text: string /** Native secret: messages signature, responses encrypted_content, gemini thoughtSignature. */
+    signature?: string
+  }
   refusal?: string
   toolCalls?: readonly ReplyToolCall[]
   /** Default: `tool_calls` when there are calls, else `stop`. */

@@ -2,18 +2,42 @@ import { describe, expect, it } from 'vitest'
 import { readEnv } from '../../../core/config/env.ts'
 import { VARIABLES } from '../../../core/config/variables.ts'
 
-const LENIENT = ['DEFAULT_KEY_BUDGET_WINDOW', 'BUDGET_TIMEZONE', 'CAVEMAN_LEVEL', 'PONYTAIL_LEVEL', 'ROUTES', 'ERROR_RULES', 'FINGERPRINT_VERSIONS', 'LIMITER_REDIS_FALLBACK', 'PAYLOAD_RULES_PATH']
+const LENIENT = [
+  'DEFAULT_KEY_BUDGET_WINDOW',
+  'BUDGET_TIMEZONE',
+  'CAVEMAN_LEVEL',
+  'PONYTAIL_LEVEL',
+  'ROUTES',
+  'ERROR_RULES',
+  'FINGERPRINT_VERSIONS',
+  'LIMITER_REDIS_FALLBACK',
+  'PAYLOAD_RULES_PATH',
+]
 
 describe('GATEWAY_* variables', () => {
   it('have the defaults of the specification', () => {
     const env = readEnv({ environment: {} })
-    expect([env.get('PROFILE'), env.get('HOST'), env.get('PORT'), env.get('STREAM_HEARTBEAT_MS'), env.get('MAX_BODY_BYTES')]).toEqual(['local', '127.0.0.1', 8788, 15_000, 20 * 1024 * 1024])
-    expect([env.get('UPSTREAM_CONNECT_TIMEOUT_MS'), env.get('UPSTREAM_IDLE_TIMEOUT_MS'), env.get('UPSTREAM_POOL_MAX_IDLE_PER_HOST')]).toEqual([10_000, 120_000, 32])
+    expect([
+      env.get('PROFILE'),
+      env.get('HOST'),
+      env.get('PORT'),
+      env.get('STREAM_HEARTBEAT_MS'),
+      env.get('MAX_BODY_BYTES'),
+    ]).toEqual(['local', '127.0.0.1', 8788, 15_000, 20 * 1024 * 1024])
+    expect([
+      env.get('UPSTREAM_CONNECT_TIMEOUT_MS'),
+      env.get('UPSTREAM_IDLE_TIMEOUT_MS'),
+      env.get('UPSTREAM_POOL_MAX_IDLE_PER_HOST'),
+    ]).toEqual([10_000, 120_000, 32])
     expect(env.get('REQUEST_DEADLINE_MS')).toBeNull()
   })
 
   it('include the names the specification gives outside its table', () => {
-    for (const name of ['RATE_LIMIT_RPM', 'RATE_LIMIT_BURST', 'MASTER_KEY', 'CONFIG']) expect(VARIABLES.some((variable) => variable.name === name), name).toBe(true)
+    for (const name of ['RATE_LIMIT_RPM', 'RATE_LIMIT_BURST', 'MASTER_KEY', 'CONFIG'])
+      expect(
+        VARIABLES.some((variable) => variable.name === name),
+        name,
+      ).toBe(true)
   })
 
   it('are declared once each', () => {
@@ -33,7 +57,9 @@ describe('GATEWAY_* variables', () => {
   })
 
   it('names every bad variable at once', () => {
-    expect(() => readEnv({ environment: { GATEWAY_PORT: 'x', GATEWAY_PROFILE: 'y' } })).toThrow(/GATEWAY_PROFILE[\s\S]*GATEWAY_PORT/)
+    expect(() => readEnv({ environment: { GATEWAY_PORT: 'x', GATEWAY_PROFILE: 'y' } })).toThrow(
+      /GATEWAY_PROFILE[\s\S]*GATEWAY_PORT/,
+    )
   })
 
   it('lenient ones warn and keep their default', () => {
@@ -43,7 +69,8 @@ describe('GATEWAY_* variables', () => {
       expect(env.get(name)).toEqual(readEnv({ environment: {} }).get(name))
     }
     for (const name of LENIENT) expect(VARIABLES.find((variable) => variable.name === name)?.lenient, name).toBe(true)
-    for (const variable of VARIABLES.filter(({ name }) => name.startsWith('SEMANTIC_CACHE_'))) expect(variable.lenient, variable.name).toBe(true)
+    for (const variable of VARIABLES.filter(({ name }) => name.startsWith('SEMANTIC_CACHE_')))
+      expect(variable.lenient, variable.name).toBe(true)
   })
 
   it('never print a secret', () => {
@@ -53,7 +80,9 @@ describe('GATEWAY_* variables', () => {
 
   it('DATABASE_URL and REDIS_URL fall back to their bare names, below the prefixed ones', () => {
     expect(readEnv({ environment: { DATABASE_URL: 'postgres://a/b' } }).get('DATABASE_URL')).toBe('postgres://a/b')
-    expect(readEnv({ environment: { DATABASE_URL: 'postgres://a/b', GATEWAY_DATABASE_URL: 'postgres://c/d' } }).get('DATABASE_URL')).toBe('postgres://c/d')
+    expect(
+      readEnv({ environment: { DATABASE_URL: 'postgres://a/b', GATEWAY_DATABASE_URL: 'postgres://c/d' } }).get('DATABASE_URL'),
+    ).toBe('postgres://c/d')
     expect(readEnv({ environment: { REDIS_URL: 'redis://a' } }).get('REDIS_URL')).toBe('redis://a')
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { HOOK_NAMES } from '../../../core/hooks/catalogue.ts'
 import { compileHooks } from '../../../core/hooks/compile.ts'
@@ -8,11 +9,11 @@ import type { RequestContext } from '../../../core/types/context.ts'
 import type { GatewayHooks, HookOptions } from '../../../core/types/hooks.ts'
 import type { Result } from '../../../core/types/result.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
-import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 
 const ctx = {} as RequestContext
 const answer = (name: string): Result => ({ kind: 'raw', status: 200, headers: [], body: new TextEncoder().encode(name) })
-const nameOf = (result: Result | undefined) => (result?.kind === 'raw' && result.body instanceof Uint8Array ? new TextDecoder().decode(result.body) : undefined)
+const nameOf = (result: Result | undefined) =>
+  result?.kind === 'raw' && result.body instanceof Uint8Array ? new TextDecoder().decode(result.body) : undefined
 
 function setUp() {
   const registry = new HookRegistry()
@@ -33,7 +34,9 @@ function setUp() {
 
 describe('registration', () => {
   it('refuses a hook that does not exist and names those that do', () => {
-    expect(() => registration('mine', 'reqest' as 'request', () => {})).toThrow(/mine.*`reqest`.*Hooks are: ingress, authenticate/)
+    expect(() => registration('mine', 'reqest' as 'request', () => {})).toThrow(
+      /mine.*`reqest`.*Hooks are: ingress, authenticate/,
+    )
   })
 
   it('costs nothing where nobody hooks: the runner is null', () => {
@@ -166,9 +169,14 @@ describe('kinds', () => {
 describe('isolation', () => {
   it('a GatewayError is a decision: it passes unchanged, even from a hook that fails open', () => {
     const t = setUp()
-    t.add('veto', 'request', () => {
-      throw GatewayError.forbidden('no')
-    }, { onError: 'open' })
+    t.add(
+      'veto',
+      'request',
+      () => {
+        throw GatewayError.forbidden('no')
+      },
+      { onError: 'open' },
+    )
     expect(() => t.seal().request?.(ctx)).toThrow(expect.objectContaining({ status: 403 }))
     expect(t.failures).toEqual([])
   })
@@ -179,7 +187,10 @@ describe('isolation', () => {
       throw new TypeError('x is not a function')
     })
     const sealed = t.seal()
-    for (let i = 0; i < 6; i++) expect(() => sealed.request?.(ctx)).toThrow(expect.objectContaining({ status: 503, code: 'plugin_failed', message: expect.stringMatching(/buggy.*request/) }))
+    for (let i = 0; i < 6; i++)
+      expect(() => sealed.request?.(ctx)).toThrow(
+        expect.objectContaining({ status: 503, code: 'plugin_failed', message: expect.stringMatching(/buggy.*request/) }),
+      )
     expect(t.failures).toHaveLength(6)
     expect(t.lines.filter((line) => line === 'plugin.degraded')).toHaveLength(1)
   })
@@ -208,10 +219,15 @@ describe('isolation', () => {
   it('a wrap that fails open after the upstream was asked gives the upstream’s answer, and does not ask twice', async () => {
     const t = setUp()
     let calls = 0
-    t.add('late', 'call', async (_ctx, next) => {
-      await next()
-      throw new Error('after the answer')
-    }, { onError: 'open' })
+    t.add(
+      'late',
+      'call',
+      async (_ctx, next) => {
+        await next()
+        throw new Error('after the answer')
+      },
+      { onError: 'open' },
+    )
     const result = await t.seal().call?.(ctx, undefined, async () => {
       calls++
       return answer('upstream')
@@ -229,11 +245,14 @@ describe('isolation', () => {
 
 describe('stream stages', () => {
   const delta = (text: string): StreamEvent => ({ e: 'delta', choice: 0, part: 0, d: { text } })
-  const texts = (events: StreamEvent[]) => events.map((event) => (event.e === 'delta' && 'text' in event.d ? event.d.text : event.e))
+  const texts = (events: StreamEvent[]) =>
+    events.map((event) => (event.e === 'delta' && 'text' in event.d ? event.d.text : event.e))
 
   it('compose: each stage sees what the one before it let through, held text comes with flush', () => {
     const t = setUp()
-    t.add('shout', 'stream', () => ({ event: (e, emit) => emit(e.e === 'delta' && 'text' in e.d ? delta(e.d.text.toUpperCase()) : e) }))
+    t.add('shout', 'stream', () => ({
+      event: (e, emit) => emit(e.e === 'delta' && 'text' in e.d ? delta(e.d.text.toUpperCase()) : e),
+    }))
     t.add('hold', 'stream', () => {
       let held = ''
       return {
@@ -265,11 +284,16 @@ describe('stream stages', () => {
 
   it('a failing stage that fails open is bypassed for the rest of the stream', () => {
     const t = setUp()
-    t.add('bad', 'stream', () => ({
-      event: () => {
-        throw new Error('boom')
-      },
-    }), { onError: 'open' })
+    t.add(
+      'bad',
+      'stream',
+      () => ({
+        event: () => {
+          throw new Error('boom')
+        },
+      }),
+      { onError: 'open' },
+    )
     const stages = t.seal().stream?.(ctx)
     const out: StreamEvent[] = []
     stages?.event(delta('a'), (e) => out.push(e))

@@ -39,7 +39,11 @@ describe('SSE framing', () => {
   it('gives the same frames for every split offset', () => {
     const bytes = encode(STREAM)
     const whole = split(bytes, [])
-    for (let at = 1; at < bytes.length; at++) expect(split(bytes, [at]).map(({ event, data }) => ({ event, data })), `split at ${at}`).toEqual(whole.map(({ event, data }) => ({ event, data })))
+    for (let at = 1; at < bytes.length; at++)
+      expect(
+        split(bytes, [at]).map(({ event, data }) => ({ event, data })),
+        `split at ${at}`,
+      ).toEqual(whole.map(({ event, data }) => ({ event, data })))
   })
 
   it('gives the same frames for one-byte reads', () => {
@@ -50,7 +54,9 @@ describe('SSE framing', () => {
 
   it('keeps the bytes of LF and CRLF frames, so that forwarding them changes nothing', () => {
     const bytes = encode('event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\n')
-    expect(new TextDecoder().decode(new Uint8Array(split(bytes, [3, 9, 20]).flatMap((frame) => frame.bytes)))).toBe('event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\n')
+    expect(new TextDecoder().decode(new Uint8Array(split(bytes, [3, 9, 20]).flatMap((frame) => frame.bytes)))).toBe(
+      'event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\n',
+    )
   })
 
   it('strips a byte order mark', () => {
@@ -74,7 +80,9 @@ describe('SSE framing', () => {
     fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => `data: ${text.replace(/[\r\n]/g, '')}`),
     fc.constantFrom(': comment', 'event: named', 'data:', 'id: 3', 'data', 'unknown: x'),
   )
-  const stream = fc.tuple(newline, fc.array(fc.array(line, { minLength: 1, maxLength: 4 }), { maxLength: 8 })).map(([end, events]) => events.map((lines) => lines.join(end) + end + end).join(''))
+  const stream = fc
+    .tuple(newline, fc.array(fc.array(line, { minLength: 1, maxLength: 4 }), { maxLength: 8 }))
+    .map(([end, events]) => events.map((lines) => lines.join(end) + end + end).join(''))
 
   it('agrees with an independent parser on random events, newline styles and splits', () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../core/types/canonical.ts'
 import { forkBody, wireBody } from '../../../core/lib/wire-body.ts'
+import type { Json } from '../../../core/types/canonical.ts'
 
 const text = (body: ReturnType<typeof wireBody>) => new TextDecoder().decode(body.bytes)
 
@@ -19,11 +19,23 @@ describe('the linear scan', () => {
     ['single quotes', "{'a':1}", /member name is missing/],
     ['NaN', '{"a":NaN}', /not valid JSON/],
   ])('refuses %s with a 400 that says where', (_name, body, message) => {
-    expect(() => wireBody(body)).toThrow(expect.objectContaining({ status: 400, type: 'invalid_request_error', code: null, message: expect.stringMatching(message) }))
+    expect(() => wireBody(body)).toThrow(
+      expect.objectContaining({
+        status: 400,
+        type: 'invalid_request_error',
+        code: null,
+        message: expect.stringMatching(message),
+      }),
+    )
   })
 
   it('refuses a key that is named twice, at any depth, escaped or not', () => {
-    for (const body of ['{"model":"a","model":"b"}', '{"a":{"b":1,"b":2}}', '{"model":"a","mod\\u0065l":"b"}', `{${Array.from({ length: 40 }, (_, i) => `"k${i}":1`).join()},"k7":2}`]) {
+    for (const body of [
+      '{"model":"a","model":"b"}',
+      '{"a":{"b":1,"b":2}}',
+      '{"model":"a","mod\\u0065l":"b"}',
+      `{${Array.from({ length: 40 }, (_, i) => `"k${i}":1`).join()},"k7":2}`,
+    ]) {
       expect(() => wireBody(body), body.slice(0, 40)).toThrow(/twice/)
     }
     expect(() => wireBody('{"a":{"x":1},"b":{"x":1}}')).not.toThrow()
@@ -42,25 +54,30 @@ describe('the linear scan', () => {
       }),
     )
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 })), fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), (value, at, char) => {
-        const good = JSON.stringify(value)
-        const mutated = good.slice(0, at % good.length) + char + good.slice((at % good.length) + 1)
-        let parsed: unknown
-        try {
-          parsed = JSON.parse(mutated)
-        } catch {
-          expect(() => wireBody(mutated)).toThrow()
-          return
-        }
-        // Duplicate keys are the one thing we are stricter about.
-        if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      fc.property(
+        fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 })),
+        fc.nat(),
+        fc.string({ minLength: 1, maxLength: 1 }),
+        (value, at, char) => {
+          const good = JSON.stringify(value)
+          const mutated = good.slice(0, at % good.length) + char + good.slice((at % good.length) + 1)
+          let parsed: unknown
           try {
-            expect(wireBody(mutated).json()).toEqual(parsed)
-          } catch (error) {
-            expect((error as Error).message).toMatch(/twice/)
+            parsed = JSON.parse(mutated)
+          } catch {
+            expect(() => wireBody(mutated)).toThrow()
+            return
           }
-        } else expect(() => wireBody(mutated)).toThrow()
-      }),
+          // Duplicate keys are the one thing we are stricter about.
+          if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+            try {
+              expect(wireBody(mutated).json()).toEqual(parsed)
+            } catch (error) {
+              expect((error as Error).message).toMatch(/twice/)
+            }
+          } else expect(() => wireBody(mutated)).toThrow()
+        },
+      ),
       { numRuns: 2000 },
     )
   })
@@ -115,21 +132,25 @@ describe('splices', () => {
 
   it('do what the same edits do to the parsed object', () => {
     fc.assert(
-      fc.property(fc.dictionary(key, fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, fc.dictionary(key, fc.integer())))), fc.array(edit, { maxLength: 8 }), (start, edits) => {
-        const plain = JSON.parse(JSON.stringify(start)) as Record<string, Json>
-        const body = wireBody(JSON.stringify(start))
-        for (const { remove, path, value } of edits) {
-          const dotted = path.map((segment) => segment.replaceAll('.', '\\.')).join('.')
-          if (remove) {
-            body.remove(dotted)
-            removePlain(plain, path)
-          } else {
-            body.set(dotted, value as Json)
-            setPlain(plain, path, JSON.parse(JSON.stringify(value)) as Json)
+      fc.property(
+        fc.dictionary(key, fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, fc.dictionary(key, fc.integer())))),
+        fc.array(edit, { maxLength: 8 }),
+        (start, edits) => {
+          const plain = JSON.parse(JSON.stringify(start)) as Record<string, Json>
+          const body = wireBody(JSON.stringify(start))
+          for (const { remove, path, value } of edits) {
+            const dotted = path.map((segment) => segment.replaceAll('.', '\\.')).join('.')
+            if (remove) {
+              body.remove(dotted)
+              removePlain(plain, path)
+            } else {
+              body.set(dotted, value as Json)
+              setPlain(plain, path, JSON.parse(JSON.stringify(value)) as Json)
+            }
           }
-        }
-        expect(JSON.parse(new TextDecoder().decode(joined(body.toBytes())))).toEqual(plain)
-      }),
+          expect(JSON.parse(new TextDecoder().decode(joined(body.toBytes())))).toEqual(plain)
+        },
+      ),
       { numRuns: 1500 },
     )
   })

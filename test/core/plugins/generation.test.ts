@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/lib/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Plugin } from '../../../core/types/plugin.ts'
 import type { Transport } from '../../../core/types/ports.ts'
-import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 
 declare module '../../../core/types/plugin.ts' {
   interface Services {
@@ -53,15 +53,34 @@ describe('set-up', () => {
     ['a circle', [logging('a', ['b'])(), logging('b', ['a'])()], /circle: a, b/],
     ['the same name twice', [logging('a')(), logging('a')()], /`a` is listed twice/],
     ['wrong options', [logging('a')({ word: 7 as unknown as string })], /`a` got wrong options: word/],
-    ['a set-up that throws', [definePlugin({ name: 'boom', setup: () => { throw new Error('no disk') } })()], /`boom` could not be set up: no disk/],
-    ['tables without a database', [definePlugin({ name: 'rows', migrations: [{ id: '001', up: '' }], setup() {} })()], /`rows` keeps tables/],
+    [
+      'a set-up that throws',
+      [
+        definePlugin({
+          name: 'boom',
+          setup: () => {
+            throw new Error('no disk')
+          },
+        })(),
+      ],
+      /`boom` could not be set up: no disk/,
+    ],
+    [
+      'tables without a database',
+      [definePlugin({ name: 'rows', migrations: [{ id: '001', up: '' }], setup() {} })()],
+      /`rows` keeps tables/,
+    ],
   ])('%s is a boot error with names', async (_what, plugins, message) => {
     await expect(boot(plugins as Plugin[])).rejects.toThrow(message)
   })
 
   it('takes an option from the variable its field names, above the file', async () => {
     log.length = 0
-    const plugin = definePlugin({ name: 'p', config: z.object({ rate: z.number().meta({ env: 'PRICING_SYNC_DRIFT_PCT' }) }), setup: (_g, { rate }) => void log.push(String(rate)) })
+    const plugin = definePlugin({
+      name: 'p',
+      config: z.object({ rate: z.number().meta({ env: 'PRICING_SYNC_DRIFT_PCT' }) }),
+      setup: (_g, { rate }) => void log.push(String(rate)),
+    })
     await boot([plugin({ rate: 1 })], { GATEWAY_PRICING_SYNC_DRIFT_PCT: '12.5' })
     await boot([plugin({ rate: 1 })])
     expect(log).toEqual(['12.5', '1'])
@@ -75,16 +94,29 @@ describe('facilities', () => {
     const user = definePlugin({ name: 'user', requires: ['greeting'], setup: (g) => void log.push(g.use('greeting').say()) })
     await boot([user(), provider()])
     expect(log).toEqual(['hello'])
-    await expect(boot([definePlugin({ name: 'lonely', setup: (g) => void g.use('greeting') })()])).rejects.toThrow(/`lonely` uses the service `greeting`/)
+    await expect(boot([definePlugin({ name: 'lonely', setup: (g) => void g.use('greeting') })()])).rejects.toThrow(
+      /`lonely` uses the service `greeting`/,
+    )
   })
 
   it('events are synchronous and a failing listener harms nobody', async () => {
     const seen: number[] = []
     let emit: (n: number) => void = () => {}
     await boot([
-      definePlugin({ name: 'bad', setup: (g) => g.events.on('test.happened', () => { throw new Error('x') }) })(),
+      definePlugin({
+        name: 'bad',
+        setup: (g) =>
+          g.events.on('test.happened', () => {
+            throw new Error('x')
+          }),
+      })(),
       definePlugin({ name: 'good', setup: (g) => g.events.on('test.happened', ({ n }) => void seen.push(n)) })(),
-      definePlugin({ name: 'emitter', setup: (g) => { emit = (n) => g.events.emit('test.happened', { n }) } })(),
+      definePlugin({
+        name: 'emitter',
+        setup: (g) => {
+          emit = (n) => g.events.emit('test.happened', { n })
+        },
+      })(),
     ])
     emit(1)
     expect(seen).toEqual([1])
@@ -117,7 +149,10 @@ describe('facilities', () => {
           later = async () => void out.push(await g.storage.getItem('k'))
         },
       })
-    await createGateway({ plugins: [store('a')(), store('b')()] }, { transport, dialects: [], providers: [], log: silentLog, clock })
+    await createGateway(
+      { plugins: [store('a')(), store('b')()] },
+      { transport, dialects: [], providers: [], log: silentLog, clock },
+    )
     await clock.advance('61s')
     await later()
     expect(out).toEqual(['a', 'b', null])
@@ -146,7 +181,10 @@ describe('reload', () => {
     const a = logging('a')
     const b = logging('b')
     const clock = fakeClock()
-    const gateway = await createGateway({ plugins: [a(), b({ word: 'old' })] }, { transport, dialects: [], providers: [], log: silentLog, clock })
+    const gateway = await createGateway(
+      { plugins: [a(), b({ word: 'old' })] },
+      { transport, dialects: [], providers: [], log: silentLog, clock },
+    )
     await gateway.reload({ plugins: [a(), b({ word: 'new' }), logging('c')()] })
     await clock.advance(100)
     expect(log).toEqual(['+a:x', '+b:old', '+b:new', '+c:x', '-b'])
@@ -154,7 +192,11 @@ describe('reload', () => {
 
   it('sets up anew who used a service of a changed plugin', async () => {
     log.length = 0
-    const provider = definePlugin({ name: 'provider', config: z.object({ word: z.string() }), setup: (g, { word }) => g.provide('greeting', { say: () => word }) })
+    const provider = definePlugin({
+      name: 'provider',
+      config: z.object({ word: z.string() }),
+      setup: (g, { word }) => g.provide('greeting', { say: () => word }),
+    })
     const user = definePlugin({ name: 'user', requires: ['provider'], setup: (g) => void log.push(g.use('greeting').say()) })
     const gateway = await boot([provider({ word: 'one' }), user()])
     await gateway.reload({ plugins: [provider({ word: 'two' }), user()] })
