@@ -134,11 +134,11 @@ export function skipString(bytes: Uint8Array, at: number): number {
     const byte = bytes[at]
     if (byte === QUOTE) return at + 1
     if (byte === BACKSLASH) {
-      const escape = bytes[at + 1]
-      if (escape === 0x75) {
+      const next = bytes[at + 1]
+      if (next === 0x75) {
         for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i])) throw malformed(bytes, at)
         at += 6
-      } else if (escape !== undefined && ESCAPES.has(escape)) at += 2
+      } else if (next !== undefined && ESCAPES.has(next)) at += 2
       else throw malformed(bytes, at)
       continue
     }

@@ -9,6 +9,7 @@ import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { filterStream } from './filter-stream.ts'
 import { inspectResponse } from './inspect-response.ts'
+import { inlineMedia, remoteMedia } from './remote-media.ts'
 import { routes } from './routes.ts'
 import { spliceRequest } from './splice.ts'
 
@@ -21,11 +22,11 @@ export const generateContentDialect: DialectDriver = {
   encodeError: (error) => encodeError(error),
   encodeRequest,
   spliceRequest,
+  remoteMedia,
+  inlineMedia,
   decodeResponse,
   inspectResponse: (body) => inspectResponse(body),
   decodeStream,
   filterStream,
   decodeError: (status, _headers, body) => decodeError(status, body),
 }
-
-export { inlineMedia, remoteMedia } from './remote-media.ts'

@@ -1,5 +1,5 @@
-// Reads GenerateContentResponse objects, one or a stream of increments, into canonical events. Finishes are held until
-// close(): some backends put STOP on every chunk, so only the end of the stream tells which one was the last.
+// Reads GenerateContentResponse objects, one or a stream of increments, into canonical events. Some backends put STOP on
+// every chunk: a finish that may be one of those is held until close(), any other ends its choice at once.
 import { rawAt } from '../../../core/lib/json-path.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import type { Json, JsonObject, Part, Signature, Usage } from '../../../core/types/canonical.ts'
@@ -20,6 +20,11 @@ interface ChoiceState {
   finish: string | null
   /** The prompt was refused: `finish` is the block reason. */
   blocked: boolean
+  /** A chunk without a finish reason was seen, so the next one that has one is the last. */
+  unfinished: boolean
+  /** No more can follow `finish`. */
+  last: boolean
+  done: boolean
   calls: number
   /** For citations: their offsets count over the whole answer. */
   text: string
@@ -53,29 +58,38 @@ export class ResponseReader {
     }
     const block = isObject(response.promptFeedback) ? response.promptFeedback.blockReason : undefined
     if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) this.#block(block)
-    const usage = usageOf(response.usageMetadata)
-    // Cumulative: the last block counts, and a chunk without one does not erase it.
+    this.#report(response.usageMetadata, emit)
+    for (const [index, choice] of this.#choices) if (choice.last) this.#finish(index, choice, emit)
+  }
+
+  /** Ends every choice that is still open. */
+  close(emit: Emit): void {
+    for (const [index, choice] of this.#choices) this.#finish(index, choice, emit)
+  }
+
+  /** Cumulative: the last block counts, and a chunk without one does not erase it. */
+  #report(metadata: Json | undefined, emit: Emit): void {
+    const usage = usageOf(metadata)
     if (usage === null || (this.#usage?.outputTotal === usage.outputTotal && this.#usage.total === usage.total)) return
     this.#usage = usage
     emit({ e: 'usage', usage })
   }
 
-  /** Ends every part and emits the finishes. */
-  close(emit: Emit): void {
-    for (const [index, choice] of this.#choices) {
-      const native = choice.finish ?? ''
-      const finish = choice.blocked ? 'content_filter' : finishOf(native)
-      // Arguments cut short are no arguments.
-      if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
-      for (const annotation of annotationsOf(choice.grounding, choice.text)) this.#writer.annotation(index, annotation, emit)
-      this.#writer.closeAll(index, emit)
-      emit({ e: 'finish', choice: index, finish: settleFinish(finish, choice.calls > 0), native })
-    }
+  #finish(index: number, choice: ChoiceState, emit: Emit): void {
+    if (choice.done) return
+    choice.done = true
+    const native = choice.finish ?? ''
+    const finish = choice.blocked ? 'content_filter' : finishOf(native)
+    // Arguments cut short are no arguments.
+    if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
+    for (const annotation of annotationsOf(choice.grounding, choice.text)) this.#writer.annotation(index, annotation, emit)
+    this.#writer.closeAll(index, emit)
+    emit({ e: 'finish', choice: index, finish: settleFinish(finish, choice.calls > 0), native })
   }
 
   #block(reason: string): void {
     const choice = this.#choice(0)
-    if (choice.finish === null) Object.assign(choice, { finish: reason, blocked: true })
+    if (choice.finish === null) Object.assign(choice, { finish: reason, blocked: true, last: true })
   }
 
   #start(response: JsonObject, emit: Emit): void {
@@ -93,6 +107,7 @@ export class ResponseReader {
   #candidate(candidate: JsonObject, position: number, text: () => string, emit: Emit): void {
     const index = typeof candidate.index === 'number' ? candidate.index : position
     const choice = this.#choice(index)
+    if (choice.done) return
     const track: Emit = (event) => {
       if (event.e === 'part_start') choice.part = event.part
       emit(event)
@@ -104,7 +119,12 @@ export class ResponseReader {
     const logprobs = logprobsOf(candidate.logprobsResult)
     if (logprobs !== undefined && choice.part >= 0) emit({ e: 'delta', choice: index, part: choice.part, d: { logprobs } })
     if (isObject(candidate.groundingMetadata)) choice.grounding = candidate.groundingMetadata
-    choice.finish = nativeFinish(candidate.finishReason) ?? choice.finish
+    const finish = nativeFinish(candidate.finishReason)
+    if (finish === null) choice.unfinished = true
+    else {
+      choice.finish = finish
+      choice.last = choice.unfinished || finish !== 'STOP' || !says(content)
+    }
   }
 
   #part(index: number, choice: ChoiceState, part: JsonObject, raw: () => string | undefined, emit: Emit): void {
@@ -196,11 +216,26 @@ export class ResponseReader {
   #choice(index: number): ChoiceState {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
-      choice = { finish: null, blocked: false, calls: 0, text: '', grounding: undefined, partial: null, part: -1 }
+      choice = {
+        finish: null,
+        blocked: false,
+        unfinished: false,
+        last: false,
+        done: false,
+        calls: 0,
+        text: '',
+        grounding: undefined,
+        partial: null,
+        part: -1,
+      }
       this.#choices.set(index, choice)
     }
     return choice
   }
+}
+
+function says(content: JsonObject): boolean {
+  return listField(content.parts ?? undefined).some((part) => isObject(part) && part.text !== '')
 }
 
 function continues(fragments: Json | undefined): boolean {

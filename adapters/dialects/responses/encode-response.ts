@@ -108,7 +108,7 @@ function partItems(part: Frozen<Part>, choice: Frozen<Choice>, hop: Hop): JsonOb
 }
 
 function reasoningItems(part: Frozen<ReasoningPart>, hop: Hop): JsonObject[] {
-  const secret = partSecret(part)
+  const secret = partSecret(part, hop.caps.family)
   const summary = part.summary ?? (part.text === '' ? [] : [part.text])
   if (summary.length === 0 && secret === undefined) return []
   const item = reasoningItem(ownId(part.itemId, 'rs_', hop), summary, secret)

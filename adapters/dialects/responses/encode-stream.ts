@@ -134,7 +134,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       if (full.t === 'tool_call' && full.args !== '' && open.item.args === '') open.item.delta(full.args)
       open.item.close()
     } else if (full.t === 'reasoning') {
-      const secret = partSecret(full)
+      const secret = partSecret(full, this.#hop.caps.family)
       const text = full.text || (full.summary ?? []).join('\n\n')
       if (open.item === null && text === '' && secret === undefined) return
       const item = this.#reasoning(open)
@@ -146,7 +146,7 @@ class ResponseStreamEncoder implements StreamEncoder {
 
   #wholePart(full: Part): void {
     if (full.t === 'reasoning') {
-      const secret = partSecret(full)
+      const secret = partSecret(full, this.#hop.caps.family)
       if (secret !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secret))
     } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#hop.id('ig_'), full.src.data))
     else if (full.t === 'audio' && full.transcript) {

@@ -25,6 +25,8 @@ export class ItemReader {
   readonly #hop: Hop
   readonly #writer: PartWriter
   readonly #seen = new Map<number | string, Seen>()
+  /** The item of the running text or reasoning: another one's never continues it. */
+  #running: number | string | null = null
 
   constructor(hop: Hop, writer: PartWriter) {
     this.#hop = hop
@@ -53,6 +55,7 @@ export class ItemReader {
   said(event: JsonObject, kind: 'text' | 'refusal', delta: string, emit: Emit): void {
     if (delta === '') return
     this.#content(this.#item(event), event.content_index).said = true
+    this.#run(event, emit)
     this.#say(kind, delta, emit)
   }
 
@@ -84,6 +87,7 @@ export class ItemReader {
     const seen = this.#item(event)
     const index = indexOf(event.summary_index)
     seen.summaries.add(index)
+    this.#run(event, emit)
     this.#writer.summary(0, delta, index, emit, reasoningMeta(seen, event))
   }
 
@@ -95,6 +99,7 @@ export class ItemReader {
     if (delta === '') return
     const seen = this.#item(event)
     seen.thought = true
+    this.#run(event, emit)
     this.#writer.reasoning(0, delta, emit, reasoningMeta(seen, event))
   }
 
@@ -140,6 +145,7 @@ export class ItemReader {
     for (const [index, text] of (part?.summary ?? []).entries()) this.summaryWhole({ ...event, summary_index: index }, text, emit)
     if (part !== null && part.text !== '') this.thoughtWhole(event, part.text, emit)
     if (part?.signature !== undefined) {
+      this.#run(event, emit)
       this.#writer.reasoning(0, '', emit, reasoningMeta(seen, event))
       this.#writer.signature(0, part.signature, emit)
     }
@@ -165,6 +171,12 @@ export class ItemReader {
       this.refused = true
       this.#writer.refusal(0, text, emit)
     }
+  }
+
+  #run(event: JsonObject, emit: Emit): void {
+    const key = keyOf(event)
+    if (key !== this.#running) this.#writer.closeCurrent(0, emit)
+    this.#running = key
   }
 
   #item(event: JsonObject): Seen {

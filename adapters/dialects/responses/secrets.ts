@@ -5,18 +5,24 @@ import { unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
 import { isObject, loose } from './fields.ts'
 
-/** Redacted thinking has no family of its own: the envelope says what it is in that place. */
-const REDACTED = 'redacted'
+/** In front of the value: tells redacted thinking from a signature. */
+const REDACTED = 'redacted:'
 
 /** `encrypted_content` for the caller. */
 export function secretText(signature: Frozen<Signature>): string {
   return signature.dialect === 'responses' ? signature.value : wrapSignature(signature)
 }
 
-/** The secret a reasoning part carries to the caller, undefined when it has none. */
-export function partSecret(part: Frozen<ReasoningPart>): string | undefined {
+/** The secret a reasoning part carries to the caller, undefined when it has none. `family`: the upstream's. */
+export function partSecret(part: Frozen<ReasoningPart>, family: string): string | undefined {
   const signature = part.signature ?? part.encrypted
-  if (part.redacted !== undefined) return wrapSignature({ dialect: 'messages', modelFamily: REDACTED, value: part.redacted })
+  if (part.redacted !== undefined) {
+    return wrapSignature({
+      dialect: 'messages',
+      modelFamily: signature?.modelFamily ?? family,
+      value: `${REDACTED}${part.redacted}`,
+    })
+  }
   return signature === undefined || signature.value === '' ? undefined : secretText(signature)
 }
 
@@ -31,8 +37,10 @@ export function decodeReasoning(item: JsonObject, family: string): (ReasoningPar
   if (typeof item.id === 'string' && item.id !== '') part.itemId = item.id
   if (secret === '') return part
   const signature = unwrapSignature(secret) ?? { dialect: 'responses', modelFamily: family, value: secret }
-  if (signature.dialect === 'messages' && signature.modelFamily === REDACTED) part.redacted = signature.value
-  else part.signature = signature
+  if (signature.dialect === 'messages' && signature.value.startsWith(REDACTED)) {
+    part.redacted = signature.value.slice(REDACTED.length)
+    part.encrypted = { ...signature, value: part.redacted }
+  } else part.signature = signature
   return part
 }
 

@@ -10,8 +10,9 @@ import { completedUsage, decodeUsage } from './usage.ts'
 const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
 
 export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller) => {
-  body.set('model', hop.model)
+  // First: reading the bytes of an edited body would put them together at once.
   dropForeignReasoning(body)
+  body.set('model', hop.model)
   const headers: string[] = []
   for (const name of FORWARDED) {
     const value = caller.get(name)

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
+import { sseFrame } from '../../../../core/lib/sse.ts'
 import type { Usage } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { data, decodeEvents, hop, partsOf } from './support.ts'
+import { data, decodeEvents, driver, hop, partsOf } from './support.ts'
 
 const part = (value: object, finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts: [value] }, index: 0, ...(finishReason ? { finishReason } : {}) }],
@@ -104,6 +105,18 @@ describe('generate-content stream → canonical', () => {
     })
     expect(last(decodeEvents(''))).toMatchObject({ e: 'error', status: 502 })
     expect(last(decodeEvents(data(part({ text: 'a' }, 'MAX_TOKENS'))))).toEqual({ e: 'end' })
+  })
+
+  it('tells a finish as soon as nothing can follow it, so that a reset behind it harms nothing', () => {
+    const seen: string[] = []
+    const decoder = driver.decodeStream(hop())
+    const feed = (value: object): void => decoder.frame(sseFrame(data(value)), (event) => void seen.push(event.e))
+    feed(part({ text: 'a' }))
+    feed(part({ text: 'b' }, 'STOP'))
+    expect(seen.at(-1)).toBe('finish')
+    feed(part({ text: 'ignored' }))
+    feed({ usageMetadata: { promptTokenCount: 1, totalTokenCount: 1 } })
+    expect(seen.slice(-2)).toEqual(['finish', 'usage'])
   })
 
   it('reports a malformed frame once and ignores the rest', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { JsonObject, Signature } from '../../../../core/types/canonical.ts'
 import { assistant, driver, encode, freeze, hop, request, toolCall, toolResult, user } from './support.ts'
 
@@ -265,26 +264,6 @@ describe('canonical → generate-content request', () => {
     expect(on.warnings).toEqual(['dropped_logit_bias', 'stop_truncated'])
   })
 
-  it('golden 79: two candidates are fine whole and refused streamed', () => {
-    expect(encode(request({ sampling: { n: 2 } })).body.generationConfig).toEqual({ candidateCount: 2 })
-    expect(() => encode(request({ stream: true, sampling: { n: 2 } }))).toThrow(
-      expect.objectContaining({ param: 'n', code: 'unsupported_for_target' }),
-    )
-    expect(() => encode(request({ sampling: { n: 9 } }))).toThrow(expect.objectContaining({ param: 'n' }))
-  })
-
-  it('refuses server-side state and what only others have', () => {
-    expect(() => encode(request({ state: { previousResponseId: 'resp_1' } }))).toThrow(
-      expect.objectContaining({ param: 'previous_response_id' }),
-    )
-    expect(() => encode(request({ state: { background: true } }))).toThrow(expect.objectContaining({ param: 'background' }))
-    expect(() => encode(request({ ext: { messages: { mcp_servers: [] } } }))).toThrow(
-      expect.objectContaining({ param: 'mcp_servers' }),
-    )
-    expect(() => encode(request({ maxTokens: 0 }))).toThrow(expect.objectContaining({ param: 'max_tokens' }))
-    expect(encode(request({ state: { store: true, background: false } })).body).toHaveProperty('contents')
-  })
-
   it('does not touch the request and encodes the same again on the next attempt (golden 100)', () => {
     const wanted = freeze(
       request({
@@ -297,7 +276,3 @@ describe('canonical → generate-content request', () => {
     expect(second.body.bytes).toEqual(first.body.bytes)
   })
 })
-
-function _bodyOf(value: object) {
-  return wireBody(JSON.stringify(value))
-}

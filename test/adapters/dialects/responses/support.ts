@@ -131,7 +131,8 @@ export function finishOf(events: readonly StreamEvent[]): string | undefined {
   return events.find((event) => event.e === 'finish')?.finish
 }
 
-const answering = (text: string, type: string) => async () => new Response(text, { status: 200, headers: { 'content-type': type } })
+const answering = (text: string, type: string) => async () =>
+  new Response(text, { status: 200, headers: { 'content-type': type } })
 
 export function openai(text: string, type = 'text/event-stream'): OpenAI {
   return new OpenAI({ apiKey: 'x', fetch: answering(text, type), maxRetries: 0 })

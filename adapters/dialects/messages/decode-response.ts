@@ -1,0 +1,91 @@
+// An upstream's whole answer → canonical, and the facts of it that the byte lane needs.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalResponse, Choice, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { DialectDriver, Hop, WireBody } from '../../../core/types/dialect.ts'
+import { hasToolCall } from '../shared/finish.ts'
+import { decodeContent } from './decode-block.ts'
+import { inBandError } from './errors.ts'
+import { isObject, loose, others } from './fields.ts'
+import { decodeFinish, finishWord } from './finish.ts'
+import { callerTool, type JsonTool, jsonTool } from './tool-names.ts'
+import { decodeUsage, missingUsage } from './usage.ts'
+
+const KNOWN = new Set(['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'])
+
+/** @throws GatewayError when the body is an error in disguise or no message at all. */
+export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+  const wire = body.json() as JsonObject
+  const error = inBandError(wire, 'status')
+  if (error !== null) throw error
+  if (hop.operation === 'count_tokens') return decodeCount(wire, hop)
+  if (!Array.isArray(wire.content)) throw GatewayError.protocol('The upstream answered with something that is not a message.')
+  const parts = readContent(wire, body, hop)
+  const native = loose(wire.stop_reason)
+  const choice: Choice = { index: 0, parts, finish: decodeFinish(native, hasToolCall(parts)), nativeFinish: native }
+  if (typeof wire.stop_sequence === 'string') choice.stopSequence = wire.stop_sequence
+  if (isObject(wire.stop_details)) choice.safety = wire.stop_details
+  const rest = others(wire, KNOWN)
+  const tier = isObject(wire.usage) ? loose(wire.usage.service_tier) : ''
+  return {
+    id: loose(wire.id) || hop.id('msg_'),
+    created: Math.floor(hop.now() / 1000),
+    model: loose(wire.model) || hop.model,
+    choices: [choice],
+    usage: decodeUsage(wire.usage) ?? missingUsage(),
+    ...(tier === '' ? {} : { serviceTier: tier }),
+    ext: rest === null ? {} : { messages: rest },
+  }
+}
+
+export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => {
+  const error = inBandError({ type: body.get('type') ?? null, error: body.get('error') ?? null }, 'status')
+  if (error !== null) return { usage: null, finish: null, content: false, error }
+  if (hop.operation === 'count_tokens') {
+    const counted = typeof body.get('input_tokens') === 'number'
+    return { usage: null, finish: null, content: counted, error: counted ? null : notCounted() }
+  }
+  const content = body.raw('content')
+  if (content?.[0] !== '[') {
+    return { usage: null, finish: null, content: false, error: GatewayError.protocol('The upstream answered with something that is not a message.') }
+  }
+  const reason = loose(body.get('stop_reason'))
+  return { usage: decodeUsage(body.get('usage')), finish: reason === '' ? 'stop' : finishWord(reason), content: body.get('content.0') !== undefined, error: null }
+}
+
+/** The text of a structured answer that came as a tool call. */
+export function structuredText(args: string, tool: JsonTool): string {
+  if (!tool.wrapped) return args
+  try {
+    const parsed: unknown = JSON.parse(args)
+    return isObject(parsed) && parsed.value !== undefined ? JSON.stringify(parsed.value) : args
+  } catch {
+    return args
+  }
+}
+
+function readContent(wire: JsonObject, body: WireBody, hop: Hop): Part[] {
+  let parts: Part[]
+  try {
+    parts = decodeContent(wire.content, 'content', { body, family: hop.caps.family })
+  } catch (error) {
+    throw GatewayError.protocol('The upstream answered with content that cannot be understood.', error)
+  }
+  const json = jsonTool(hop)
+  return parts.map((part) => {
+    if (part.t !== 'tool_call') return part
+    if (part.name === json?.name) return { t: 'text', text: structuredText(part.args, json) }
+    const { name, namespace, custom } = callerTool(part.name, hop)
+    return { ...part, name, ...(namespace === undefined ? {} : { namespace }), ...(custom ? { kind: 'custom' as const } : {}) }
+  })
+}
+
+function decodeCount(wire: JsonObject, hop: Hop): CanonicalResponse {
+  const counted = wire.input_tokens
+  if (typeof counted !== 'number') throw notCounted()
+  const usage = { inputTotal: counted, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: counted, estimated: false, raw: wire }
+  return { id: '', created: Math.floor(hop.now() / 1000), model: hop.model, choices: [], usage, ext: {} }
+}
+
+function notCounted(): GatewayError {
+  return GatewayError.protocol('The upstream answered without a token count.')
+}

@@ -1,0 +1,92 @@
+// Canonical → an Anthropic Messages call (DIALECTS 3.1 "-> messages"). Facts come from hop.caps only; what a caller of this
+// very dialect sent goes back as it came.
+import { stringify } from '../../../core/lib/raw-json.ts'
+import { wireBody } from '../../../core/lib/wire-body.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { limitCacheMarks } from './cache-marks.ts'
+import { type Block, blockWriter, cacheControl } from './encode-blocks.ts'
+import { type OutputPlan, planOutput } from './encode-output.ts'
+import { isForced } from './encode-tool-choice.ts'
+import { encodeTools } from './encode-tools.ts'
+import { encodeTurns } from './encode-turns.ts'
+import { userId } from './end-user.ts'
+import { isObject } from './fields.ts'
+import { refuseUnsupported, warnDropped } from './refusals.ts'
+import { defaultMaxTokens, requestHeaders, requestPath } from './request-head.ts'
+import { encodeSampling } from './sampling.ts'
+import { isOn, planThinking } from './thinking.ts'
+
+/** @throws GatewayError.unsupported when this target cannot do what was asked. */
+export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+  refuseUnsupported(request)
+  warnDropped(request, hop)
+  const output = planOutput(request, hop)
+  // Tools before turns: declarations settle the names that the history then uses.
+  const { tools, toolChoice } = encodeTools(request, output, hop)
+  const messages = encodeTurns(request, output.format === undefined, hop)
+  const system = encodeSystem(request, output, hop)
+  const maxTokens = request.maxTokens ?? defaultMaxTokens(hop.caps)
+  const plan = planThinking(request, { maxTokens, forced: isForced(toolChoice), messages }, hop)
+  const automatic = request.source === 'messages' ? request.cache?.auto : undefined
+  limitCacheMarks({ tools, system, messages, automatic: automatic !== undefined })
+  const { output_config: ownConfig, thinking: ownThinking, ...own } = (request.ext.messages ?? {}) as JsonObject
+  const config = {
+    ...(isObject(ownConfig) ? ownConfig : {}),
+    ...(plan.effort === undefined ? {} : { effort: plan.effort }),
+    ...(output.format === undefined ? {} : { format: output.format }),
+  }
+  const body = stringify({
+    ...own,
+    model: hop.model,
+    ...(hop.operation === 'count_tokens' ? {} : generation(request, maxTokens, isOn(plan), hop)),
+    ...(automatic === undefined ? {} : cacheControl(automatic)),
+    ...(system.length > 0 ? { system } : {}),
+    messages,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    ...(plan.thinking === undefined ? {} : { thinking: isOn(plan) && isObject(ownThinking) ? { ...ownThinking, ...plan.thinking } : plan.thinking }),
+    ...(Object.keys(config).length > 0 ? { output_config: config } : {}),
+    ...ownState(request),
+  })
+  return { path: requestPath(hop), headers: requestHeaders(request, messages), body: wireBody(body) }
+}
+
+/** What only makes sense where something is generated. */
+function generation(request: Frozen<CanonicalRequest>, maxTokens: number, thinking: boolean, hop: Hop): Block {
+  const stop = request.stop?.filter((text) => text.trim() !== '') ?? []
+  const user = request.endUser ?? request.safetyId
+  const tier = serviceTier(request, hop)
+  return {
+    max_tokens: maxTokens,
+    ...(request.stream ? { stream: true } : {}),
+    ...encodeSampling(request, thinking, hop),
+    ...(stop.length > 0 ? { stop_sequences: stop } : {}),
+    ...(user === undefined || user === '' ? {} : { metadata: { user_id: request.source === 'messages' ? user : userId(user) } }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
+  }
+}
+
+function encodeSystem(request: Frozen<CanonicalRequest>, output: OutputPlan, hop: Hop): Block[] {
+  const writer = blockWriter(request, false, hop)
+  const blocks = request.system.flatMap(({ parts }) => writer.instruction(parts, false)).filter((block) => block.type === 'text')
+  return output.instruction === undefined ? blocks : [...blocks, { type: 'text', text: output.instruction }]
+}
+
+function serviceTier(request: Frozen<CanonicalRequest>, hop: Hop): string | undefined {
+  const tier = request.serviceTier
+  if (tier === 'auto' || tier === 'standard_only') return tier
+  if (tier === 'default') return 'standard_only'
+  if (tier !== undefined) hop.warn('dropped_service_tier')
+  return undefined
+}
+
+function ownState({ source, state, speed }: Frozen<CanonicalRequest>): Block {
+  if (source !== 'messages') return {}
+  return {
+    ...(speed === undefined ? {} : { speed }),
+    ...(state?.container === undefined ? {} : { container: state.container }),
+    ...(state?.contextManagement === undefined ? {} : { context_management: state.contextManagement }),
+    ...(state?.thread === undefined ? {} : { thread: state.thread }),
+  }
+}

@@ -1,0 +1,89 @@
+// Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
+import { stringify } from '../../../core/lib/raw-json.ts'
+import { wrapSignature } from '../../../core/lib/signature.ts'
+import type { CanonicalResponse, Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { hasToolCall } from '../shared/finish.ts'
+import { encodeCitations } from './citations.ts'
+import { callInput } from './custom-input.ts'
+import type { Block } from './encode-blocks.ts'
+import { stopFields } from './finish.ts'
+import { flatName } from './tool-names.ts'
+import { encodeUsage } from './usage.ts'
+
+export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+  if (hop.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })
+  const choice = response.choices[0]
+  const parts = (choice?.parts ?? []) as Frozen<Part>[]
+  const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
+  const own = (response.ext.messages ?? {}) as JsonObject
+  return stringify({
+    ...own,
+    ...messageHead(response, hop),
+    content: parts.flatMap((part) => answerBlocks(part, hop)),
+    ...stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal),
+    container: own.container ?? null,
+    diagnostics: own.diagnostics ?? null,
+    usage: encodeUsage(response.usage, response.serviceTier),
+  })
+}
+
+export function messageHead({ id, model }: { id: string; model: string }, hop: Hop): Block {
+  return { id: id.startsWith('msg_') ? id : hop.id('msg_'), type: 'message', role: 'assistant', model: model || hop.model }
+}
+
+/** The secret a reasoning part carries to the caller: this dialect's own plain, others in the envelope; '' for none. */
+export function thinkingSignature(part: Frozen<ReasoningPart>): string {
+  const signature = part.signature ?? part.encrypted
+  return signature === undefined || signature.value === '' ? '' : carried(signature)
+}
+
+/** A call signed by another vendor: an empty thinking block in front of it carries the secret (DIALECTS 1.3). */
+export function callSignatureBlock(signature: Frozen<Signature> | undefined): Block | null {
+  return signature === undefined || signature.value === '' ? null : { type: 'thinking', thinking: '', signature: carried(signature) }
+}
+
+export function toolUseHead({ id, name, namespace, caller }: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'caller'>>): Block {
+  return { type: 'tool_use', id, name: flatName(name, namespace), caller: caller ?? { type: 'direct' } }
+}
+
+/** Reasoning as this dialect has it: one text. */
+export function thinkingText(part: Frozen<ReasoningPart>): string {
+  return part.text !== '' ? part.text : (part.summary ?? []).filter((line) => line !== '').join('\n\n')
+}
+
+function answerBlocks(part: Frozen<Part>, hop: Hop): Block[] {
+  switch (part.t) {
+    case 'text': {
+      const citations = encodeCitations(part.annotations)
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...(citations ? { citations } : {}) }]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning': {
+      if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }]
+      const block = { type: 'thinking', thinking: thinkingText(part), signature: thinkingSignature(part) }
+      return block.thinking === '' && block.signature === '' ? [] : [block]
+    }
+    case 'tool_call': {
+      const signed = callSignatureBlock(part.signature)
+      const input = callInput(part.args, part.kind === 'custom', () => {})
+      const call = { ...toolUseHead(part), input }
+      return signed === null ? [call] : [signed, call]
+    }
+    case 'audio':
+      return part.transcript ? [{ type: 'text', text: part.transcript }] : []
+    case 'server_tool':
+    case 'opaque':
+      return part.dialect === 'messages' ? [part.raw as Block] : []
+    case 'image':
+      hop.warn('dropped_image_output')
+      return []
+    default:
+      return []
+  }
+}
+
+function carried(signature: Frozen<Signature>): string {
+  return signature.dialect === 'messages' ? signature.value : wrapSignature(signature)
+}

@@ -1,0 +1,67 @@
+// Canonical choice → tool_choice with disable_parallel_tool_use (DIALECTS 3.1 "-> messages" 14).
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import type { Block } from './encode-blocks.ts'
+import type { ToolSet } from './encode-tools.ts'
+import { isObject } from './fields.ts'
+import { wireName } from './tool-names.ts'
+
+/** Undefined when the default says the same. */
+export function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Block | undefined {
+  const choice = request.parallelToolCalls === false ? (chosen(request, set, hop) ?? { type: 'auto' }) : chosen(request, set, hop)
+  if (choice === undefined || choice.type === 'none' || request.parallelToolCalls !== false) return choice
+  return { ...choice, disable_parallel_tool_use: true }
+}
+
+/** True for a choice that a thinking model refuses. */
+export function isForced(choice: Block | undefined): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool'
+}
+
+function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Block | undefined {
+  const choice = request.toolChoice
+  const json = set.json === undefined ? undefined : structured(set)
+  if (choice === undefined) return json
+  switch (choice.mode) {
+    case 'none':
+      return set.json === undefined ? { type: 'none' } : { type: 'tool', name: set.json }
+    case 'auto':
+      return json ?? { type: 'auto' }
+    case 'required':
+      return { type: 'any' }
+    case 'allowed':
+      return choice.base === 'required' ? { type: 'any' } : (json ?? { type: 'auto' })
+    case 'tool':
+      return { type: 'tool', name: nameOf(choice.name, set, hop) }
+    case 'server':
+      return serverChoice(choice.raw, request, set)
+  }
+}
+
+/** The answer's tool must be called, or one of the caller's before it. */
+function structured(set: ToolSet): Block {
+  const others = set.functions.size + set.server.length
+  return others > 0 ? { type: 'any' } : { type: 'tool', name: set.json }
+}
+
+function nameOf(wanted: string, set: ToolSet, hop: Hop): string {
+  const flat = set.functions.has(wanted) ? wanted : [...set.functions.keys()].find((name) => name.endsWith(`__${wanted}`))
+  if (flat !== undefined) return wireName(flat, hop)
+  if (set.server.some((tool) => tool.name === wanted)) return wanted
+  throw cannotForce()
+}
+
+function serverChoice(raw: unknown, request: Frozen<CanonicalRequest>, set: ToolSet): Block {
+  if (isObject(raw)) {
+    const { disable_parallel_tool_use: _, ...own } = raw
+    if (request.source === 'messages') return own
+    const search = set.server.find((tool) => tool.name === 'web_search')
+    if (search !== undefined && String(raw.type).startsWith('web_search')) return { type: 'tool', name: 'web_search' }
+  }
+  throw cannotForce()
+}
+
+function cannotForce(): GatewayError {
+  return GatewayError.unsupported('tool_choice', 'The tool that `tool_choice` names is not available on this target.')
+}

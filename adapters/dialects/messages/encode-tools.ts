@@ -1,0 +1,119 @@
+// Canonical tools → tools[] (DIALECTS 3.1 "-> messages" 7, 8, 14). Own typed tools go back raw, those of others are dropped.
+import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+import { cacheControl, type Block } from './encode-blocks.ts'
+import type { OutputPlan } from './encode-output.ts'
+import { encodeToolChoice } from './encode-tool-choice.ts'
+import { inputSchema } from './input-schema.ts'
+import { outputSchema } from './output-schema.ts'
+import { declareJsonTool, flatName, rememberCustom, rememberNamespace, wireName } from './tool-names.ts'
+import { webSearchTool } from './web-search.ts'
+
+export interface EncodedTools {
+  tools: Block[]
+  toolChoice?: Block
+}
+
+export interface ToolSet {
+  /** By the caller's (flattened) name. */
+  functions: Map<string, Block>
+  server: Block[]
+  /** The structured-output tool's wire name. */
+  json?: string
+}
+
+export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPlan, hop: Hop): EncodedTools {
+  const set: ToolSet = { functions: new Map(), server: [] }
+  for (const tool of request.tools) collect(tool, null, set, request, hop)
+  addWebSearch(request, set, hop)
+  keepAllowed(request, set)
+  const undeclared = set.functions.size === 0 && set.server.length === 0 && output.tool === undefined
+  if (undeclared) declareHistory(request, set, hop)
+  const tools = [...set.functions.values(), ...set.server]
+  if (output.tool !== undefined) {
+    set.json = declareJsonTool(output.tool.wrapped, (name) => tools.some((tool) => tool.name === name), hop)
+    tools.push({ name: set.json, description: output.tool.description, input_schema: output.tool.schema })
+  }
+  if (tools.length === 0) return { tools }
+  // Calls in the history need declarations, but nobody asked for new ones.
+  if (undeclared) return { tools, toolChoice: { type: 'none' } }
+  const toolChoice = encodeToolChoice(request, set, hop)
+  return toolChoice === undefined ? { tools } : { tools, toolChoice }
+}
+
+function collect(tool: Frozen<Tool>, namespace: string | null, set: ToolSet, request: Frozen<CanonicalRequest>, hop: Hop): void {
+  if (tool.t === 'namespace') {
+    for (const inner of tool.tools) collect(inner, tool.name, set, request, hop)
+    return
+  }
+  if (tool.t === 'server') {
+    if (tool.dialect === 'messages') set.server.push({ ...(tool.raw as JsonObject) })
+    // Web search has its common form in `request.webSearch`.
+    else if (!isWebSearch(tool.kind) || request.webSearch === undefined) hop.warn('tool_dropped')
+    return
+  }
+  const flat = flatName(tool.name, namespace)
+  if (namespace !== null) rememberNamespace(flat, tool.name, namespace, hop)
+  if (tool.t === 'custom') {
+    rememberCustom(flat, hop)
+    set.functions.set(flat, customTool(tool, wireName(flat, hop)))
+  } else set.functions.set(flat, functionTool(tool, wireName(flat, hop), request.source === 'messages', hop))
+}
+
+function functionTool(tool: Frozen<FunctionTool>, name: string, own: boolean, hop: Hop): Block {
+  const strict = tool.strict === true && hop.caps.structuredOutputs !== false
+  const { schema } = inputSchema(tool.schema)
+  return {
+    ...(tool.ext?.messages as JsonObject | undefined),
+    name,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    input_schema: own ? (tool.schema ?? schema) : strict ? outputSchema(schema) : schema,
+    ...(strict ? { strict: true } : {}),
+    ...(tool.deferLoading === undefined ? {} : { defer_loading: tool.deferLoading }),
+    ...cacheControl(tool.cache),
+  }
+}
+
+function customTool(tool: Frozen<Extract<Tool, { t: 'custom' }>>, name: string): Block {
+  const format = tool.format === undefined || isPlainText(tool.format) ? '' : `The text in \`input\` follows this format: ${JSON.stringify(tool.format)}`
+  const description = [tool.description ?? '', format].filter((line) => line !== '').join('\n')
+  return {
+    name,
+    ...(description === '' ? {} : { description }),
+    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+  }
+}
+
+function isPlainText(format: unknown): boolean {
+  return typeof format === 'object' && format !== null && 'type' in format && format.type === 'text'
+}
+
+function isWebSearch(kind: string): boolean {
+  return kind.startsWith('web_search') || kind.startsWith('googleSearch')
+}
+
+function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): void {
+  if (request.webSearch === undefined) return
+  if (set.server.some((tool) => typeof tool.type === 'string' && tool.type.startsWith('web_search'))) return
+  if (hop.caps.webSearch === false) hop.warn('dropped_web_search')
+  else set.server.push(webSearchTool(request.webSearch))
+}
+
+/** allowed_tools: the others are not shown; a filter that leaves nothing keeps all. */
+function keepAllowed(request: Frozen<CanonicalRequest>, set: ToolSet): void {
+  const choice = request.toolChoice
+  if (choice?.mode !== 'allowed') return
+  const kept = [...set.functions].filter(([name]) => choice.names.includes(name) || choice.names.some((wanted) => name.endsWith(`__${wanted}`)))
+  if (kept.length > 0) set.functions = new Map(kept)
+}
+
+/** Golden 99: a history with calls needs tools, if only their names. */
+function declareHistory(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): void {
+  for (const message of request.messages) {
+    for (const part of message.parts) {
+      if (part.t !== 'tool_call') continue
+      const flat = flatName(part.name, part.namespace)
+      set.functions.set(flat, { name: wireName(flat, hop), input_schema: { type: 'object', properties: {} } })
+    }
+  }
+}

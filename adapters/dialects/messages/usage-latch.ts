@@ -1,0 +1,132 @@
+// Token counts of a stream, whoever of message_start and message_delta tells the truth (DIALECTS 2.2.5). Anthropic counts
+// the prompt first; Qwen and Kimi put the full prompt there and the real split at the end; MiniMax starts with zero.
+// The result does not depend on the order of the reports.
+import type { Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import { isObject } from './fields.ts'
+
+export class UsageLatch {
+  #input: InputReport | null = null
+  #output: number | undefined
+  #reasoning: number | undefined
+  #breakdown: Breakdown | null = null
+  #serverTools: Record<string, number> | undefined
+  #iterations: Iterations | null = null
+  #raw: JsonObject = {}
+
+  /** One `usage` object; anything else is ignored. */
+  observe(raw: Json | undefined): void {
+    if (!isObject(raw)) return
+    for (const key in raw) if (raw[key] !== null) this.#raw[key] = raw[key] as Json
+    const report = inputReport(raw)
+    if (report !== null && (this.#input === null || wins(report, this.#input))) this.#input = report
+    this.#output = larger(this.#output, count(raw.output_tokens))
+    const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+    this.#reasoning = larger(this.#reasoning, count(details.thinking_tokens))
+    const breakdown = breakdownOf(raw)
+    if (breakdown !== null && breakdown.total > (this.#breakdown?.total ?? -1)) this.#breakdown = breakdown
+    this.#serverTools = mergedCounts(this.#serverTools, raw.server_tool_use)
+    const iterations = iterationsOf(raw.iterations)
+    if (iterations !== null && iterations.output >= (this.#iterations?.output ?? 0)) this.#iterations = iterations
+  }
+
+  /** Null while nobody has reported anything that can be true. */
+  result(): Usage | null {
+    if (this.#input === null && this.#output === undefined) return null
+    const { uncached, read, write, output } = this.#iterations ?? { ...(this.#input ?? NOTHING), output: this.#output ?? 0 }
+    const inputTotal = uncached + read + write
+    const split = this.#breakdown !== null && this.#breakdown.total === write ? this.#breakdown : null
+    return {
+      inputTotal,
+      cacheRead: read,
+      cacheWrite: write,
+      ...(split === null || write === 0 ? {} : { cacheWrite5m: split.short, cacheWrite1h: split.long }),
+      outputTotal: output,
+      ...(this.#reasoning === undefined ? {} : { reasoning: Math.min(this.#reasoning, output) }),
+      total: inputTotal + output,
+      ...(this.#serverTools === undefined ? {} : { serverTools: this.#serverTools }),
+      estimated: false,
+      raw: { ...this.#raw },
+    }
+  }
+}
+
+interface InputReport {
+  uncached: number
+  read: number
+  write: number
+  /** Server tools ran: these counters cover their extra turns. */
+  withTools: boolean
+}
+
+interface Breakdown {
+  short: number
+  long: number
+  total: number
+}
+
+interface Iterations {
+  uncached: number
+  read: number
+  write: number
+  output: number
+}
+
+const NOTHING = { uncached: 0, read: 0, write: 0 }
+
+function inputReport(raw: JsonObject): InputReport | null {
+  const uncached = count(raw.input_tokens)
+  if (uncached === undefined) return null
+  const read = count(raw.cache_read_input_tokens) ?? 0
+  const write = count(raw.cache_creation_input_tokens) ?? breakdownOf(raw)?.total ?? 0
+  const tools = isObject(raw.server_tool_use) ? Object.values(raw.server_tool_use) : []
+  return { uncached, read, write, withTools: tools.some((value) => typeof value === 'number' && value > 0) }
+}
+
+/** The larger cache share knows the split; between equals a zero is no report, and the smaller is the uncached rest. */
+function wins(next: InputReport, held: InputReport): boolean {
+  const cached = next.read + next.write - (held.read + held.write)
+  if (cached !== 0) return cached > 0
+  if (next.withTools !== held.withTools) return next.withTools
+  const none = next.read + next.write === 0
+  if (none && held.uncached === 0) return next.uncached > 0
+  if (none && next.uncached === 0) return false
+  if (next.uncached !== held.uncached) return next.withTools ? next.uncached > held.uncached : next.uncached < held.uncached
+  return next.read > held.read
+}
+
+function breakdownOf(raw: JsonObject): Breakdown | null {
+  const creation = raw.cache_creation
+  if (!isObject(creation)) return null
+  const short = count(creation.ephemeral_5m_input_tokens) ?? 0
+  const long = count(creation.ephemeral_1h_input_tokens) ?? 0
+  return { short, long, total: short + long }
+}
+
+/** Beta: compaction runs beside the message and is billed with it; with a fallback the top level stands for all. */
+function iterationsOf(value: Json | undefined): Iterations | null {
+  if (!Array.isArray(value)) return null
+  const entries = value.filter(isObject)
+  const counted = entries.filter(({ type }) => type === 'message' || type === 'compaction')
+  if (counted.length === 0 || entries.some(({ type }) => type === 'fallback_message')) return null
+  const sum = (key: string) => counted.reduce((total, entry) => total + (count(entry[key]) ?? 0), 0)
+  return { uncached: sum('input_tokens'), read: sum('cache_read_input_tokens'), write: sum('cache_creation_input_tokens'), output: sum('output_tokens') }
+}
+
+function mergedCounts(held: Record<string, number> | undefined, value: Json | undefined): Record<string, number> | undefined {
+  if (!isObject(value)) return held
+  const out: Record<string, number> = { ...held }
+  for (const [key, amount] of Object.entries(value)) {
+    const counted = count(amount)
+    if (counted !== undefined) out[key] = Math.max(out[key] ?? 0, counted)
+  }
+  return Object.keys(out).length === 0 ? undefined : out
+}
+
+/** Negative or not a number counts as missing. */
+function count(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+function larger(held: number | undefined, next: number | undefined): number | undefined {
+  return held === undefined || (next !== undefined && next > held) ? next : held
+}

@@ -1,0 +1,48 @@
+// Token counts in both directions: `input_tokens` is exclusive of the cache here, the canonical total is inclusive.
+import { noUsage } from '../../../core/lib/token-estimate.ts'
+import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import { UsageLatch } from './usage-latch.ts'
+
+/** Null when the upstream reported none, or nothing that can be true. */
+export function decodeUsage(raw: Json | undefined): Usage | null {
+  const latch = new UsageLatch()
+  latch.observe(raw)
+  return latch.result()
+}
+
+/** What stands in for a report that never came: whoever settles estimates. */
+export function missingUsage(): Usage {
+  return { ...noUsage(), estimated: true }
+}
+
+/** The `usage` of a message; every key of the published type. */
+export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string | undefined): JsonObject {
+  const { cacheWrite5m: short, cacheWrite1h: long } = usage
+  const split = short === undefined && long === undefined ? null : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
+  return {
+    ...encodeDeltaUsage(usage),
+    cache_creation: split,
+    service_tier: serviceTier === 'standard' || serviceTier === 'priority' || serviceTier === 'batch' ? serviceTier : null,
+    inference_geo: null,
+    speed: null,
+  }
+}
+
+/** The `usage` of message_delta: whole-message totals. */
+export function encodeDeltaUsage(usage: Frozen<Partial<Usage>>): JsonObject {
+  const cacheRead = usage.cacheRead ?? 0
+  const cacheWrite = usage.cacheWrite ?? 0
+  return {
+    input_tokens: Math.max(0, (usage.inputTotal ?? 0) - cacheRead - cacheWrite),
+    output_tokens: usage.outputTotal ?? 0,
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens_details: usage.reasoning === undefined ? null : { thinking_tokens: usage.reasoning },
+    server_tool_use: serverTools(usage.serverTools),
+  }
+}
+
+function serverTools(counts: Frozen<Record<string, number>> | undefined): JsonObject | null {
+  if (counts?.web_search_requests === undefined && counts?.web_fetch_requests === undefined) return null
+  return { web_search_requests: 0, web_fetch_requests: 0, ...counts }
+}

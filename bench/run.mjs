@@ -1,0 +1,106 @@
+// npm run bench: this gateway against the bare node proxy, paired in one run on the same machine.
+//
+//   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare in turn; medians and ratios
+//   npm run bench -- --rounds 1         quicker
+//   npm run bench -- --s4               2,000 open streams too (memory per stream)
+//   npm run bench -- --json             figures only, as JSON
+//
+// Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, bounded in time.
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { build, runScenario } from './harness/bench.mjs'
+
+const args = process.argv.slice(2)
+const rounds = Number(args[args.indexOf('--rounds') + 1]) || 3
+const json = args.includes('--json')
+const scenarios = args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3']
+const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+const MOCK = 9170
+const say = (line) => json || process.stderr.write(`${line}\n`)
+
+const mock = spawn('taskset', ['-c', '1', build('mock'), String(MOCK)], { stdio: 'ignore' })
+const upstream = `http://127.0.0.1:${MOCK}`
+const targets = {
+  bare: { port: 9171, model: 'openai/mock', command: [at('./harness/anchors/bare.mjs')], env: { PORT: '9171', UPSTREAM: upstream } },
+  hookgate: {
+    port: 9172,
+    model: 'openai/mock',
+    command: ['--max-semi-space-size=64', at('../dist/adapters/cli/main.js'), 'serve', '--config', at('./gateway.config.mjs'), '--port', '9172'],
+    env: { BENCH_UPSTREAM: upstream },
+  },
+}
+
+async function listening(port) {
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      await fetch(`http://127.0.0.1:${port}/healthz`)
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  throw new Error(`Nothing listens on ${port}.`)
+}
+
+/** One process per scenario and round: memory figures start from a fresh heap. */
+async function measure(name, scenario) {
+  const target = targets[name]
+  const child = spawn('taskset', ['-c', '0', process.execPath, ...target.command], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...target.env } })
+  try {
+    await listening(target.port)
+    // The bare proxy does not rewrite model strings; the mock takes the last part.
+    return await runScenario(scenario, { base: `http://127.0.0.1:${target.port}`, pid: child.pid, model: target.model, mockPort: MOCK, headers: [], label: name, cpu: 1, short: true })
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+const figures = {
+  's1 CPU µs/request': ['s1', (p) => p.json_sat.cpu.us_per_request],
+  's1 requests/s': ['s1', (p) => p.json_sat.rps ?? p.json_sat.ok / p.json_sat.seconds],
+  's1 200/s p50 ms': ['s1', (p) => p.json_200rps.latency_ms?.p50],
+  's1 200/s p99 ms': ['s1', (p) => p.json_200rps.latency_ms?.p99],
+  's2 CPU µs/chunk paced': ['s2', (p) => p.sse_sat.cpu.us_per_chunk],
+  's2 CPU µs/chunk burst': ['s2', (p) => p.sse_burst.cpu.us_per_chunk],
+  's2 first token p50 ms': ['s2', (p) => p.sse_20rps.ttft_ms?.p50],
+  's2 first token p99 ms': ['s2', (p) => p.sse_20rps.ttft_ms?.p99],
+  's3 CPU µs/request (messages → chat)': ['s3', (p) => p.json_sat.cpu.us_per_request],
+  's3 CPU µs/chunk (messages → chat)': ['s3', (p) => p.sse_sat.cpu.us_per_chunk],
+  's4 RSS KB/stream': ['s4', (p) => p.open2000_5cps.rss_mb.kb_per_stream],
+  's4 chunk delay p99 ms': ['s4', (p) => p.open2000_5cps.chunk_delay_ms?.p99],
+  's5 1 MB body CPU ms': ['s5', (p) => p.body_1mb.cpu.us_per_request / 1000],
+  's5 10 MB image CPU ms': ['s5', (p) => p.image_10mb.cpu.us_per_request / 1000],
+}
+
+const results = []
+try {
+  for (let round = 1; round <= rounds; round++) {
+    for (const scenario of scenarios) {
+      for (const name of Object.keys(targets)) {
+        say(`round ${round}/${rounds}  ${scenario}  ${name}`)
+        results.push(await measure(name, scenario))
+      }
+    }
+  }
+} finally {
+  mock.kill('SIGKILL')
+}
+
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]
+const table = Object.entries(figures)
+  .filter(([, [scenario]]) => scenarios.includes(scenario))
+  .map(([title, [scenario, read]]) => {
+    const of = (name) => median(results.filter((r) => r.scenario === scenario && r.label === name).map((r) => read(r.phases)).filter((x) => x !== undefined && x !== null))
+    const [bare, ours] = [of('bare'), of('hookgate')]
+    return { figure: title, bare, hookgate: ours, ratio: bare && ours ? Math.round((ours / bare) * 100) / 100 : null }
+  })
+
+mkdirSync(at('./results'), { recursive: true })
+writeFileSync(at('./results/latest.json'), JSON.stringify({ node: process.version, cpu: cpus()[0].model, at: new Date().toISOString(), table, results }, null, 1))
+if (json) console.log(JSON.stringify(table, null, 1))
+else {
+  console.log(`${process.version}, ${cpus()[0].model}, medians of ${rounds}`)
+  console.table(Object.fromEntries(table.map(({ figure, ...row }) => [figure, row])))
+}

@@ -1,0 +1,185 @@
+// What the tests of the chat dialect share: a hop, requests by hand, frozen input, streams by text.
+import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.ts'
+import { headerBag } from '../../../../core/lib/headers.ts'
+import { createSseSplitter } from '../../../../core/lib/sse.ts'
+import { wireBody } from '../../../../core/lib/wire-body.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
+import type { Hop } from '../../../../core/types/dialect.ts'
+import type { StreamEvent, StreamFacts } from '../../../../core/types/stream.ts'
+
+export { driver }
+
+export type TestHop = Hop & { warnings: string[] }
+
+export function hop(overrides: Partial<Hop> = {}): TestHop {
+  const warnings: string[] = []
+  let ids = 0
+  return {
+    provider: 'custom',
+    model: 'some-model',
+    caller: 'chat',
+    upstream: 'chat',
+    operation: 'chat',
+    caps: { family: 'custom' },
+    quirks: {},
+    requestId: 'req_1',
+    stream: false,
+    includeUsage: false,
+    sse: true,
+    names: new Map(),
+    notes: new Map(),
+    request: null,
+    warn: (slug) => void (warnings.includes(slug) || warnings.push(slug)),
+    now: () => 1_700_000_000_000,
+    id: (prefix) => `${prefix}id${++ids}`,
+    warnings,
+    ...overrides,
+  }
+}
+
+export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
+  return {
+    model: 'custom/some-model',
+    stream: false,
+    source: 'messages',
+    system: [],
+    messages: [user('hi')],
+    tools: [],
+    sampling: {},
+    headers: {},
+    ext: {},
+    ...overrides,
+  }
+}
+
+export function user(...parts: (string | Part)[]): Message {
+  return { role: 'user', parts: parts.map(part) }
+}
+
+export function assistant(...parts: (string | Part)[]): Message {
+  return { role: 'assistant', parts: parts.map(part) }
+}
+
+export function toolCall(id: string, name: string, args = '{}', extra: Partial<Extract<Part, { t: 'tool_call' }>> = {}): Part {
+  return { t: 'tool_call', id, idMinted: false, name, args, kind: 'function', ...extra }
+}
+
+export function toolResult(callId: string, content: string | Part[], extra: Partial<Extract<Part, { t: 'tool_result' }>> = {}): Message {
+  const parts = typeof content === 'string' ? (content === '' ? [] : [part(content)]) : content
+  return { role: 'tool', parts: [{ t: 'tool_result', callId, parts, ...extra }] }
+}
+
+export const PNG: Part = { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'iVBORw0KGgo=' } }
+
+function part(value: string | Part): Part {
+  return typeof value === 'string' ? { t: 'text', text: value } : value
+}
+
+export function freeze<T>(value: T): Frozen<T> {
+  if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) freeze(member)
+    Object.freeze(value)
+  }
+  return value as Frozen<T>
+}
+
+/** What an upstream would read. */
+export function encode(overrides: Partial<CanonicalRequest>, on: Hop = hop()): JsonObject & { messages: JsonObject[] } {
+  return driver.encodeRequest(freeze(request(overrides)), on).body.json() as JsonObject & { messages: JsonObject[] }
+}
+
+export function decode(body: unknown, headers: string[] = []): CanonicalRequest {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return driver.decodeRequest(wireBody(text), headerBag(headers), { operation: 'chat' })
+}
+
+/** The caller's body after the byte lane, as text. */
+export function splice(body: unknown, on: Hop = hop(), headers: string[] = []): { text: string; wire: JsonObject & { messages: JsonObject[] }; headers: string[] } {
+  const source = wireBody(typeof body === 'string' ? body : JSON.stringify(body))
+  const { headers: forwarded } = driver.spliceRequest(source, on, headerBag(headers))
+  const text = new TextDecoder().decode(Buffer.concat(source.toBytes()))
+  return { text, wire: JSON.parse(text), headers: forwarded }
+}
+
+export type Cut = (bytes: Uint8Array) => Uint8Array[]
+
+export function decodeEvents(sse: string, on: Hop = hop(), cut: Cut = (bytes) => [bytes]): StreamEvent[] {
+  const events: StreamEvent[] = []
+  const decoder = driver.decodeStream(on)
+  const splitter = createSseSplitter()
+  const emit = (event: StreamEvent): void => void events.push(structuredClone(event))
+  for (const chunk of cut(new TextEncoder().encode(sse))) splitter.push(chunk, (frame) => decoder.frame(frame, emit))
+  splitter.end((frame) => decoder.frame(frame, emit))
+  decoder.end(emit)
+  return events
+}
+
+export function encodeEvents(events: readonly StreamEvent[], on: Hop = hop({ upstream: 'messages' })): string {
+  const encoder = driver.encodeStream(on)
+  return events.map((event) => encoder.event(event)).join('')
+}
+
+export function filter(sse: string, on: Hop = hop(), cut: Cut = (bytes) => [bytes]): { text: string; facts: StreamFacts } {
+  const lane = driver.filterStream(on)
+  const splitter = createSseSplitter()
+  const decoder = new TextDecoder()
+  let text = ''
+  const take = (frame: Parameters<typeof lane.frame>[0]): void => {
+    const out = lane.frame(frame)
+    if (out !== null) text += typeof out === 'string' ? out : decoder.decode(out)
+  }
+  for (const chunk of cut(new TextEncoder().encode(sse))) splitter.push(chunk, take)
+  splitter.end(take)
+  return { text: text + lane.end(), facts: lane.facts }
+}
+
+export function partsOf(events: readonly StreamEvent[], choice = 0): Part[] {
+  return events
+    .filter((event) => event.e === 'part_stop' && event.choice === choice)
+    .map((event) => event as Extract<StreamEvent, { e: 'part_stop' }>)
+    .sort((a, b) => a.part - b.part)
+    .map((event) => event.full)
+}
+
+export function only<E extends StreamEvent['e']>(events: readonly StreamEvent[], kind: E): Extract<StreamEvent, { e: E }>[] {
+  return events.filter((event) => event.e === kind) as Extract<StreamEvent, { e: E }>[]
+}
+
+export function data(...items: unknown[]): string {
+  return items.map((item) => `data: ${typeof item === 'string' ? item : JSON.stringify(item)}\n\n`).join('')
+}
+
+export function chunk(delta: object, finish: string | null = null, extra: object = {}, choice: object = {}): JsonObject {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta: delta as Json, finish_reason: finish, ...choice }],
+    ...extra,
+  } as JsonObject
+}
+
+export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+export function usageChunk(usage: object = USAGE): object {
+  return { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage }
+}
+
+/** The JSON frames of a stream and how often [DONE] came. */
+export function framesOf(sse: string): { frames: (JsonObject & { choices: JsonObject[] })[]; done: number } {
+  const texts = sse
+    .split('\n\n')
+    .filter((frame) => frame !== '')
+    .map((frame) => frame.replace(/^data: ?/, ''))
+  return { frames: texts.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text)), done: texts.filter((text) => text === '[DONE]').length }
+}
+
+export function thrown(fn: () => unknown): { status: number; param: string | null; code: string | null; message: string } {
+  try {
+    fn()
+  } catch (error) {
+    return error as never
+  }
+  throw new Error('nothing was thrown')
+}

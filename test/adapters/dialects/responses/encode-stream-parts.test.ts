@@ -1,0 +1,153 @@
+import { streamText } from 'ai'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
+import { replay } from '../../../../core/lib/collect.ts'
+import { unwrapSignature } from '../../../../core/lib/signature.ts'
+import type { Finish, Part } from '../../../../core/types/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/stream.ts'
+import { aiModel, call, decodeText, encodeEvents, hop, partsOf, sdkResponse, type Wire, wireEvents } from './support.ts'
+
+const USAGE = { inputTotal: 10, cacheRead: 4, cacheWrite: 0, outputTotal: 6, total: 16, estimated: false, raw: null }
+
+function eventsOf(parts: Part[], finish: Finish = 'stop'): StreamEvent[] {
+  const events: StreamEvent[] = []
+  replay(
+    {
+      id: 'msg_up',
+      created: 7,
+      model: 'up',
+      choices: [{ index: 0, parts, finish, nativeFinish: finish }],
+      usage: USAGE,
+      ext: {},
+    },
+    (event) => void events.push(event),
+  )
+  return events
+}
+const types = (text: string) => wireEvents(text).map((event) => event.type.replace('response.', ''))
+const last = (text: string): Wire => wireEvents(text).at(-1)
+
+describe('responses: encoding the parts of a stream', () => {
+  it('golden 52: interleaved calls keep their indexes; a text that is still open closes by itself', async () => {
+    const meta = (id: string) => ({ id, name: 'f' })
+    const text = encodeEvents([
+      { e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} },
+      { e: 'delta', choice: 0, part: 0, d: { text: 'a' } },
+      { e: 'part_start', choice: 0, part: 1, kind: 'tool_call', meta: meta('c1') },
+      { e: 'part_start', choice: 0, part: 2, kind: 'tool_call', meta: meta('c2') },
+      { e: 'delta', choice: 0, part: 1, d: { args: '{' } },
+      { e: 'delta', choice: 0, part: 2, d: { args: '{}' } },
+      { e: 'delta', choice: 0, part: 0, d: { text: 'b' } },
+      { e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: 'ab' } },
+      { e: 'delta', choice: 0, part: 1, d: { args: '}' } },
+      { e: 'part_stop', choice: 0, part: 2, full: call('c2', 'f') },
+      { e: 'part_start', choice: 0, part: 3, kind: 'text', meta: {} },
+      { e: 'delta', choice: 0, part: 3, d: { text: 'c' } },
+      { e: 'part_stop', choice: 0, part: 3, full: { t: 'text', text: 'c' } },
+      { e: 'part_stop', choice: 0, part: 1, full: call('c1', 'f') },
+      { e: 'finish', choice: 0, finish: 'tool_calls', native: 'x' },
+      { e: 'end' },
+    ])
+    const response = await sdkResponse(text)
+    expect(response.output.map((item: Wire) => item.arguments ?? item.content[0].text)).toEqual(['ab', '{}', '{}', 'c'])
+  })
+
+  it('carries the signature of a call in a reasoning item before it, and takes what only the stop tells', () => {
+    const signature = { dialect: 'generate_content' as const, modelFamily: 'gemini', value: 'g' }
+    const { output } = last(
+      encodeEvents(eventsOf([call('a', 'f', '{}', { signature }), { t: 'reasoning', text: '', redacted: 'blob' }])),
+    ).response
+    expect(output.map((item: Wire) => item.type)).toEqual(['reasoning', 'function_call', 'reasoning'])
+    expect(unwrapSignature(output[0].encrypted_content)).toEqual(signature)
+    const late = encodeEvents([
+      { e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} },
+      { e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: 'whole' } },
+      { e: 'part_start', choice: 0, part: 1, kind: 'tool_call', meta: { id: 'x', name: 'f' } },
+      { e: 'part_stop', choice: 0, part: 1, full: call('x', 'f', '{"a":1}') },
+      { e: 'part_start', choice: 0, part: 2, kind: 'reasoning', meta: {} },
+      { e: 'part_stop', choice: 0, part: 2, full: { t: 'reasoning', text: 'why' } },
+      { e: 'end' },
+    ])
+    expect(last(late).response.output).toMatchObject([
+      { content: [{ text: 'whole' }] },
+      { arguments: '{"a":1}' },
+      { summary: [{ text: 'why' }] },
+    ])
+    expect(types(late)).toContain('output_text.delta')
+  })
+
+  it('golden 36: a custom input that arrives wrapped is unwrapped in the stream', () => {
+    const events = wireEvents(encodeEvents(eventsOf([call('b', 'patch', '{"input":"*** \\n"}', { kind: 'custom' })])))
+    expect(events.filter((event) => event.type === 'response.custom_tool_call_input.delta').map((event) => event.delta)).toEqual([
+      '*** \n',
+    ])
+    expect(events.at(-1).response.output[0].input).toBe('*** \n')
+  })
+
+  it('annotations are added within their content part', async () => {
+    const text = encodeEvents(
+      eventsOf([{ t: 'text', text: 'see', annotations: [{ kind: 'url', url: 'https://a', raw: {}, dialect: 'messages' }] }]),
+    )
+    expect(types(text)).toContain('output_text.annotation.added')
+    expect((await sdkResponse(text)).output[0].content[0].annotations).toEqual([
+      { type: 'url_citation', start_index: 0, end_index: 3, url: 'https://a', title: 'https://a' },
+    ])
+    const streamed = streamText({ model: aiModel(text), prompt: 'x' })
+    expect((await streamed.sources)[0]).toMatchObject({ url: 'https://a' })
+  })
+
+  it('ignores other choices', () => {
+    const text = encodeEvents([
+      { e: 'part_start', choice: 1, part: 0, kind: 'text', meta: {} },
+      { e: 'delta', choice: 1, part: 0, d: { text: 'x' } },
+      { e: 'end' },
+    ])
+    expect(last(text).response.output).toEqual([])
+  })
+
+  it('decoding what was encoded gives the same parts', () => {
+    const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+    const part: fc.Arbitrary<Part> = fc.oneof(
+      word.map((text): Part => ({ t: 'text', text })),
+      word.map((text): Part => ({ t: 'refusal', text })),
+      fc.tuple(word, fc.boolean()).map(
+        ([text, signed]): Part => ({
+          t: 'reasoning',
+          text: '',
+          summary: [text],
+          ...(signed ? { signature: { dialect: 'responses', modelFamily: 'gpt', value: 'v' } } : {}),
+        }),
+      ),
+      fc.tuple(fc.uuid(), word, fc.json()).map(([id, name, args]) => call(id, name, args)),
+      fc.tuple(fc.uuid(), word, word).map(([id, name, input]) => call(id, name, `x${input}`, { kind: 'custom' })),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), fc.integer({ min: 1, max: 200 }), (given, split) => {
+        const decoded = decodeText(encodeEvents(eventsOf(given)), hop(), split)
+        const back = partsOf(decoded).map((one) => {
+          const { itemId: _item, ...rest } = one as Part & { itemId?: string }
+          return rest
+        })
+        expect(back).toEqual(given)
+        expect(decoded.at(-1)).toEqual({ e: 'end' })
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('every vendor reply survives decode and encode, and the SDK agrees with itself', async () => {
+    for (const reply of [
+      { text: 'hello' },
+      { refusal: 'no' },
+      { reasoning: { text: 'r' }, text: 'a', toolCalls: [{ id: 'c', name: 'f', args: '{"q":1}' }] },
+      { text: '' },
+    ]) {
+      const direct = await sdkResponse(responsesReplies.frames(reply).join(''))
+      const through = await sdkResponse(encodeEvents(decodeText(responsesReplies.frames(reply).join(''))))
+      expect(through.output_text).toBe(direct.output_text)
+      expect(through.output.map((item: Wire) => item.type)).toEqual(direct.output.map((item: Wire) => item.type))
+      expect(through.usage).toEqual(direct.usage)
+    }
+  })
+})
