@@ -1,5 +1,5 @@
 // Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
-// configured number per host: a request sent while more are idle closes its socket afterwards.
+// configured number per host: sockets that nobody needed for a whole window are closed by the requests that follow it.
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
 
 export interface PoolOptions {
@@ -16,7 +16,8 @@ export interface PoolOptions {
 export interface PoolTable {
   /** @throws GatewayError-free plain Error for a proxy URL that cannot be used. */
   get(origin: string, proxyUrl: string | null, connectTimeoutMs: number): Dispatcher
-  crowded(pool: Dispatcher): boolean
+  /** True when the socket of this request is one too many and should close after its answer. */
+  surplus(pool: Dispatcher): boolean
   close(): Promise<void>
 }
 
@@ -25,6 +26,7 @@ const KEEP_ALIVE_MS = 20_000
 export function poolTable(options: PoolOptions): PoolTable {
   const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, ca } = options
   const pools = new Map<string, Dispatcher>()
+  const idle = new WeakMap<Dispatcher, IdleWindow>()
   const common = {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -59,14 +61,40 @@ export function poolTable(options: PoolOptions): PoolTable {
       if (pool !== undefined) return pool
       pool = open(origin, proxyUrl, connectTimeoutMs)
       pools.set(key, pool)
+      idle.set(pool, new IdleWindow())
       return pool
     },
-    crowded: (pool) => maxIdlePerHost === 0 || (pool instanceof Pool && pool.stats.free > maxIdlePerHost),
+    surplus(pool) {
+      if (maxIdlePerHost === 0) return true
+      return pool instanceof Pool && (idle.get(pool)?.surplus(pool.stats.free, maxIdlePerHost) ?? false)
+    },
     async close() {
       const all = [...pools.values()]
       pools.clear()
       await Promise.all(all.map((pool) => pool.destroy()))
     },
+  }
+}
+
+const WINDOW_MS = 5000
+
+/** The fewest sockets that were idle at once in a window: only those were never needed in it. */
+class IdleWindow {
+  #fewest = Number.POSITIVE_INFINITY
+  #until = performance.now() + WINDOW_MS
+  #closing = 0
+
+  surplus(free: number, max: number): boolean {
+    this.#fewest = Math.min(this.#fewest, free)
+    const now = performance.now()
+    if (now >= this.#until) {
+      this.#closing = Math.max(0, this.#fewest - max)
+      this.#fewest = Number.POSITIVE_INFINITY
+      this.#until = now + WINDOW_MS
+    }
+    if (this.#closing === 0) return false
+    this.#closing--
+    return true
   }
 }
 

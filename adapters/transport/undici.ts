@@ -36,7 +36,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
             method: request.method as Dispatcher.HttpMethod,
             headers,
             body,
-            reset: pools.crowded(pool),
+            reset: pools.surplus(pool),
           },
           exchange,
         )

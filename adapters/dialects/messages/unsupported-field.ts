@@ -8,6 +8,7 @@ const MESSAGES: readonly RegExp[] = [
   /unrecognized request arguments? supplied: ([\w.]+)/i,
   /does not support (?:the )?["'`]([\w.]+)["'`]/i,
 ]
+const UNSUPPORTED = /unsupported|not (?:supported|permitted|allowed)|unknown|unrecogni[sz]ed|unexpected|deprecated|extra (?:inputs|fields)/i
 /** Without these there is no request left to send. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['model', 'messages', 'max_tokens'])
 /** Lists of tagged unions: the validator names the tag after the index. */
@@ -16,7 +17,7 @@ const TAGGED_LISTS: ReadonlySet<string> = new Set(['content', 'tools', 'system',
 const TAGGED: ReadonlySet<string> = new Set(['thinking', 'tool_choice', 'cache_control', 'source', 'format'])
 
 export function unsupportedField(message: string, param: string | null): string | null {
-  const found = param ?? named(message)
+  const found = param !== null && UNSUPPORTED.test(message) ? param : named(message)
   if (found === null) return null
   const path = withoutTags(found.split('.')).join('.')
   return ESSENTIAL.has(path) ? null : path

@@ -1,0 +1,124 @@
+// An upstream's SSE frames → canonical events. One part per block, one finish, one end; what comes after stop_reason and
+// every second message_start is ignored (golden 63).
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { Emit } from '../../../core/types/stream.ts'
+import { PartWriter } from '../shared/parts.ts'
+import { BlockReceiver } from './decode-stream-block.ts'
+import { inBandError } from './errors.ts'
+import { isObject, loose } from './fields.ts'
+import { decodeFinish } from './finish.ts'
+import { UsageLatch } from './usage-latch.ts'
+
+export function decodeStream(hop: Hop): StreamDecoder {
+  return new MessageStreamDecoder(hop)
+}
+
+/** The event of a frame; null for a comment or a foreign terminator. @throws SyntaxError for broken JSON. */
+export function parseFrame(frame: SseFrame): JsonObject | null {
+  const data = frame.data.trim()
+  if (data === '' || data === '[DONE]') return null
+  const parsed = JSON.parse(data) as Json
+  if (!isObject(parsed)) return null
+  return typeof parsed.type === 'string' || frame.event === null ? parsed : { ...parsed, type: frame.event }
+}
+
+class MessageStreamDecoder implements StreamDecoder {
+  readonly #hop: Hop
+  readonly #writer = new PartWriter()
+  readonly #blocks: BlockReceiver
+  readonly #latch = new UsageLatch()
+  #started = false
+  #finished = false
+  #over = false
+
+  constructor(hop: Hop) {
+    this.#hop = hop
+    this.#blocks = new BlockReceiver(this.#writer, hop)
+  }
+
+  frame(frame: SseFrame, emit: Emit): void {
+    if (this.#over) return
+    let event: JsonObject | null
+    try {
+      event = parseFrame(frame)
+    } catch {
+      return this.#fail(GatewayError.protocol('The upstream sent a stream event that is not JSON.'), emit)
+    }
+    if (event === null) return
+    const error = event.type === 'error' || event.type === undefined ? inBandError(event, 'stream') : null
+    if (error !== null) return this.#fail(error, emit)
+    this.#event(event, emit)
+  }
+
+  end(emit: Emit): void {
+    if (this.#over) return
+    if (this.#finished) return this.#end(emit)
+    this.#fail(GatewayError.protocol('The upstream closed the stream before it was complete.'), emit)
+  }
+
+  #event(event: JsonObject, emit: Emit): void {
+    switch (event.type) {
+      case 'message_start':
+        return this.#start(isObject(event.message) ? event.message : {}, emit)
+      case 'message_delta':
+        return this.#delta(event, emit)
+      case 'message_stop':
+        this.#start({}, emit)
+        if (!this.#finished) this.#finish('', null, emit)
+        return this.#end(emit)
+      case 'content_block_start':
+      case 'content_block_delta':
+      case 'content_block_stop':
+        if (this.#finished) return
+        this.#start({}, emit)
+        return this.#blocks.event(event, emit)
+    }
+  }
+
+  #start(message: JsonObject, emit: Emit): void {
+    if (this.#started) return
+    this.#started = true
+    this.#latch.observe(message.usage)
+    const usage = this.#latch.result()
+    emit({
+      e: 'start',
+      id: loose(message.id) || this.#hop.id('msg_'),
+      model: loose(message.model) || this.#hop.model,
+      created: Math.floor(this.#hop.now() / 1000),
+      ...(usage === null ? {} : { usage }),
+    })
+  }
+
+  #delta(event: JsonObject, emit: Emit): void {
+    this.#start({}, emit)
+    this.#latch.observe(event.usage)
+    const usage = isObject(event.usage) ? this.#latch.result() : null
+    const delta = isObject(event.delta) ? event.delta : {}
+    const reason = loose(delta.stop_reason)
+    if (reason !== '') this.#blocks.close(emit)
+    if (usage !== null) emit({ e: 'usage', usage })
+    if (reason !== '' && !this.#finished) this.#finish(reason, delta.stop_sequence, emit)
+  }
+
+  #finish(reason: string, sequence: Json | undefined, emit: Emit): void {
+    this.#blocks.close(emit)
+    this.#finished = true
+    const finish = decodeFinish(reason, this.#blocks.hasToolCall)
+    emit({ e: 'finish', choice: 0, finish, native: reason, ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}) })
+  }
+
+  #end(emit: Emit): void {
+    this.#over = true
+    emit({ e: 'end' })
+  }
+
+  #fail(error: GatewayErrorShape, emit: Emit): void {
+    this.#over = true
+    const { status, message } = error
+    const code = error.code ?? (error.upstream?.kind === 'stream' ? error.type : 'upstream_error')
+    emit({ e: 'error', status, code, message, retryable: status === 429 || status >= 500 })
+  }
+}

@@ -1,0 +1,131 @@
+// Canonical events → SSE for a caller of this dialect: message_start, blocks strictly one after the other with indexes
+// 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
+import type { Usage } from '../../../core/types/canonical.ts'
+import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
+import { BlockStream } from './encode-stream-block.ts'
+import { messageHead } from './encode-response.ts'
+import { errorFrame } from './errors.ts'
+import { stopFields } from './finish.ts'
+import { encodeDeltaUsage, encodeUsage } from './usage.ts'
+
+export const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+
+export function encodeStream(hop: Hop): StreamEncoder {
+  return new MessageStreamEncoder(hop)
+}
+
+type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
+type FinishEvent = Extract<StreamEvent, { e: 'finish' }>
+
+class MessageStreamEncoder implements StreamEncoder {
+  readonly #hop: Hop
+  /** Blocks whose part has not stopped or not been written, by part number, in order; the first one is running. */
+  readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartEvent | null }>()
+  #head = { id: '', model: '' }
+  #usage: Partial<Usage> = {}
+  #finish: FinishEvent | null = null
+  #started = false
+  #over = false
+  #index = 0
+  #calls = false
+  #refusal = ''
+
+  constructor(hop: Hop) {
+    this.#hop = hop
+  }
+
+  event(event: StreamEvent): string {
+    if (this.#over) return ''
+    switch (event.e) {
+      case 'start':
+        this.#head = event
+        if (event.usage) this.#usage = { ...this.#usage, ...event.usage }
+        return this.#start()
+      case 'usage':
+        this.#usage = { ...this.#usage, ...event.usage }
+        return ''
+      case 'part_start':
+      case 'delta':
+      case 'part_stop':
+        return event.choice === 0 ? this.#start() + this.#part(event) : ''
+      case 'finish':
+        if (event.choice === 0) this.#finish ??= event
+        return ''
+      case 'end':
+        return this.#end()
+      default:
+        return ''
+    }
+  }
+
+  error(error: GatewayErrorShape): string {
+    this.#over = true
+    return errorFrame(error)
+  }
+
+  #start(): string {
+    if (this.#started) return ''
+    this.#started = true
+    const message = {
+      ...messageHead(this.#head, this.#hop),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: encodeUsage(this.#usage, undefined),
+    }
+    return `event: message_start\ndata: {"type":"message_start","message":${JSON.stringify(message)}}\n\n`
+  }
+
+  #part(event: PartEvent): string {
+    if (event.e === 'part_start') {
+      if (event.kind === 'tool_call') this.#calls = true
+      const block = new BlockStream(event.kind, event.meta, () => this.#index++)
+      this.#parts.set(event.part, { block, held: [], stop: null })
+      return this.#parts.size === 1 ? block.begin() : ''
+    }
+    const part = this.#parts.get(event.part)
+    if (part === undefined) return ''
+    const running = this.#parts.values().next().value === part
+    if (event.e === 'delta') {
+      if ('refusal' in event.d) this.#refusal += event.d.refusal
+      if (running) return part.block.delta(event.d)
+      part.held.push(event.d)
+      return ''
+    }
+    part.stop = event
+    return running ? this.#advance() : ''
+  }
+
+  /** Ends the running block and writes the ones held behind it, up to one that is still open. */
+  #advance(): string {
+    let out = ''
+    for (const [number, { block, held, stop }] of this.#parts) {
+      if (this.#index === 0 && out === '' && held.length === 0 && stop === null) break
+      for (const delta of held.splice(0)) out += block.delta(delta)
+      if (stop?.e !== 'part_stop') break
+      out += block.end(stop.full)
+      this.#parts.delete(number)
+      const next = this.#parts.values().next().value
+      if (next !== undefined) out += next.block.begin()
+    }
+    return out
+  }
+
+  #end(): string {
+    this.#over = true
+    let out = this.#start() + this.#advance()
+    for (const { block, held } of this.#parts.values()) {
+      out += block.begin()
+      for (const delta of held) out += block.delta(delta)
+      out += block.end(null)
+    }
+    const finish = this.#finish ?? { finish: 'stop' as const }
+    const delta = { ...stopFields(finish, this.#calls, this.#refusal), container: null }
+    return `${out}event: message_delta\ndata: ${JSON.stringify({ type: 'message_delta', delta, usage: encodeDeltaUsage(this.#usage) })}\n\n${MESSAGE_STOP}`
+  }
+}
