@@ -11,6 +11,7 @@ import { type ControlApp, controlApp } from './http/app.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
 import { memoryDriver } from './kv/memory-driver.ts'
+import { Bag } from './lib/bag.ts'
 import { systemClock } from './lib/clock.ts'
 import { jsonLog } from './lib/log.ts'
 import { createMetrics } from './metrics/registry.ts'
@@ -74,7 +75,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     dialects,
     provider: (id) => providers.find(id),
     ticker: new Ticker(clock, options.heartbeatMs),
-    active: new Set<RequestState>(),
+    active: new Bag<RequestState>(),
     generation: null as unknown as Generation,
     routes: null as unknown as Kernel['routes'],
     slotCount: 0,
@@ -159,7 +160,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   function* live(): Generator<LiveRequest> {
-    for (const ctx of kernel.active) {
+    for (const ctx of kernel.active.values()) {
       yield { ctx, contentBytes: ctx.facts?.contentBytes ?? 0, usage: ctx.facts?.usage ?? null, lastReadAt: ctx.lastReadAt }
     }
   }
@@ -167,7 +168,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   /** Polls rather than counts: a swap is rare, a counter per request is not free. */
   async function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
     const until = clock.monotonic() + ms
-    while ([...kernel.active].some(which)) {
+    while (kernel.active.values().some(which)) {
       const left = until - clock.monotonic()
       if (left <= 0) return false
       await clock.sleep(Math.min(50, left))
@@ -208,13 +209,13 @@ export async function createGateway(config: object, ports: Ports, create: Create
     async drain(ms) {
       kernel.draining = true
       if (await idle(() => true, ms)) return
-      for (const ctx of kernel.active)
+      for (const ctx of kernel.active.values())
         ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
       await idle(() => true, 5000)
     },
     async close() {
       kernel.draining = true
-      for (const ctx of kernel.active)
+      for (const ctx of kernel.active.values())
         ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
       await kernel.generation.hooks.close?.()
       await retire(kernel.generation, null, log)

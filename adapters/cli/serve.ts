@@ -13,6 +13,7 @@ export const serveCommand = defineCommand({
     port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
     host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
     'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
+    'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
   },
   async run({ args }) {
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
@@ -25,6 +26,9 @@ export const serveCommand = defineCommand({
         host,
         port: env.get<number>('PORT'),
         publicUrl: env.get<string | null>('PUBLIC_URL'),
+        drainMs: milliseconds(args['drain-ms'], '--drain-ms'),
+        // A load balancer has to see the 503 before connections are refused (RELIABILITY §6).
+        lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
         log,
       })
       // DECISIONS 19: the first line on stdout.
@@ -36,6 +40,12 @@ export const serveCommand = defineCommand({
     }
   },
 })
+
+function milliseconds(text: string, flag: string): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new Error(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
+}
 
 function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {
   if (keysRequired || host === 'localhost' || host === '::1' || host.startsWith('127.')) return

@@ -5,8 +5,11 @@ import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
 import { headerBag } from '../../core/lib/headers.ts'
 import type { HeaderBag, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
-/** `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. */
-export function nodeIngress(req: IncomingMessage, target: string, peer: Peer): Ingress {
+/**
+ * `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. `beforeBody` runs when
+ * the body is about to be read, after its declared length was accepted.
+ */
+export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, beforeBody: () => void = () => {}): Ingress {
   const mark = target.indexOf('?')
   let bag: HeaderBag | null = null
   return {
@@ -18,8 +21,8 @@ export function nodeIngress(req: IncomingMessage, target: string, peer: Peer): I
       return bag
     },
     peer,
-    body: (limit) => readBody(req, limit),
-    chunks: (limit) => readChunks(req, limit),
+    body: (limit) => readBody(req, limit, beforeBody),
+    chunks: (limit) => readChunks(req, limit, beforeBody),
   }
 }
 
@@ -31,10 +34,18 @@ export function originForm(url: string): string {
   return slash === -1 ? '/' : url.slice(slash)
 }
 
-function readBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+/** How often a header was sent; node:http keeps only the first Host. */
+export function headerLines(req: IncomingMessage, name: string): number {
+  let lines = 0
+  for (let i = 0; i < req.rawHeaders.length; i += 2) if ((req.rawHeaders[i] as string).toLowerCase() === name) lines++
+  return lines
+}
+
+function readBody(req: IncomingMessage, limit: number, beforeBody: () => void): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const refusal = refuseEarly(req, limit)
     if (refusal !== null) return reject(refusal)
+    beforeBody()
     const chunks: Buffer[] = []
     let size = 0
     req.on('data', (chunk: Buffer) => {
@@ -53,9 +64,10 @@ function readBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
   })
 }
 
-async function* readChunks(req: IncomingMessage, limit: number): AsyncIterable<Uint8Array> {
+async function* readChunks(req: IncomingMessage, limit: number, beforeBody: () => void): AsyncIterable<Uint8Array> {
   const refusal = refuseEarly(req, limit)
   if (refusal !== null) throw refusal
+  beforeBody()
   let size = 0
   try {
     for await (const chunk of req as AsyncIterable<Buffer>) {
@@ -84,7 +96,8 @@ function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
 export class NodeSink implements Sink {
   readonly #res: ServerResponse
   readonly #req: IncomingMessage
-  #written = false
+  /** Kept back until the first byte: only then it is known whether the length is. */
+  #head: { status: number; headers: readonly string[] } | null = null
   #ended = false
   #gone = false
   #leave: (() => void) | null = null
@@ -101,16 +114,12 @@ export class NodeSink implements Sink {
   }
 
   head(status: number, headers: readonly string[]): void {
-    if (this.#gone) return
-    const list = headers as string[]
-    // A body that was not read to its end would be taken for the next request.
-    if (!this.#req.complete) list.push('connection', 'close')
-    this.#res.writeHead(status, list)
+    this.#head = { status, headers }
   }
 
   write(chunk: Uint8Array | string): boolean {
     if (this.#gone) return true
-    this.#written = true
+    this.#sendHead(null)
     return this.#res.write(chunk)
   }
 
@@ -133,8 +142,14 @@ export class NodeSink implements Sink {
     if (this.#ended) return
     this.#ended = true
     if (this.#gone) return
+    this.#sendHead(typeof chunk === 'string' ? Buffer.byteLength(chunk) : (chunk?.length ?? 0))
     if (chunk !== undefined && chunk.length > 0) this.#res.end(chunk)
     else this.#res.end()
+  }
+
+  /** The exchange is over. One that was given up without an end has no orderly form: the connection goes. */
+  release(): void {
+    if (!this.#ended && !this.#gone) this.#res.destroy()
   }
 
   onGone(fn: () => void): void {
@@ -142,8 +157,15 @@ export class NodeSink implements Sink {
     if (this.#gone) fn()
   }
 
-  get written(): boolean {
-    return this.#written
+  #sendHead(length: number | null): void {
+    if (this.#head === null) return
+    const { status, headers } = this.#head
+    this.#head = null
+    const list = [...headers]
+    if (length !== null && status !== 204 && status !== 304) list.push('content-length', String(length))
+    // A body that was not read to its end would be taken for the next request.
+    if (!this.#req.complete) list.push('connection', 'close')
+    this.#res.writeHead(status, list)
   }
 
   readonly #onClose = (): void => {

@@ -1,6 +1,6 @@
 // Loads gateway.config.ts (or .mjs, .js) with jiti and watches it: a change is loaded anew; one that does not load keeps
 // the last good configuration.
-import { existsSync, watch } from 'node:fs'
+import { existsSync, readdirSync, watch } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -60,7 +60,7 @@ const SETTLE_MS = 100
  */
 async function shareOwnModules(): Promise<() => void> {
   const { cache } = createRequire(import.meta.url)
-  for (const path of Object.values(ownEntries())) {
+  for (const path of Object.values(sharedEntries())) {
     if (cache[path] !== undefined || !existsSync(path)) continue
     const exports: unknown = await import(pathToFileURL(path).href)
     cache[path] = Object.assign(new Module(path), { filename: path, loaded: true, exports })
@@ -71,8 +71,26 @@ async function shareOwnModules(): Promise<() => void> {
   }
 }
 
+/** Every entry of package.json `exports`, for a config that lies where `hookgate` is not installed. */
 function ownEntries(): Record<string, string> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const at = (path: string) => fileURLToPath(new URL(`../../${path}.${extension}`, import.meta.url))
-  return { 'hookgate/core': at('core/index'), 'hookgate/preset': at('plugins/preset'), hookgate: at('adapters/node/index') }
+  return { ...sharedEntries(), 'hookgate/testing': own('adapters/testing/index'), 'hookgate/adapters': fileURLToPath(at('adapters')) }
+}
+
+/** Those that run anyway: the preset has loaded every plugin. */
+function sharedEntries(): Record<string, string> {
+  const plugins = readdirSync(at('plugins'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return {
+    ...Object.fromEntries(plugins.map(({ name }) => [`hookgate/plugins/${name}`, own(`plugins/${name}/index`)])),
+    'hookgate/core': own('core/index'),
+    'hookgate/preset': own('plugins/preset'),
+    hookgate: own('adapters/node/index'),
+  }
+}
+
+function own(path: string): string {
+  return fileURLToPath(at(`${path}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`))
+}
+
+function at(path: string): URL {
+  return new URL(`../../${path}`, import.meta.url)
 }

@@ -2,11 +2,11 @@
 // enough: DNS rebinding and drive-by pages reach it too (RELIABILITY 0.11).
 import type { IncomingMessage } from 'node:http'
 import type { Peer } from '../../core/types/ports.ts'
+import { headerLines } from './exchange.ts'
 
 export interface PeerRules {
-  /** The bind address and the host of PUBLIC_URL are answered to besides localhost. */
+  /** Names we answer to, and whose pages may call: localhost, the bind address, the host of PUBLIC_URL. */
   readonly hosts: ReadonlySet<string>
-  /** Origins a browser may call from: those of the same hosts. */
 }
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
@@ -28,9 +28,13 @@ export function peerOf(req: IncomingMessage, rules: PeerRules): Peer {
   }
 }
 
+/** Exactly one Host, and of an absolute-form target the authority too: it is the one that counts (RFC 9112). */
 function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
-  const host = req.headers.host
-  return host !== undefined && rules.hosts.has(hostName(host))
+  const { host } = req.headers
+  if (host === undefined || headerLines(req, 'host') > 1 || !rules.hosts.has(hostName(host))) return false
+  const target = req.url ?? '/'
+  if (target.startsWith('/')) return true
+  return URL.canParse(target) && rules.hosts.has(new URL(target).hostname)
 }
 
 /** A page of another site may not speak for the local user. */

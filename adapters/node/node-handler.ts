@@ -4,7 +4,7 @@ import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
 import type { Peer } from '../../core/types/ports.ts'
-import { NodeSink, nodeIngress, originForm } from './exchange.ts'
+import { headerLines, NodeSink, nodeIngress, originForm } from './exchange.ts'
 
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -13,6 +13,8 @@ export interface NodeHandlerOptions {
   peer?: (req: IncomingMessage) => Peer
   /** Removed from the front of the path; express does so by itself. */
   prefix?: string
+  /** For a server's `checkContinue` event: `100 Continue` goes out when the body is about to be read, not before. */
+  expectContinue?: boolean
 }
 
 /**
@@ -20,24 +22,22 @@ export interface NodeHandlerOptions {
  * Mount it before any body parser.
  */
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
-  const { prefix = '', peer = unknownPeer } = options
-  const requests = new WeakMap<Request, Peer>()
+  const { prefix = '', peer = unknownPeer, expectContinue = false } = options
   return (req, res) => {
     const target = withoutPrefix(originForm(req.url ?? '/'), prefix)
     const from = peer(req)
+    const goOn = expectContinue ? () => res.writeContinue() : undefined
     if (gateway.owns(pathOf(target))) {
-      void gateway.handle(nodeIngress(req, target, from), new NodeSink(req, res))
+      const sink = new NodeSink(req, res)
+      void gateway.handle(nodeIngress(req, target, from, goOn), sink).then(() => sink.release())
       return
     }
     const duplicate = duplicatedHeader(req)
     if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
-    const control = srvxHandler((request: Request) => {
-      requests.set(request, from)
-      return gateway.control.fetch(request, from)
-    })
+    goOn?.()
     // srvx reads req.url: absolute-form and prefix are gone by then.
     req.url = target
-    void control(req as never, res as never)
+    void srvxHandler((request: Request) => gateway.control.fetch(request, from))(req as never, res as never)
   }
 }
 
@@ -46,8 +46,8 @@ function unknownPeer(req: IncomingMessage): Peer {
 }
 
 function withoutPrefix(target: string, prefix: string): string {
-  if (prefix === '' || !target.startsWith(prefix)) return target
-  const rest = target.slice(prefix.length)
+  const rest = target.startsWith(prefix) ? target.slice(prefix.length) : null
+  if (prefix === '' || rest === null || !/^(?:[/?]|$)/.test(rest)) return target
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
@@ -57,15 +57,8 @@ function pathOf(target: string): string {
 }
 
 /** RELIABILITY 0.9: a repeated credential or Host is an attack or a bug, never a choice. */
-export function duplicatedHeader(req: IncomingMessage): string | null {
-  const seen = new Set<string>()
-  for (let i = 0; i < req.rawHeaders.length; i += 2) {
-    const name = (req.rawHeaders[i] as string).toLowerCase()
-    if (name !== 'host' && name !== 'authorization' && name !== 'x-api-key') continue
-    if (seen.has(name)) return name
-    seen.add(name)
-  }
-  return null
+function duplicatedHeader(req: IncomingMessage): string | null {
+  return ['host', 'authorization', 'x-api-key'].find((name) => headerLines(req, name) > 1) ?? null
 }
 
 export function refuse(res: ServerResponse, error: GatewayError): void {

@@ -1,11 +1,12 @@
 // `hookgate serve`: our own http.Server with its own limits and its own drain. srvx and h3 would cut open streams
 // without an error frame (RELIABILITY 0.5).
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { peerOf, peerRules } from './local-peer.ts'
-import { refuse, toNodeHandler } from './node-handler.ts'
+import { type NodeListener, refuse, toNodeHandler } from './node-handler.ts'
 
 export interface ServeOptions {
   host: string
@@ -13,8 +14,10 @@ export interface ServeOptions {
   port: number
   /** Host names answered to besides localhost and `host`. */
   publicUrl?: string | null
-  /** Time running requests get after close() or SIGTERM, ms; default 30 s. */
+  /** Time running requests get after close(), ms; default 30 s. */
   drainMs?: number
+  /** Before that: readiness says 503 while new connections are still taken, until a load balancer has noticed, ms; default 0. */
+  lameDuckMs?: number
   log?: Logger
 }
 
@@ -29,6 +32,8 @@ export interface RunningServer {
 
 const DRAIN_MS = 30_000
 
+const MAX_HEADER_LINES = 100
+
 /** RELIABILITY §6. */
 const LIMITS = {
   headersTimeout: 15_000,
@@ -42,11 +47,14 @@ const LIMITS = {
 /** @throws Error when the address cannot be bound. */
 export async function serve(gateway: HostedGateway, options: ServeOptions): Promise<RunningServer> {
   const rules = peerRules(options.host, options.publicUrl ?? null)
-  const listener = toNodeHandler(gateway, { peer: (req) => peerOf(req, rules) })
-  const server = createServer(LIMITS, listener)
-  server.maxHeadersCount = 100
+  const peer = (req: IncomingMessage) => peerOf(req, rules)
+  const server = createServer(LIMITS, counted(toNodeHandler(gateway, { peer })))
+  // Node drops what is over its count without a word, and a dropped x-forwarded-for would make a stranger local:
+  // one line more than allowed shows that there are too many.
+  server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = 10_000
-  server.on('checkContinue', (req, res) => checkContinue(gateway, req, res, listener))
+  // Credentials and the declared length are judged before the client is told to go on (RELIABILITY D2).
+  server.on('checkContinue', counted(toNodeHandler(gateway, { peer, expectContinue: true })))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return
     socket.end(
@@ -62,38 +70,40 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`,
     server,
     close() {
-      closing ??= shutDown(gateway, server, options.drainMs ?? DRAIN_MS)
+      closing ??= shutDown(gateway, server, options)
       return closing
     },
   }
 }
 
-async function shutDown(gateway: HostedGateway, server: Server, drainMs: number): Promise<void> {
+/** Refuses what has more header lines than are looked at. */
+function counted(listener: NodeListener): NodeListener {
+  return (req, res) => {
+    if (req.rawHeaders.length <= 2 * MAX_HEADER_LINES) return listener(req, res)
+    const message = `The request has more than ${MAX_HEADER_LINES} header lines.`
+    refuse(res, new GatewayError(message, { status: 431, type: 'invalid_request_error', code: 'too_many_headers' }))
+  }
+}
+
+async function shutDown(gateway: HostedGateway, server: Server, options: ServeOptions): Promise<void> {
+  const { drainMs = DRAIN_MS, lameDuckMs = 0 } = options
+  // From here on readiness says 503.
+  const until = performance.now() + lameDuckMs + drainMs
+  const draining = gateway.drain(lameDuckMs + drainMs)
+  if (lameDuckMs > 0) await sleep(lameDuckMs)
+  server.prependListener('request', (_req, res) => {
+    res.shouldKeepAlive = false
+  })
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Idle keep-alive connections end now, busy ones after their answer.
   server.closeIdleConnections()
-  await gateway.drain(drainMs)
+  await draining
+  // Requests that came in meanwhile, on connections that were open already.
+  await gateway.drain(Math.max(0, until - performance.now()))
   server.closeIdleConnections()
   await gateway.close()
   server.closeAllConnections()
   await closed
-}
-
-/** `Expect: 100-continue` is answered only when the declared length fits the route (RELIABILITY D2). */
-function checkContinue(
-  gateway: HostedGateway,
-  req: IncomingMessage,
-  res: ServerResponse,
-  listener: (req: IncomingMessage, res: ServerResponse) => void,
-): void {
-  const path = (req.url ?? '/').split('?', 1)[0] as string
-  const limit = Math.max(
-    0,
-    ...gateway.routes.entries.filter((entry) => path.startsWith(entry.path.replace(/\*$/, ''))).map((entry) => entry.bodyLimit),
-  )
-  if (limit > 0 && Number(req.headers['content-length'] ?? 0) > limit) return refuse(res, GatewayError.tooLarge(limit))
-  res.writeContinue()
-  listener(req, res)
 }
 
 function listen(server: Server, options: ServeOptions): Promise<void> {

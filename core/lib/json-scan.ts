@@ -25,26 +25,26 @@ const CHECKED_STRING_BYTES = 1024
  */
 export function scanObject(bytes: Uint8Array): Map<string, Member> {
   const members = new Map<string, Member>()
-  const seen: (KeySet | null)[] = []
+  keys.reset()
   let at = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
   if (bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
   let topKey: string | null = null
   let keyStart = 0
   let valueStart = at
 
-  // Each turn consumes one value or one closing bracket.
+  // Each turn consumes one value or one opening bracket.
   for (;;) {
     const byte = bytes[at]
     if (byte === 0x7b || byte === 0x5b) {
-      if (seen.length >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
+      if (keys.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
       const isObject = byte === 0x7b
-      seen.push(isObject ? new KeySet() : null)
+      keys.open(isObject)
       at = skipSpace(bytes, at + 1)
       if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
         at++
-        seen.pop()
+        keys.close()
       } else {
-        if (isObject) readKey()
+        if (isObject) at = readKey(at)
         continue
       }
     } else {
@@ -52,44 +52,45 @@ export function scanObject(bytes: Uint8Array): Map<string, Member> {
     }
     // After a value: close as many containers as end here, then expect the next member or element.
     for (;;) {
-      if (seen.length === 1 && topKey !== null) {
+      if (keys.depth === 1 && topKey !== null) {
         members.set(topKey, { keyStart, start: valueStart, end: at })
         topKey = null
       }
       at = skipSpace(bytes, at)
-      if (seen.length === 0) {
+      if (keys.depth === 0) {
         if (at < bytes.length) throw malformed(bytes, at, 'text after the object')
         return members
       }
-      const keys = seen[seen.length - 1] as KeySet | null
+      const { inObject } = keys
       const next = bytes[at]
       if (next === 0x2c) {
         at = skipSpace(bytes, at + 1)
-        if (keys) readKey()
+        if (inObject) at = readKey(at)
         break
       }
-      if (next !== (keys ? 0x7d : 0x5d)) throw malformed(bytes, at)
+      if (next !== (inObject ? 0x7d : 0x5d)) throw malformed(bytes, at)
       at++
-      seen.pop()
+      keys.close()
     }
   }
 
-  function readKey(): void {
-    if (bytes[at] !== QUOTE) throw malformed(bytes, at, 'a member name is missing')
-    const start = at
-    at = skipString(bytes, at)
-    const keys = seen[seen.length - 1] as KeySet
-    const key = keys.add(bytes, start, at)
-    if (key !== null)
-      throw GatewayError.invalid(key.slice(0, 200), `The body names \`${key.slice(0, 200)}\` twice in one object.`)
-    if (seen.length === 1) {
-      topKey = keyText(bytes, start, at)
-      keyStart = start
+  /** Returns where the member's value starts. */
+  function readKey(start: number): number {
+    if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
+    const end = skipString(bytes, start)
+    const twice = keys.add(bytes, start, end)
+    if (twice !== null) {
+      throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
     }
-    at = skipSpace(bytes, at)
-    if (bytes[at] !== 0x3a) throw malformed(bytes, at)
-    at = skipSpace(bytes, at + 1)
-    if (seen.length === 1) valueStart = at
+    const colon = skipSpace(bytes, end)
+    if (bytes[colon] !== 0x3a) throw malformed(bytes, colon)
+    const value = skipSpace(bytes, colon + 1)
+    if (keys.depth === 1) {
+      topKey = keyText(bytes, start, end)
+      keyStart = start
+      valueStart = value
+    }
+    return value
   }
 }
 
@@ -214,23 +215,55 @@ function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError
   return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
 }
 
-/** The keys of one object; spans are compared by hash first, text is only decoded when two may be equal. */
-class KeySet {
-  #hashes: number[] = []
-  #spans: number[] = []
-  #many: Set<string> | null = null
+/**
+ * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
+ * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
+ */
+class KeyStack {
+  readonly #hashes: number[] = []
+  readonly #spans: number[] = []
+  /** Per open container: where its keys begin, or -1 for an array. */
+  readonly #marks: number[] = []
+  readonly #many: (Set<string> | undefined)[] = []
+  depth = 0
 
-  /** The key when it was there already, else null. */
+  reset(): void {
+    this.depth = 0
+    this.#hashes.length = 0
+    this.#spans.length = 0
+    this.#many.length = 0
+  }
+
+  open(isObject: boolean): void {
+    this.#marks[this.depth] = isObject ? this.#hashes.length : -1
+    if (this.#many.length > this.depth) this.#many[this.depth] = undefined
+    this.depth++
+  }
+
+  close(): void {
+    const mark = this.#marks[--this.depth] as number
+    if (mark === -1) return
+    this.#hashes.length = mark
+    this.#spans.length = 2 * mark
+  }
+
+  get inObject(): boolean {
+    return this.#marks[this.depth - 1] !== -1
+  }
+
+  /** The key when the innermost object has it already, else null. */
   add(bytes: Uint8Array, start: number, end: number): string | null {
+    const mark = this.#marks[this.depth - 1] as number
+    const count = this.#hashes.length
     let hash = end - start
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
-      // An escaped key may equal a plain one: all escaped keys share a bucket with everything.
-      if (byte === BACKSLASH) return this.#addText(bytes, start, end)
+      // An escaped key may equal a plain one: from here on this object's keys are compared as text.
+      if (byte === BACKSLASH) return this.#addText(bytes, start, end, mark)
       hash = (Math.imul(hash, 31) + byte) | 0
     }
-    if (this.#many !== null || this.#hashes.length >= 24) return this.#addText(bytes, start, end)
-    for (let i = 0; i < this.#hashes.length; i++) {
+    if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)
+    for (let i = mark; i < count; i++) {
       if (this.#hashes[i] !== hash) continue
       const key = keyText(bytes, start, end)
       if (key === keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number)) return key
@@ -240,15 +273,23 @@ class KeySet {
     return null
   }
 
-  #addText(bytes: Uint8Array, start: number, end: number): string | null {
-    if (this.#many === null) {
-      this.#many = new Set()
-      for (let i = 0; i < this.#spans.length; i += 2)
-        this.#many.add(keyText(bytes, this.#spans[i] as number, this.#spans[i + 1] as number))
+  #addText(bytes: Uint8Array, start: number, end: number, mark: number): string | null {
+    let many = this.#many[this.depth - 1]
+    if (many === undefined) {
+      many = new Set()
+      for (let i = mark; i < this.#hashes.length; i++) {
+        many.add(keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number))
+      }
+      this.#many[this.depth - 1] = many
     }
     const key = keyText(bytes, start, end)
-    if (this.#many.has(key)) return key
-    this.#many.add(key)
+    if (many.has(key)) return key
+    many.add(key)
     return null
   }
 }
+
+const MANY_KEYS = 24
+
+/** One for all scans: they are synchronous and never nest. */
+const keys = new KeyStack()

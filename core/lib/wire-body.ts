@@ -6,6 +6,17 @@ import { concatBytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
 import { findSpan, pathSegments } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 
+/**
+ * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.
+ * @throws SyntaxError when it is not JSON.
+ */
+export function parsedBody(bytes: Uint8Array): WireBody {
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
+  const json = JSON.parse(decodeUtf8(bytes, start)) as Json
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SyntaxError('not an object')
+  return new SplicedBody(bytes, null, json)
+}
+
 /** A second body over the same bytes: edits of one are not seen by the other. The source must not be edited itself. */
 export function forkBody(body: WireBody): WireBody {
   return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
@@ -28,21 +39,27 @@ export function wireBody(source: Uint8Array | string): WireBody {
 
 class SplicedBody implements WireBody {
   #bytes: Uint8Array
-  #members: Map<string, Member>
+  #scanned: Map<string, Member> | null
   /** By offset; replaced or inserted, never removed: a removal materialises. */
   #splices: Splice[] = []
-  #touched = new Map<string, Json>()
-  #json: JsonObject | null = null
+  #touched: Map<string, Json> | null = null
+  #json: JsonObject | null
   edited = false
 
-  constructor(bytes: Uint8Array, members: Map<string, Member>) {
+  constructor(bytes: Uint8Array, members: Map<string, Member> | null, json: JsonObject | null = null) {
     this.#bytes = bytes
-    this.#members = members
+    this.#scanned = members
+    this.#json = json
+  }
+
+  get #members(): Map<string, Member> {
+    this.#scanned ??= scanObject(this.#bytes)
+    return this.#scanned
   }
 
   fork(): SplicedBody {
     this.#materialise()
-    return new SplicedBody(this.#bytes, this.#members)
+    return new SplicedBody(this.#bytes, this.#scanned, this.#json)
   }
 
   get bytes(): Uint8Array {
@@ -51,15 +68,20 @@ class SplicedBody implements WireBody {
   }
 
   get(path: string): Json | undefined {
-    const simple = this.#touched.get(path)
-    if (simple !== undefined) return simple
+    const touched = this.#touched?.get(path)
+    if (touched !== undefined) return touched
+    if (this.#json !== null) return walk(this.#json, path)
     const raw = this.raw(path)
     return raw === undefined ? undefined : parse(raw)
   }
 
   raw(path: string): string | undefined {
+    if (!path.includes('.') && this.#touched === null) {
+      const plain = this.#members.get(path)
+      return plain === undefined ? undefined : decodeUtf8(this.#bytes, plain.start, plain.end)
+    }
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
-    if (this.#touched.has(first)) this.#materialise()
+    if (this.#touched?.has(first)) this.#materialise()
     const member = this.#members.get(first)
     if (member === undefined) return undefined
     const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
@@ -69,10 +91,11 @@ class SplicedBody implements WireBody {
   set(path: string, value: Json): void {
     const segments = pathSegments(path)
     const [first, ...rest] = segments as [string, ...string[]]
-    if (this.#touched.has(first)) this.#materialise()
+    if (this.#touched?.has(first)) this.#materialise()
     const member = this.#members.get(first)
     this.edited = true
     this.#json = null
+    this.#touched ??= new Map()
     if (member === undefined) {
       const inserted = rest.reduceRight<Json>((inner, key) => ({ [key]: inner }), value)
       const open = this.#open()
@@ -147,7 +170,7 @@ class SplicedBody implements WireBody {
         this.#splice(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
       }
     }
-    this.#touched.set(first, null)
+    this.#touched?.set(first, null)
     this.#materialise()
   }
 
@@ -189,13 +212,24 @@ class SplicedBody implements WireBody {
   }
 
   #materialise(): void {
-    this.#touched.clear()
+    this.#touched = null
     if (this.#splices.length === 0) return
     this.#bytes = concatBytes(this.toBytes())
     this.#splices = []
     this.#json = null
-    this.#members = scanObject(this.#bytes)
+    this.#scanned = null
   }
+}
+
+function walk(root: JsonObject, path: string): Json | undefined {
+  if (!path.includes('.')) return Object.hasOwn(root, path) ? root[path] : undefined
+  let at: Json | undefined = root
+  for (const segment of pathSegments(path)) {
+    if (Array.isArray(at)) at = at.at(Number(segment))
+    else if (typeof at === 'object' && at !== null && Object.hasOwn(at, segment)) at = at[segment]
+    else return undefined
+  }
+  return at
 }
 
 function parse(text: string): Json {

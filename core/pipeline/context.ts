@@ -65,10 +65,10 @@ export class RequestState implements RequestContext {
   stopped: GatewayErrorShape | null = null
   decode: (() => unknown) | null = null
   #request: unknown
-  readonly #warnings = new Set<string>()
+  #warnings = ''
   readonly #leases: Lease[] = []
   readonly #taps: ((reply: Reply) => void)[] = []
-  readonly #stoppers = new Set<(reason: GatewayErrorShape) => void>()
+  #stoppers: ((reason: GatewayErrorShape) => void)[] = []
   #controller: AbortController | null = null
   #settled = false
 
@@ -133,11 +133,12 @@ export class RequestState implements RequestContext {
   }
 
   warn(slug: string): void {
-    this.#warnings.add(slug)
+    if (this.#warnings === '') this.#warnings = slug
+    else if (!this.#warnings.split(',').includes(slug)) this.#warnings += `,${slug}`
   }
 
   get warnings(): string {
-    return [...this.#warnings].join(',')
+    return this.#warnings
   }
 
   hold(lease: Lease): void {
@@ -168,8 +169,11 @@ export class RequestState implements RequestContext {
   /** Calls `fn` when the request is stopped; at once when it has been. Returns the way out. */
   onStop(fn: (reason: GatewayErrorShape) => void): () => void {
     if (this.stopped !== null) fn(this.stopped)
-    else this.#stoppers.add(fn)
-    return () => this.#stoppers.delete(fn)
+    else this.#stoppers.push(fn)
+    return () => {
+      const at = this.#stoppers.indexOf(fn)
+      if (at !== -1) this.#stoppers.splice(at, 1)
+    }
   }
 
   /** Ends the request early: client gone, deadline, drain. The first reason stands. */
@@ -177,8 +181,7 @@ export class RequestState implements RequestContext {
     if (this.stopped !== null) return
     this.stopped = reason
     this.#controller?.abort(reason)
-    for (const fn of [...this.#stoppers]) fn(reason)
-    this.#stoppers.clear()
+    for (const fn of this.#stoppers.splice(0)) fn(reason)
   }
 
   /** @throws the reason when the request was stopped. */

@@ -8,6 +8,7 @@ import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
+import type { Bag } from '../lib/bag.ts'
 import type { RequestState } from './context.ts'
 import type { Ticker } from './ticker.ts'
 
@@ -36,7 +37,7 @@ export interface Kernel {
   /** By id and alias; an unknown id is a custom provider. */
   provider(id: string): Provider
   readonly ticker: Ticker
-  readonly active: Set<RequestState>
+  readonly active: Bag<RequestState>
   generation: Generation
   routes: RouteTable
   slotCount: number

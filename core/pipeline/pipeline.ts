@@ -28,9 +28,9 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
     return
   }
   const ctx = contextFor(kernel, ingress, route)
-  kernel.active.add(ctx)
+  const ticket = kernel.active.add(ctx)
   sink.onGone(() => ctx.stop(GatewayError.clientGone()))
-  const untick = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
+  const ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   let error: GatewayErrorShape | null = null
   try {
     const result = await answer(kernel, ctx, route, ingress)
@@ -39,8 +39,8 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   } catch (thrown) {
     error = conclude(kernel, ctx, reply, thrown)
   } finally {
-    untick()
-    kernel.active.delete(ctx)
+    kernel.ticker.remove(ticking)
+    kernel.active.remove(ticket)
     settle(kernel, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
   }
 }

@@ -1,5 +1,6 @@
 // One timer for all open exchanges: heartbeats of quiet streams, idle upstreams, stalled readers.
 // No timer is reset per chunk; an exchange only notes when it last read and wrote.
+import { Bag, type Ticket } from '../lib/bag.ts'
 import type { Clock, Timer } from '../types/ports.ts'
 
 export interface Ticking {
@@ -7,9 +8,12 @@ export interface Ticking {
   tick(now: number): void
 }
 
+/** Ticks without a member after which the timer ends. */
+const IDLE_TICKS = 10
+
 export class Ticker {
   readonly #clock: Clock
-  readonly #members = new Set<Ticking>()
+  readonly #members = new Bag<Ticking>()
   #period = 0
   #timer: Timer | null = null
 
@@ -32,15 +36,15 @@ export class Ticker {
     if (this.#members.size > 0) this.#start()
   }
 
-  add(member: Ticking): () => void {
-    this.#members.add(member)
-    this.#start()
-    return () => {
-      this.#members.delete(member)
-      if (this.#members.size > 0) return
-      this.#timer?.cancel()
-      this.#timer = null
-    }
+  add(member: Ticking): Ticket<Ticking> {
+    const ticket = this.#members.add(member)
+    if (this.#timer === null) this.#start()
+    return ticket
+  }
+
+  /** The timer goes on for a while: stopping and starting it for every request would cost more than an idle tick. */
+  remove(ticket: Ticket<Ticking>): void {
+    this.#members.remove(ticket)
   }
 
   get size(): number {
@@ -48,9 +52,16 @@ export class Ticker {
   }
 
   #start(): void {
-    this.#timer ??= this.#clock.every(this.#period, () => {
+    let idle = 0
+    this.#timer = this.#clock.every(this.#period, () => {
+      idle = this.#members.size === 0 ? idle + 1 : 0
+      if (idle > IDLE_TICKS) {
+        this.#timer?.cancel()
+        this.#timer = null
+        return
+      }
       const now = this.#clock.monotonic()
-      for (const member of this.#members) member.tick(now)
+      for (const member of this.#members.values()) member.tick(now)
     })
   }
 }

@@ -4,9 +4,10 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
 import { concatBytes } from '../lib/bytes.ts'
+import type { Ticket } from '../lib/bag.ts'
 import { collector } from '../lib/collect.ts'
 import { createSseSplitter } from '../lib/sse.ts'
-import { wireBody } from '../lib/wire-body.ts'
+import { parsedBody } from '../lib/wire-body.ts'
 import type { CanonicalResponse, Frozen } from '../types/canonical.ts'
 import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -14,6 +15,7 @@ import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
+import type { Ticking } from './ticker.ts'
 import { replaySource } from './replay-source.ts'
 import { UpstreamStream } from './upstream-stream.ts'
 
@@ -40,7 +42,7 @@ export function callUpstream(call: UpstreamCall, wire: WireRequest): Promise<Res
   })
 }
 
-class UpstreamExchange implements WireHandler {
+class UpstreamExchange implements WireHandler, Ticking {
   readonly #call: UpstreamCall
   readonly #resolve: (result: Result) => void
   readonly #reject: (error: GatewayErrorShape) => void
@@ -53,7 +55,9 @@ class UpstreamExchange implements WireHandler {
   #done = false
   #paused = false
   #abort: (reason: GatewayErrorShape) => void = () => {}
-  #cleanup: (() => void)[] = []
+  #startedAt = 0
+  #unbind: (() => void) | null = null
+  #ticket: Ticket<Ticking> | null = null
 
   constructor(call: UpstreamCall, resolve: (result: Result) => void, reject: (error: GatewayErrorShape) => void) {
     this.#call = call
@@ -64,22 +68,22 @@ class UpstreamExchange implements WireHandler {
   send(wire: WireRequest): void {
     const { kernel, ctx } = this.#call
     ctx.lastReadAt = kernel.clock.monotonic()
-    const startedAt = ctx.lastReadAt
-    const idle = kernel.options.idleTimeoutMs
+    this.#startedAt = ctx.lastReadAt
     const sent = kernel.transport.send(wire, this)
     this.#abort = (reason) => sent.abort(reason)
     if (this.#done) return
-    this.#cleanup.push(
-      ctx.onStop((reason) => this.#stop(reason)),
-      kernel.ticker.add({
-        tick: (now) => {
-          if (!this.#paused && idle > 0 && now - ctx.lastReadAt >= idle)
-            this.#stop(GatewayError.timeout(`The upstream was silent for ${idle} ms.`))
-          else if (now - startedAt >= MAX_STREAM_MS)
-            this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
-        },
-      }),
-    )
+    this.#unbind = ctx.onStop((reason) => this.#stop(reason))
+    this.#ticket = kernel.ticker.add(this)
+  }
+
+  tick(now: number): void {
+    const { kernel, ctx } = this.#call
+    const { idleTimeoutMs } = kernel.options
+    if (!this.#paused && idleTimeoutMs > 0 && now - ctx.lastReadAt >= idleTimeoutMs) {
+      this.#stop(GatewayError.timeout(`The upstream was silent for ${idleTimeoutMs} ms.`))
+    } else if (now - this.#startedAt >= MAX_STREAM_MS) {
+      this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
+    }
   }
 
   head(status: number, headers: HeaderBag): void {
@@ -212,13 +216,15 @@ class UpstreamExchange implements WireHandler {
   }
 
   #finish(): void {
-    for (const clean of this.#cleanup.splice(0)) clean()
+    this.#unbind?.()
+    this.#unbind = null
+    if (this.#ticket !== null) this.#call.kernel.ticker.remove(this.#ticket)
   }
 }
 
 function parseBody(bytes: Uint8Array): WireBody {
   try {
-    return wireBody(bytes)
+    return parsedBody(bytes)
   } catch (error) {
     throw GatewayError.protocol('The upstream answered with broken JSON.', error)
   }

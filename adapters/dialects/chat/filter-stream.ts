@@ -29,6 +29,8 @@ class ChatFrameFilter implements FrameFilter {
   /** The usage to show, as the upstream wrote it; and its own frame when that can go on as it is. */
   #usage: JsonObject | null = null
   #usageFrame: Uint8Array | null = null
+  /** Choices without a finish. */
+  #open = 0
   #over = false
 
   constructor(hop: Hop) {
@@ -77,7 +79,7 @@ class ChatFrameFilter implements FrameFilter {
         if (isObject(choice) && this.#choice(choice, at)) edited = true
         if (this.#over) return null
       }
-      this.facts.terminal = choices.length > 0 && [...this.#choices.values()].every((watch) => watch.finished)
+      if (this.#choices.size > 0) this.facts.terminal = this.#open === 0
     }
     return this.#written(chunk, usage !== null, edited, data, bytes)
   }
@@ -88,6 +90,7 @@ class ChatFrameFilter implements FrameFilter {
     if (watch === undefined) {
       watch = new ChoiceWatch()
       this.#choices.set(index, watch)
+      this.#open++
     }
     const native = text(choice.finish_reason)
     const edited = normaliseChoice(choice, watch, this.#hop)
@@ -98,6 +101,7 @@ class ChatFrameFilter implements FrameFilter {
     watch.spoke ||= content.text
     if (native !== undefined && !watch.finished) {
       watch.finished = true
+      this.#open--
       const finish = decodeFinish(native, { toolCall: watch.toolCall, refusalOnly: watch.refused && !watch.spoke })
       if (finish === 'error') this.#fail(failedAnswer(native))
       this.facts.finish ??= finish

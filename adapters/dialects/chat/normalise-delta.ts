@@ -34,7 +34,8 @@ export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, hop: Hop
     // Helpers of the SDK throw for a choice that never had a role.
     if (typeof delta.role !== 'string') {
       choice.delta = { role: 'assistant', ...delta }
-      return normaliseDelta(choice, choice.delta, watch, hop) || true
+      normaliseDelta(choice, choice.delta, watch, hop)
+      return true
     }
   }
   return normaliseDelta(choice, delta, watch, hop) || edited

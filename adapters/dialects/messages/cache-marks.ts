@@ -1,7 +1,7 @@
 // At most four cache marks, and none with a longer life after a shorter one (DIALECTS 3.1 "-> messages" 16).
 import type { Block } from './encode-blocks.ts'
-import { isObject } from './fields.ts'
 import type { WireMessage } from './encode-turns.ts'
+import { isObject } from './fields.ts'
 
 export interface Marked {
   tools: Block[]

@@ -31,7 +31,9 @@ export function decodeCitation(raw: Json): Annotation | null {
 
 /** `citations` of a text block; undefined when there is none, because `null` is refused by strict clients. */
 export function encodeCitations(annotations: Frozen<Annotation[]> | undefined): Json[] | undefined {
-  const own = (annotations ?? []).filter((annotation) => annotation.dialect === 'messages').map((annotation) => annotation.raw as Json)
+  const own = (annotations ?? [])
+    .filter((annotation) => annotation.dialect === 'messages')
+    .map((annotation) => annotation.raw as Json)
   return own.length === 0 ? undefined : own
 }
 

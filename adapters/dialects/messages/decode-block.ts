@@ -7,7 +7,8 @@ import type { CacheMark, Json, JsonObject, Part, Signature, TextPart } from '../
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { decodeCitation } from './citations.ts'
 import { decodeDocument, decodeImage, decodeSearchResult } from './decode-media.ts'
-import { booleanField, isObject, others, textField, wrongType } from './fields.ts'
+import { booleanField, isObject, textField, wrongType } from './fields.ts'
+import { withExt } from './part-ext.ts'
 
 export interface BlockReader {
   body: WireBody
@@ -45,13 +46,6 @@ export function decodeSignature(value: string, family: string): Signature {
   return unwrapSignature(value) ?? { dialect: 'messages', modelFamily: family, value }
 }
 
-/** The part with what is unknown of its block, for this dialect's own encoder. */
-export function withExt<T extends Part>(part: T, block: JsonObject, known: ReadonlySet<string>): T {
-  const rest = others(block, known)
-  if (rest !== null) part.ext = { messages: rest }
-  return part
-}
-
 const TEXT_KEYS = new Set(['type', 'text', 'citations', 'cache_control'])
 const CALL_KEYS = new Set(['type', 'id', 'name', 'input', 'caller', 'cache_control'])
 const RESULT_KEYS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control'])
@@ -64,9 +58,9 @@ function typed(block: JsonObject, at: string, reader: BlockReader): Part | null 
     case 'image':
       return decodeImage(block, at)
     case 'document':
-      return decodeDocument(block, at, reader)
+      return decodeDocument(block, at, (content, inner) => decodeContent(content, inner, reader))
     case 'search_result':
-      return decodeSearchResult(block, at, reader)
+      return decodeSearchResult(block, at, (content, inner) => decodeContent(content, inner, reader))
     case 'thinking':
       return decodeThinking(block, at, reader.family)
     case 'redacted_thinking': {
@@ -95,7 +89,9 @@ export function isServerBlock(type: string): boolean {
 
 function decodeText(block: JsonObject, at: string): Part {
   const part: TextPart & Part = { t: 'text', text: textField(block, 'text', `${at}.text`) ?? '' }
-  const annotations = (Array.isArray(block.citations) ? block.citations : []).map(decodeCitation).filter((found) => found !== null)
+  const annotations = (Array.isArray(block.citations) ? block.citations : [])
+    .map(decodeCitation)
+    .filter((found) => found !== null)
   if (annotations.length > 0) part.annotations = annotations
   return withExt(part, block, TEXT_KEYS)
 }

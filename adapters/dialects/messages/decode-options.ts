@@ -28,13 +28,15 @@ function readThinking(wire: JsonObject, reasoning: ReasoningOptions, ext: JsonOb
   const thinking = objectField(wire, 'thinking')
   if (thinking === undefined) return
   const type = textField(thinking, 'type', 'thinking.type')
-  if (type === undefined || !MODES.includes(type)) throw wrongType('thinking.type', '"enabled", "adaptive", "disabled" or "between_tools"')
+  if (type === undefined || !MODES.includes(type))
+    throw wrongType('thinking.type', '"enabled", "adaptive", "disabled" or "between_tools"')
   reasoning.mode = type as NonNullable<ReasoningOptions['mode']>
   const budget = numberField(thinking, 'budget_tokens', 'thinking.budget_tokens')
   const display = textField(thinking, 'display', 'thinking.display')
   if (budget !== undefined) reasoning.budgetTokens = budget
   if (display === 'omitted') reasoning.summary = 'omitted'
-  else if (display === 'summarized') Object.assign(reasoning, { summary: 'auto', includeThoughts: true } satisfies ReasoningOptions)
+  else if (display === 'summarized')
+    Object.assign(reasoning, { summary: 'auto', includeThoughts: true } satisfies ReasoningOptions)
   const rest = others(thinking, THINKING_KEYS)
   if (rest !== null) ext.thinking = rest
 }

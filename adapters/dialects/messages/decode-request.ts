@@ -73,7 +73,14 @@ function forwarded(headers: HeaderBag): CanonicalRequest['headers'] {
   const idempotencyKey = headers.get('idempotency-key')
   return {
     ...(anthropicVersion === null ? {} : { anthropicVersion }),
-    ...(beta === null ? {} : { anthropicBeta: beta.split(',').map((name) => name.trim()).filter((name) => name !== '') }),
+    ...(beta === null
+      ? {}
+      : {
+          anthropicBeta: beta
+            .split(',')
+            .map((name) => name.trim())
+            .filter((name) => name !== ''),
+        }),
     ...(idempotencyKey === null ? {} : { idempotencyKey }),
   }
 }

@@ -46,10 +46,20 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => 
   }
   const content = body.raw('content')
   if (content?.[0] !== '[') {
-    return { usage: null, finish: null, content: false, error: GatewayError.protocol('The upstream answered with something that is not a message.') }
+    return {
+      usage: null,
+      finish: null,
+      content: false,
+      error: GatewayError.protocol('The upstream answered with something that is not a message.'),
+    }
   }
   const reason = loose(body.get('stop_reason'))
-  return { usage: decodeUsage(body.get('usage')), finish: reason === '' ? 'stop' : finishWord(reason), content: body.get('content.0') !== undefined, error: null }
+  return {
+    usage: decodeUsage(body.get('usage')),
+    finish: reason === '' ? 'stop' : finishWord(reason),
+    content: body.get('content.0') !== undefined,
+    error: null,
+  }
 }
 
 /** The text of a structured answer that came as a tool call. */

@@ -59,7 +59,7 @@ export class BlockReceiver {
       this.#text(block, loose(start.text), emit)
     } else if (block.kind === 'thinking') {
       block.signature = loose(start.signature)
-      this.#writer.reasoning(0, loose(start.thinking), emit)
+      this.#thinking(loose(start.thinking), emit)
     }
   }
 
@@ -91,7 +91,7 @@ export class BlockReceiver {
       case 'text_delta':
         return this.#text(block, loose(delta.text), emit)
       case 'thinking_delta':
-        return this.#writer.reasoning(0, loose(delta.thinking), emit)
+        return this.#thinking(loose(delta.thinking), emit)
       case 'signature_delta':
         block.signature = loose(delta.signature)
         return
@@ -111,6 +111,11 @@ export class BlockReceiver {
     this.#writer.text(0, text, emit)
     block.text = text
     if (block.citations.length > 0) this.#cite(block, emit)
+  }
+
+  /** A block that stays empty and unsigned is no part. */
+  #thinking(text: string, emit: Emit): void {
+    if (text !== '') this.#writer.reasoning(0, text, emit)
   }
 
   #cite(block: OpenBlock, emit: Emit): void {
@@ -157,8 +162,11 @@ export class BlockReceiver {
       const part: Part = { t: 'reasoning', text: '', redacted, encrypted: decodeSignature(redacted, this.#hop.caps.family) }
       return this.#writer.whole(0, 'redacted', part, emit)
     }
-    const raw: JsonObject = text === '' ? start : type === 'compaction' ? { ...start, content: text } : { ...start, input: parsed(text) }
-    const part: Part = isServerBlock(type) ? { t: 'server_tool', dialect: 'messages', kind: type, raw } : { t: 'opaque', dialect: 'messages', raw }
+    const raw: JsonObject =
+      text === '' ? start : type === 'compaction' ? { ...start, content: text } : { ...start, input: parsed(text) }
+    const part: Part = isServerBlock(type)
+      ? { t: 'server_tool', dialect: 'messages', kind: type, raw }
+      : { t: 'opaque', dialect: 'messages', raw }
     this.#writer.whole(0, 'server_tool', part, emit)
   }
 }

@@ -13,7 +13,8 @@ export function decodeTools(wire: JsonObject, request: CanonicalRequest): void {
   if (!isObject(choice)) throw wrongType('tool_choice', 'an object')
   const decoded = decodeChoice(choice, request)
   if (decoded !== undefined) request.toolChoice = decoded
-  if (booleanField(choice, 'disable_parallel_tool_use', 'tool_choice.disable_parallel_tool_use')) request.parallelToolCalls = false
+  if (booleanField(choice, 'disable_parallel_tool_use', 'tool_choice.disable_parallel_tool_use'))
+    request.parallelToolCalls = false
 }
 
 function decodeTool(tool: Json, at: string, request: CanonicalRequest): void {

@@ -1,7 +1,16 @@
 // Canonical parts → content blocks of a request. Thinking travels only with a signature of this model family; secrets and
 // server items of other vendors vanish (DIALECTS 1.3, 3.1 "-> messages" 5, 7, 11, 13).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CacheMark, CanonicalRequest, Frozen, JsonObject, Part, Signature, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
+import type {
+  CacheMark,
+  CanonicalRequest,
+  Frozen,
+  JsonObject,
+  Part,
+  Signature,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { encodeCitations } from './citations.ts'
 import { callInput } from './custom-input.ts'
@@ -95,7 +104,10 @@ export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolea
     },
     orphan(part) {
       const content = part.parts.flatMap(user)
-      const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n').trim()
+      const text = content
+        .map((block) => (block.type === 'text' ? block.text : ''))
+        .join('\n')
+        .trim()
       const rest = content.filter((block) => block.type !== 'text')
       return text === '' ? rest : [{ type: 'text', text: `Tool result: ${text}` }, ...rest]
     },

@@ -21,7 +21,8 @@ const IMAGES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/g
 export function imageBlock(src: Frozen<Source>, context: MediaContext): Block {
   if (src.kind === 'base64') {
     const mime = src.mime.toLowerCase() === 'image/jpg' ? 'image/jpeg' : src.mime.toLowerCase()
-    if (!IMAGES.has(mime)) throw GatewayError.unsupported(context.field, `This target does not read images of type \`${src.mime.slice(0, 100)}\`.`)
+    if (!IMAGES.has(mime))
+      throw GatewayError.unsupported(context.field, `This target does not read images of type \`${src.mime.slice(0, 100)}\`.`)
     return { type: 'image', source: { type: 'base64', media_type: mime, data: src.data } }
   }
   return { type: 'image', source: remote(src, context) }
@@ -31,7 +32,13 @@ export function documentBlock(part: Frozen<DocumentPart & Part>, context: MediaC
   const { type: kind, ...ext } = (part.ext?.messages ?? {}) as JsonObject
   const title = part.title ?? part.filename
   if (kind === 'search_result' && 'parts' in part.src) {
-    return { ...ext, type: 'search_result', title: title ?? '', content: context.inner(part.src.parts), ...citations(part, context) }
+    return {
+      ...ext,
+      type: 'search_result',
+      title: title ?? '',
+      content: context.inner(part.src.parts),
+      ...citations(part, context),
+    }
   }
   const source = documentSource(part, context)
   if (source === null) return null
@@ -80,15 +87,25 @@ function textSource(data: string): Block | null {
 }
 
 function isText(mime: string): boolean {
-  return mime.startsWith('text/') || /^application\/(?:json|xml|x-ndjson|yaml|x-yaml|javascript|sql)$/.test(mime) || mime.endsWith('+json') || mime.endsWith('+xml')
+  return (
+    mime.startsWith('text/') ||
+    /^application\/(?:json|xml|x-ndjson|yaml|x-yaml|javascript|sql)$/.test(mime) ||
+    mime.endsWith('+json') ||
+    mime.endsWith('+xml')
+  )
 }
 
 function remote(src: Frozen<Source>, context: MediaContext): Block {
   if (src.kind === 'file') {
-    if (!context.own) throw GatewayError.unsupported(context.field, 'A file id belongs to the vendor that stores the file; send the content itself.')
+    if (!context.own)
+      throw GatewayError.unsupported(
+        context.field,
+        'A file id belongs to the vendor that stores the file; send the content itself.',
+      )
     return { type: 'file', file_id: src.id }
   }
   const url = src.kind === 'url' ? src.url : src.kind === 'uri' ? src.uri : ''
-  if (!/^https?:\/\//i.test(url)) throw GatewayError.unsupported(context.field, 'This target reads only http(s) URLs and inline data.')
+  if (!/^https?:\/\//i.test(url))
+    throw GatewayError.unsupported(context.field, 'This target reads only http(s) URLs and inline data.')
   return { type: 'url', url }
 }

@@ -22,7 +22,12 @@ export function planOutput(request: Frozen<CanonicalRequest>, hop: Hop): OutputP
   }
   if (output?.kind !== 'json_schema') return {}
   if (hop.caps.structuredOutputs === false) {
-    return { tool: { ...inputSchema(output.schema), description: output.description ?? 'Gives the final answer. Call it once, with the complete answer.' } }
+    return {
+      tool: {
+        ...inputSchema(output.schema),
+        description: output.description ?? 'Gives the final answer. Call it once, with the complete answer.',
+      },
+    }
   }
   const schema = request.source === 'messages' ? ((output.schema ?? {}) as JsonObject) : outputSchema(output.schema)
   return { format: { type: 'json_schema', schema } }

@@ -45,7 +45,9 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
     messages,
     ...(tools.length > 0 ? { tools } : {}),
     ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
-    ...(plan.thinking === undefined ? {} : { thinking: isOn(plan) && isObject(ownThinking) ? { ...ownThinking, ...plan.thinking } : plan.thinking }),
+    ...(plan.thinking === undefined
+      ? {}
+      : { thinking: isOn(plan) && isObject(ownThinking) ? { ...ownThinking, ...plan.thinking } : plan.thinking }),
     ...(Object.keys(config).length > 0 ? { output_config: config } : {}),
     ...ownState(request),
   })

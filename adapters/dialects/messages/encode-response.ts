@@ -1,7 +1,15 @@
 // Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wrapSignature } from '../../../core/lib/signature.ts'
-import type { CanonicalResponse, Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type {
+  CanonicalResponse,
+  Frozen,
+  JsonObject,
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+} from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import { encodeCitations } from './citations.ts'
@@ -40,10 +48,17 @@ export function thinkingSignature(part: Frozen<ReasoningPart>): string {
 
 /** A call signed by another vendor: an empty thinking block in front of it carries the secret (DIALECTS 1.3). */
 export function callSignatureBlock(signature: Frozen<Signature> | undefined): Block | null {
-  return signature === undefined || signature.value === '' ? null : { type: 'thinking', thinking: '', signature: carried(signature) }
+  return signature === undefined || signature.value === ''
+    ? null
+    : { type: 'thinking', thinking: '', signature: carried(signature) }
 }
 
-export function toolUseHead({ id, name, namespace, caller }: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'caller'>>): Block {
+export function toolUseHead({
+  id,
+  name,
+  namespace,
+  caller,
+}: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'caller'>>): Block {
   return { type: 'tool_use', id, name: flatName(name, namespace), caller: caller ?? { type: 'direct' } }
 }
 

@@ -30,7 +30,10 @@ export class BlockStream {
     const { id = '', name = '', namespace, signature } = this.#meta
     const signed = callSignatureBlock(signature)
     const head = toolUseHead({ id, name, ...(namespace === undefined ? {} : { namespace }) })
-    return (signed === null ? '' : this.#signedThinking(loose(signed.signature as string))) + this.#open({ ...head, input: {} } as JsonObject)
+    return (
+      (signed === null ? '' : this.#signedThinking(loose(signed.signature as string))) +
+      this.#open({ ...head, input: {} } as JsonObject)
+    )
   }
 
   delta(delta: Delta): string {
@@ -118,7 +121,10 @@ export class BlockStream {
   /** A block of the vendor's own, in the pieces the vendor sends it. */
   #raw(raw: JsonObject): string {
     if (raw.type === 'compaction') {
-      return this.#open({ ...raw, content: null }) + this.#frame(`{"type":"compaction_delta","content":${JSON.stringify(raw.content ?? null)}}`)
+      return (
+        this.#open({ ...raw, content: null }) +
+        this.#frame(`{"type":"compaction_delta","content":${JSON.stringify(raw.content ?? null)}}`)
+      )
     }
     if (raw.type !== 'server_tool_use' && raw.type !== 'mcp_tool_use') return this.#whole(raw)
     return this.#open({ ...raw, input: {} }) + this.#args(JSON.stringify(raw.input ?? {}))

@@ -4,8 +4,8 @@ import type { Usage } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
-import { BlockStream } from './encode-stream-block.ts'
 import { messageHead } from './encode-response.ts'
+import { BlockStream } from './encode-stream-block.ts'
 import { errorFrame } from './errors.ts'
 import { stopFields } from './finish.ts'
 import { encodeDeltaUsage, encodeUsage } from './usage.ts'
@@ -17,12 +17,13 @@ export function encodeStream(hop: Hop): StreamEncoder {
 }
 
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
+type PartStop = Extract<StreamEvent, { e: 'part_stop' }>
 type FinishEvent = Extract<StreamEvent, { e: 'finish' }>
 
 class MessageStreamEncoder implements StreamEncoder {
   readonly #hop: Hop
-  /** Blocks whose part has not stopped or not been written, by part number, in order; the first one is running. */
-  readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartEvent | null }>()
+  /** Parts that are not written to their end, by number, in order of their start; the first one is running. */
+  readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartStop | null }>()
   #head = { id: '', model: '' }
   #usage: Partial<Usage> = {}
   #finish: FinishEvent | null = null
@@ -101,17 +102,15 @@ class MessageStreamEncoder implements StreamEncoder {
     return running ? this.#advance() : ''
   }
 
-  /** Ends the running block and writes the ones held behind it, up to one that is still open. */
+  /** Writes what is held, in order, up to the first part that has not stopped: that one is running then. */
   #advance(): string {
     let out = ''
     for (const [number, { block, held, stop }] of this.#parts) {
-      if (this.#index === 0 && out === '' && held.length === 0 && stop === null) break
+      out += block.begin()
       for (const delta of held.splice(0)) out += block.delta(delta)
-      if (stop?.e !== 'part_stop') break
+      if (stop === null) break
       out += block.end(stop.full)
       this.#parts.delete(number)
-      const next = this.#parts.values().next().value
-      if (next !== undefined) out += next.block.begin()
     }
     return out
   }

@@ -1,7 +1,7 @@
 // Canonical tools → tools[] (DIALECTS 3.1 "-> messages" 7, 8, 14). Own typed tools go back raw, those of others are dropped.
 import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { cacheControl, type Block } from './encode-blocks.ts'
+import { type Block, cacheControl } from './encode-blocks.ts'
 import type { OutputPlan } from './encode-output.ts'
 import { encodeToolChoice } from './encode-tool-choice.ts'
 import { inputSchema } from './input-schema.ts'
@@ -75,7 +75,10 @@ function functionTool(tool: Frozen<FunctionTool>, name: string, own: boolean, ho
 }
 
 function customTool(tool: Frozen<Extract<Tool, { t: 'custom' }>>, name: string): Block {
-  const format = tool.format === undefined || isPlainText(tool.format) ? '' : `The text in \`input\` follows this format: ${JSON.stringify(tool.format)}`
+  const format =
+    tool.format === undefined || isPlainText(tool.format)
+      ? ''
+      : `The text in \`input\` follows this format: ${JSON.stringify(tool.format)}`
   const description = [tool.description ?? '', format].filter((line) => line !== '').join('\n')
   return {
     name,
@@ -103,7 +106,9 @@ function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop)
 function keepAllowed(request: Frozen<CanonicalRequest>, set: ToolSet): void {
   const choice = request.toolChoice
   if (choice?.mode !== 'allowed') return
-  const kept = [...set.functions].filter(([name]) => choice.names.includes(name) || choice.names.some((wanted) => name.endsWith(`__${wanted}`)))
+  const kept = [...set.functions].filter(
+    ([name]) => choice.names.includes(name) || choice.names.some((wanted) => name.endsWith(`__${wanted}`)),
+  )
   if (kept.length > 0) set.functions = new Map(kept)
 }
 

@@ -18,7 +18,8 @@ export function encodeTurns(request: Frozen<CanonicalRequest>, citations: boolea
   for (const message of request.messages) builder.add(message)
   const out = builder.finish()
   trimLastAssistant(out)
-  if (out.length === 0) throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
+  if (out.length === 0)
+    throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
   if (out[0]?.role !== 'user') out.unshift(continuation())
   if (out.at(-1)?.role === 'assistant' && hop.caps.prefill === false) {
     hop.warn('prefill_dropped')

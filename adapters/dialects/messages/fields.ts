@@ -47,7 +47,13 @@ export function wrongType(at: string, wanted: string): GatewayError {
   return GatewayError.invalid(at, `\`${at}\` must be ${wanted}.`)
 }
 
-function field<T extends Json>(source: JsonObject, key: string, at: string, wanted: string, is: (value: Json) => value is T): T | undefined {
+function field<T extends Json>(
+  source: JsonObject,
+  key: string,
+  at: string,
+  wanted: string,
+  is: (value: Json) => value is T,
+): T | undefined {
   const value = source[key]
   if (value === undefined || value === null) return undefined
   if (!is(value)) throw wrongType(at, wanted)

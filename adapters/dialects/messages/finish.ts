@@ -54,7 +54,11 @@ export function stopFields(
   const settled = settleFinish(refusal !== '' && finish === 'stop' ? 'refusal' : finish, hasToolCall)
   const sequence = settled === 'stop_sequence' ? (stopSequence ?? null) : null
   const reason = settled === 'stop_sequence' && sequence === null ? 'end_turn' : TO_WIRE[settled]
-  return { stop_reason: reason, stop_sequence: sequence, stop_details: reason === 'refusal' ? stopDetails(safety, refusal) : null }
+  return {
+    stop_reason: reason,
+    stop_sequence: sequence,
+    stop_details: reason === 'refusal' ? stopDetails(safety, refusal) : null,
+  }
 }
 
 function stopDetails(safety: unknown, refusal: string): JsonObject {

@@ -54,7 +54,9 @@ function withoutAlternatives(schema: JsonObject): JsonObject {
   }
   const out: JsonObject = {
     ...base,
-    properties: Object.fromEntries(Object.entries(properties).map(([name, found]) => [name, found.length === 1 ? (found[0] as Json) : { anyOf: found }])),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, found]) => [name, found.length === 1 ? (found[0] as Json) : { anyOf: found }]),
+    ),
   }
   if (required.size > 0) out.required = [...required]
   // What one alternative forbids another may ask for.

@@ -8,7 +8,11 @@ export function outputSchema(source: Frozen<Json> | undefined): JsonObject {
   const { $schema: _, ...root } = source
   const definitions = definitionsOf(root)
   const cut = recursiveRefs(definitions)
-  return sanitize(root, (ref) => ref === '#' || ref === '#/', (name) => (ref) => cut.has(`${name} ${ref}`) || ref === '#')
+  return sanitize(
+    root,
+    (ref) => ref === '#' || ref === '#/',
+    (name) => (ref) => cut.has(`${name} ${ref}`) || ref === '#',
+  )
 }
 
 const DROPPED: ReadonlySet<string> = new Set(
@@ -16,7 +20,18 @@ const DROPPED: ReadonlySet<string> = new Set(
    maxContains pattern multipleOf uniqueItems not if then else contains patternProperties propertyNames dependentRequired
    dependentSchemas dependencies unevaluatedProperties unevaluatedItems`.split(/\s+/),
 )
-const FORMATS: ReadonlySet<string> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+const FORMATS: ReadonlySet<string> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])
 const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 
 type Cuts = (ref: string) => boolean
@@ -26,7 +41,8 @@ function sanitize(schema: JsonObject, cuts: Cuts, inside: (name: string) => Cuts
   if (typeof schema.$ref === 'string' && cuts(schema.$ref)) return { type: 'object', properties: {}, additionalProperties: false }
   const notes: string[] = []
   const out: [string, Json][] = []
-  const walk = (value: Json, within = cuts): Json => (isObject(value) ? sanitize(value, within, inside) : value === true ? {} : value)
+  const walk = (value: Json, within = cuts): Json =>
+    isObject(value) ? sanitize(value, within, inside) : value === true ? {} : value
   for (const [key, value] of Object.entries(schema)) {
     if (DROPPED.has(key) || (key === 'format' && !FORMATS.has(String(value)))) notes.push(`${key}: ${JSON.stringify(value)}`)
     else if (key === 'additionalProperties') {
@@ -41,7 +57,10 @@ function sanitize(schema: JsonObject, cuts: Cuts, inside: (name: string) => Cuts
       out.push([key, Array.isArray(value) ? value.map((entry) => walk(entry)) : walk(value)])
     } else if (key !== 'description') out.push([key, value])
   }
-  const description = [typeof schema.description === 'string' ? schema.description : '', notes.length > 0 ? `(${notes.join(', ')})` : '']
+  const description = [
+    typeof schema.description === 'string' ? schema.description : '',
+    notes.length > 0 ? `(${notes.join(', ')})` : '',
+  ]
   const text = description.filter((piece) => piece !== '').join(' ')
   if (text !== '') out.push(['description', text])
   if (describesObject(schema)) out.push(['additionalProperties', false])
@@ -56,7 +75,8 @@ function definitionsOf(root: JsonObject): Map<string, JsonObject> {
   const out = new Map<string, JsonObject>()
   for (const key of ['$defs', 'definitions']) {
     const group = root[key]
-    if (isObject(group)) for (const [name, definition] of Object.entries(group)) if (isObject(definition)) out.set(`#/${key}/${name}`, definition)
+    if (isObject(group))
+      for (const [name, definition] of Object.entries(group)) if (isObject(definition)) out.set(`#/${key}/${name}`, definition)
   }
   return out
 }

@@ -18,7 +18,8 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
   if (state?.conversation !== undefined) refuse('conversation', 'This target keeps no conversations.')
   if (state?.background === true) refuse('background', 'This target cannot answer in the background.')
   if (state?.promptTemplate !== undefined) refuse('prompt', 'This target has no prompt templates.')
-  if (request.ext.generate_content?.cachedContent !== undefined) refuse('cachedContent', 'Cached content belongs to another vendor.')
+  if (request.ext.generate_content?.cachedContent !== undefined)
+    refuse('cachedContent', 'Cached content belongs to another vendor.')
 }
 
 /** Fields without a counterpart that change what comes back. */

@@ -41,7 +41,15 @@ export function isOn(plan: ThinkingPlan): boolean {
   return plan.thinking !== undefined && plan.thinking.type !== 'disabled'
 }
 
-const BUDGET: Readonly<Record<Effort, number>> = { none: 0, minimal: 1024, low: 4096, medium: 10_000, high: 24_000, xhigh: 32_000, max: Number.POSITIVE_INFINITY }
+const BUDGET: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 1024,
+  low: 4096,
+  medium: 10_000,
+  high: 24_000,
+  xhigh: 32_000,
+  max: Number.POSITIVE_INFINITY,
+}
 const LEAST_BUDGET = 1024
 /** Below this a budget would leave no room for an answer. */
 const LEAST_MAX_TOKENS = 2048
@@ -91,14 +99,24 @@ function styleOf(reasoning: Frozen<ReasoningOptions>, modes: ModelCaps['thinking
 function adaptive(request: Frozen<CanonicalRequest>, reasoning: Frozen<ReasoningOptions>, own: boolean, hop: Hop): ThinkingPlan {
   const { budgetTokens } = reasoning
   const wanted = reasoning.effort ?? (budgetTokens === undefined || budgetTokens < 0 ? undefined : effortOfBudget(budgetTokens))
-  const display = own ? ownDisplay(reasoning) : hop.caps.thinking?.enabled !== true && showsReasoning(request) ? 'summarized' : undefined
+  const display = own
+    ? ownDisplay(reasoning)
+    : hop.caps.thinking?.enabled !== true && showsReasoning(request)
+      ? 'summarized'
+      : undefined
   return {
     thinking: { type: 'adaptive', ...(display === undefined ? {} : { display }) },
     ...(wanted === undefined ? {} : { effort: supported(wanted, hop) }),
   }
 }
 
-function enabled(request: Frozen<CanonicalRequest>, reasoning: Frozen<ReasoningOptions>, own: boolean, turn: Turn, hop: Hop): ThinkingPlan {
+function enabled(
+  request: Frozen<CanonicalRequest>,
+  reasoning: Frozen<ReasoningOptions>,
+  own: boolean,
+  turn: Turn,
+  hop: Hop,
+): ThinkingPlan {
   if (turn.forced || !mayThink(turn.messages)) {
     hop.warn('dropped_reasoning')
     return {}

@@ -8,7 +8,8 @@ const MESSAGES: readonly RegExp[] = [
   /unrecognized request arguments? supplied: ([\w.]+)/i,
   /does not support (?:the )?["'`]([\w.]+)["'`]/i,
 ]
-const UNSUPPORTED = /unsupported|not (?:supported|permitted|allowed)|unknown|unrecogni[sz]ed|unexpected|deprecated|extra (?:inputs|fields)/i
+const UNSUPPORTED =
+  /unsupported|not (?:supported|permitted|allowed)|unknown|unrecogni[sz]ed|unexpected|deprecated|extra (?:inputs|fields)/i
 /** Without these there is no request left to send. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['model', 'messages', 'max_tokens'])
 /** Lists of tagged unions: the validator names the tag after the index. */

@@ -8,7 +8,8 @@ export class UsageLatch {
   #input: InputReport | null = null
   #output: number | undefined
   #reasoning: number | undefined
-  #breakdown: Breakdown | null = null
+  /** By their sum: the one that adds up to the winner's cache writes is shown. */
+  readonly #breakdowns = new Map<number, Breakdown>()
   #serverTools: Record<string, number> | undefined
   #iterations: Iterations | null = null
   #raw: JsonObject = {}
@@ -23,7 +24,8 @@ export class UsageLatch {
     const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
     this.#reasoning = larger(this.#reasoning, count(details.thinking_tokens))
     const breakdown = breakdownOf(raw)
-    if (breakdown !== null && breakdown.total > (this.#breakdown?.total ?? -1)) this.#breakdown = breakdown
+    if (breakdown !== null && breakdown.long >= (this.#breakdowns.get(breakdown.total)?.long ?? 0))
+      this.#breakdowns.set(breakdown.total, breakdown)
     this.#serverTools = mergedCounts(this.#serverTools, raw.server_tool_use)
     const iterations = iterationsOf(raw.iterations)
     if (iterations !== null && iterations.output >= (this.#iterations?.output ?? 0)) this.#iterations = iterations
@@ -34,12 +36,12 @@ export class UsageLatch {
     if (this.#input === null && this.#output === undefined) return null
     const { uncached, read, write, output } = this.#iterations ?? { ...(this.#input ?? NOTHING), output: this.#output ?? 0 }
     const inputTotal = uncached + read + write
-    const split = this.#breakdown !== null && this.#breakdown.total === write ? this.#breakdown : null
+    const split = write === 0 ? undefined : this.#breakdowns.get(write)
     return {
       inputTotal,
       cacheRead: read,
       cacheWrite: write,
-      ...(split === null || write === 0 ? {} : { cacheWrite5m: split.short, cacheWrite1h: split.long }),
+      ...(split === undefined ? {} : { cacheWrite5m: split.short, cacheWrite1h: split.long }),
       outputTotal: output,
       ...(this.#reasoning === undefined ? {} : { reasoning: Math.min(this.#reasoning, output) }),
       total: inputTotal + output,
@@ -109,7 +111,12 @@ function iterationsOf(value: Json | undefined): Iterations | null {
   const counted = entries.filter(({ type }) => type === 'message' || type === 'compaction')
   if (counted.length === 0 || entries.some(({ type }) => type === 'fallback_message')) return null
   const sum = (key: string) => counted.reduce((total, entry) => total + (count(entry[key]) ?? 0), 0)
-  return { uncached: sum('input_tokens'), read: sum('cache_read_input_tokens'), write: sum('cache_creation_input_tokens'), output: sum('output_tokens') }
+  return {
+    uncached: sum('input_tokens'),
+    read: sum('cache_read_input_tokens'),
+    write: sum('cache_creation_input_tokens'),
+    output: sum('output_tokens'),
+  }
 }
 
 function mergedCounts(held: Record<string, number> | undefined, value: Json | undefined): Record<string, number> | undefined {

@@ -18,7 +18,10 @@ export function missingUsage(): Usage {
 /** The `usage` of a message; every key of the published type. */
 export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string | undefined): JsonObject {
   const { cacheWrite5m: short, cacheWrite1h: long } = usage
-  const split = short === undefined && long === undefined ? null : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
+  const split =
+    short === undefined && long === undefined
+      ? null
+      : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
   return {
     ...encodeDeltaUsage(usage),
     cache_creation: split,

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
 import { decode, thrown } from './support.ts'
 
 const base = { model: 'openai/gpt-4.1', messages: [{ role: 'user', content: 'hi' }] }
@@ -47,7 +46,16 @@ describe('a chat request becomes canonical', () => {
       stream: true,
       source: 'chat',
       includeUsage: true,
-      sampling: { temperature: 0.5, topP: 0.9, topK: 4, frequencyPenalty: 0.1, presencePenalty: 0.2, logitBias: { 5: -1 }, seed: 7, n: 2 },
+      sampling: {
+        temperature: 0.5,
+        topP: 0.9,
+        topK: 4,
+        frequencyPenalty: 0.1,
+        presencePenalty: 0.2,
+        logitBias: { 5: -1 },
+        seed: 7,
+        n: 2,
+      },
       stop: ['END'],
       maxTokens: 9,
       logprobs: { enabled: true, top: 3 },
@@ -65,125 +73,23 @@ describe('a chat request becomes canonical', () => {
       webSearch: { contextSize: 'low', userLocation: { type: 'approximate', city: 'Oslo' } },
       output: { kind: 'json_schema', name: 'x', schema: { type: 'object' }, strict: true },
     })
-    expect(canonical.ext).toEqual({ chat: { prediction: { type: 'content', content: 'x' }, foo: 1, stream_options: { include_obfuscation: false } } })
+    expect(canonical.ext).toEqual({
+      chat: { prediction: { type: 'content', content: 'x' }, foo: 1, stream_options: { include_obfuscation: false } },
+    })
   })
 
   it('null is absence everywhere', () => {
-    const canonical = decode({ ...base, temperature: null, stop: null, tools: null, tool_choice: null, response_format: null, stream: null, metadata: null })
-    expect(canonical).toEqual(decode(base))
-  })
-
-  it('leading instructions are apart, later ones stay in place', () => {
-    const { system, messages } = decode({
-      model: 'm',
-      messages: [
-        { role: 'system', content: 'a', name: 'boss' },
-        { role: 'developer', content: [{ type: 'text', text: 'b', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
-        { role: 'user', content: 'x' },
-        { role: 'system', content: 'c' },
-      ],
-    })
-    expect(system).toEqual([
-      { role: 'system', parts: [{ t: 'text', text: 'a' }], name: 'boss' },
-      { role: 'developer', parts: [{ t: 'text', text: 'b', cache: { ttl: '1h' } }] },
-    ])
-    expect(messages.map((message) => message.role)).toEqual(['user', 'system'])
-  })
-
-  it('reads all user part types, bare image URLs included', () => {
-    const { messages } = decode({
-      model: 'm',
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: '' },
-            { type: 'text', text: 'look', extra: 1 },
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
-            { type: 'image_url', image_url: 'https://x.test/a.png' },
-            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
-            { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' } },
-            { type: 'file', file: { file_id: 'file-1' } },
-            { type: 'novel', x: 1 },
-          ],
-        },
-      ],
-    })
-    expect(messages[0]?.parts).toEqual([
-      { t: 'text', text: 'look', ext: { chat: { extra: 1 } } },
-      { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'AAAA' }, detail: 'low' },
-      { t: 'image', src: { kind: 'url', url: 'https://x.test/a.png' } },
-      { t: 'audio', src: { kind: 'base64', data: 'AAAA', mime: 'audio/mpeg' }, format: 'mp3' },
-      { t: 'document', src: { kind: 'base64', mime: 'application/pdf', data: 'JVBE' }, mime: 'application/pdf', filename: 'a.pdf' },
-      { t: 'document', src: { kind: 'file', id: 'file-1' } },
-      { t: 'opaque', dialect: 'chat', raw: { type: 'novel', x: 1 } },
-    ])
-  })
-
-  it('reads an assistant turn: reasoning once, content, refusal, calls with raw arguments', () => {
-    const envelope = wrapSignature({ dialect: 'generate_content', modelFamily: 'gemini', value: 'sig' })
-    const { messages } = decode({
-      model: 'm',
-      messages: [
-        { role: 'user', content: 'x' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'a' },
-            { type: 'refusal', refusal: 'no' },
-          ],
-          reasoning_content: 'think',
-          reasoning: 'think',
-          tool_calls: [
-            { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"id":12345678901234567890}' }, extra_content: { google: { thought_signature: envelope } } },
-            { id: 'c2', type: 'custom', custom: { name: 'patch', input: 'free' }, extra_content: { google: { thought_signature: 'own' } } },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'c1', content: [{ type: 'text', text: 'r' }] },
-      ],
-    })
-    expect(messages[1]?.parts).toEqual([
-      { t: 'reasoning', text: 'think' },
-      { t: 'text', text: 'a' },
-      { t: 'refusal', text: 'no' },
-      {
-        t: 'tool_call',
-        id: 'c1',
-        idMinted: false,
-        kind: 'function',
-        name: 'f',
-        args: '{"id":12345678901234567890}',
-        signature: { dialect: 'generate_content', modelFamily: 'gemini', value: 'sig' },
-      },
-      { t: 'tool_call', id: 'c2', idMinted: false, kind: 'custom', name: 'patch', args: 'free', signature: { dialect: 'chat', modelFamily: '', value: 'own' } },
-    ])
-    expect(messages[2]).toEqual({ role: 'tool', parts: [{ t: 'tool_result', callId: 'c1', name: 'f', parts: [{ t: 'text', text: 'r' }] }] })
-  })
-
-  it('golden 12: arguments sent as an object keep the digits of big numbers', () => {
-    const { messages } = decode(
-      '{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":{"id":12345678901234567890}}}]}]}',
-    )
-    expect(messages[1]?.parts[0]).toMatchObject({ args: '{"id":12345678901234567890}' })
-  })
-
-  it('pairs legacy functions by name and mints ids', () => {
     const canonical = decode({
-      model: 'm',
-      messages: [
-        { role: 'user', content: 'x' },
-        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
-        { role: 'function', name: 'f', content: 'r' },
-      ],
-      functions: [{ name: 'f', parameters: { type: 'object' } }],
-      function_call: { name: 'f' },
+      ...base,
+      temperature: null,
+      stop: null,
+      tools: null,
+      tool_choice: null,
+      response_format: null,
+      stream: null,
+      metadata: null,
     })
-    const call = canonical.messages[1]?.parts[0]
-    expect(call).toMatchObject({ t: 'tool_call', name: 'f', idMinted: true })
-    expect(call?.t === 'tool_call' && call.id).toMatch(/^call_[A-Za-z0-9]{24}$/)
-    expect(canonical.messages[2]?.parts[0]).toMatchObject({ callId: call?.t === 'tool_call' ? call.id : '', name: 'f' })
-    expect(canonical.toolChoice).toEqual({ mode: 'tool', name: 'f' })
-    expect(canonical.tools).toEqual([{ t: 'function', name: 'f', schema: { type: 'object' } }])
+    expect(canonical).toEqual(decode(base))
   })
 
   it('reads tools and every form of tool_choice', () => {
@@ -191,7 +97,10 @@ describe('a chat request becomes canonical', () => {
       ...base,
       tools: [
         { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true, x: 1 } },
-        { type: 'custom', custom: { name: 'c', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: X' } } } },
+        {
+          type: 'custom',
+          custom: { name: 'c', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: X' } } },
+        },
         { type: 'web_search' },
       ],
     })
@@ -205,7 +114,12 @@ describe('a chat request becomes canonical', () => {
     expect(choice('any')).toEqual({ mode: 'required' })
     expect(choice({ type: 'function', function: { name: 'f' } })).toEqual({ mode: 'tool', name: 'f' })
     expect(choice({ type: 'custom', custom: { name: 'c' } })).toEqual({ mode: 'tool', name: 'c' })
-    expect(choice({ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] } })).toEqual({
+    expect(
+      choice({
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'f' } }] },
+      }),
+    ).toEqual({
       mode: 'allowed',
       base: 'required',
       names: ['f'],
@@ -215,27 +129,21 @@ describe('a chat request becomes canonical', () => {
   it("reads OpenRouter's and LiteLLM's wishes for reasoning", () => {
     expect(decode({ ...base, reasoning: { effort: 'low' } }).reasoning).toEqual({ effort: 'low' })
     expect(decode({ ...base, reasoning: { max_tokens: 2000 } }).reasoning).toEqual({ mode: 'enabled', budgetTokens: 2000 })
-    expect(decode({ ...base, thinking: { type: 'enabled', budget_tokens: 3000 } }).reasoning).toEqual({ mode: 'enabled', budgetTokens: 3000 })
-    expect(decode({ ...base, thinking: { type: 'enabled', budget_tokens: 3000 } }).ext.chat).toEqual({ thinking: { type: 'enabled', budget_tokens: 3000 } })
+    expect(decode({ ...base, thinking: { type: 'enabled', budget_tokens: 3000 } }).reasoning).toEqual({
+      mode: 'enabled',
+      budgetTokens: 3000,
+    })
+    expect(decode({ ...base, thinking: { type: 'enabled', budget_tokens: 3000 } }).ext.chat).toEqual({
+      thinking: { type: 'enabled', budget_tokens: 3000 },
+    })
     expect(decode({ ...base, reasoning_effort: 'default' })).toMatchObject({ ext: { chat: { reasoning_effort: 'default' } } })
   })
 
-  it('golden 71: an assistant turn with mistral thinking parts is reasoning and text', () => {
-    const { messages } = decode({
-      model: 'm',
-      messages: [
-        { role: 'user', content: 'x' },
-        { role: 'assistant', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }, { type: 'text', text: 'a' }] },
-      ],
-    })
-    expect(messages[1]?.parts).toEqual([
-      { t: 'reasoning', text: 'hm' },
-      { t: 'text', text: 'a' },
-    ])
-  })
-
   it('keeps the headers of the dialect', () => {
-    expect(decode(base, ['OpenAI-Beta', 'x=1', 'Idempotency-Key', 'k', 'Cookie', 'c']).headers).toEqual({ openaiBeta: 'x=1', idempotencyKey: 'k' })
+    expect(decode(base, ['OpenAI-Beta', 'x=1', 'Idempotency-Key', 'k', 'Cookie', 'c']).headers).toEqual({
+      openaiBeta: 'x=1',
+      idempotencyKey: 'k',
+    })
   })
 
   it.each([

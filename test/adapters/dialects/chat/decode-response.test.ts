@@ -6,13 +6,24 @@ import { driver, hop, thrown } from './support.ts'
 
 const body = (value: unknown) => wireBody(typeof value === 'string' ? value : JSON.stringify(value))
 const decode = (value: unknown, on: Hop = hop()) => driver.decodeResponse(body(value), on)
-const answer = (message: object, finish = 'stop', extra: object = {}) => ({ id: 'chatcmpl-1', created: 5, model: 'm', choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }], ...extra })
+const answer = (message: object, finish = 'stop', extra: object = {}) => ({
+  id: 'chatcmpl-1',
+  created: 5,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }],
+  ...extra,
+})
 const choice = (message: object, finish?: string) => decode(answer(message, finish)).choices[0]
 const usage = (wire: object, on?: Hop) => decode(answer({ content: 'x' }, 'stop', { usage: wire }), on).usage
 
 describe('a chat answer becomes canonical', () => {
   it('reads the vendor reply whole', () => {
-    const reply = chatReplies.json({ text: 'hello', reasoning: { text: 'hm' }, toolCalls: [{ id: 'call_1', name: 'f', args: '{"a":1}' }], usage: { input: 9, cacheRead: 4, output: 6, reasoning: 2 } })
+    const reply = chatReplies.json({
+      text: 'hello',
+      reasoning: { text: 'hm' },
+      toolCalls: [{ id: 'call_1', name: 'f', args: '{"a":1}' }],
+      usage: { input: 9, cacheRead: 4, output: 6, reasoning: 2 },
+    })
     const canonical = decode(reply)
     expect(canonical.choices).toEqual([
       {
@@ -26,12 +37,22 @@ describe('a chat answer becomes canonical', () => {
         nativeFinish: 'tool_calls',
       },
     ])
-    expect(canonical.usage).toMatchObject({ inputTotal: 9, cacheRead: 4, outputTotal: 6, reasoning: 2, total: 15, estimated: false })
+    expect(canonical.usage).toMatchObject({
+      inputTotal: 9,
+      cacheRead: 4,
+      outputTotal: 6,
+      reasoning: 2,
+      total: 15,
+      estimated: false,
+    })
     expect(canonical).toMatchObject({ serviceTier: 'default', ext: { chat: { system_fingerprint: expect.any(String) } } })
   })
 
   it('golden 81: a refusal without text is a refusal', () => {
-    expect(choice({ content: null, refusal: "I can't" })).toMatchObject({ finish: 'refusal', parts: [{ t: 'refusal', text: "I can't" }] })
+    expect(choice({ content: null, refusal: "I can't" })).toMatchObject({
+      finish: 'refusal',
+      parts: [{ t: 'refusal', text: "I can't" }],
+    })
     expect(choice({ content: 'x', refusal: null })).toMatchObject({ finish: 'stop' })
   })
 
@@ -46,7 +67,14 @@ describe('a chat answer becomes canonical', () => {
   })
 
   it('golden 71: mistral content arrays are reasoning and text', () => {
-    expect(choice({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }, { type: 'text', text: 'a' }] })?.parts).toEqual([
+    expect(
+      choice({
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+          { type: 'text', text: 'a' },
+        ],
+      })?.parts,
+    ).toEqual([
       { t: 'reasoning', text: 'hm' },
       { t: 'text', text: 'a' },
     ])
@@ -56,7 +84,11 @@ describe('a chat answer becomes canonical', () => {
     expect(choice({ content: 'x', reasoning: 'a' })?.parts[0]).toEqual({ t: 'reasoning', text: 'a' })
     expect(choice({ content: 'x', reasoning: 'a', reasoning_content: 'a' })?.parts).toHaveLength(2)
     const reasoning_details = [{ type: 'reasoning.text', text: 'b', signature: 's' }]
-    expect(choice({ content: 'x', reasoning_details })?.parts[0]).toEqual({ t: 'reasoning', text: 'b', ext: { chat: { reasoning_details } } })
+    expect(choice({ content: 'x', reasoning_details })?.parts[0]).toEqual({
+      t: 'reasoning',
+      text: 'b',
+      ext: { chat: { reasoning_details } },
+    })
   })
 
   it('reads annotations, images, audio, custom and legacy calls', () => {
@@ -73,15 +105,39 @@ describe('a chat answer becomes canonical', () => {
       { t: 'image', src: { kind: 'base64', mime: 'image/png' } },
       { t: 'tool_call', kind: 'custom', id: 'call_id1', idMinted: true, args: 'free' },
     ])
-    expect(choice({ content: null, function_call: { name: 'f', arguments: '{}' } }, 'function_call')).toMatchObject({ finish: 'tool_calls' })
+    expect(choice({ content: null, function_call: { name: 'f', arguments: '{}' } }, 'function_call')).toMatchObject({
+      finish: 'tool_calls',
+    })
   })
 
   it('golden 57, 75: usage is inclusive wherever the vendor puts it', () => {
-    expect(usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 } })).toMatchObject({ inputTotal: 10, cacheRead: 4, cacheWrite: 2, outputTotal: 5, total: 15 })
-    expect(usage({ prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 })).toMatchObject({ cacheRead: 7, total: 15 })
-    expect(usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 18, completion_tokens_details: { reasoning_tokens: 3 } })).toMatchObject({ outputTotal: 8, reasoning: 3, total: 18 })
-    expect(usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, completion_tokens_details: { reasoning_tokens: 3 } }, hop({ quirks: { reasoningOutsideCompletion: true } }))).toMatchObject({ outputTotal: 5, total: 15 })
-    expect(usage({ prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 3 } }, hop({ quirks: { reasoningOutsideCompletion: true } }))).toMatchObject({ outputTotal: 8 })
+    expect(
+      usage({
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 15,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
+      }),
+    ).toMatchObject({ inputTotal: 10, cacheRead: 4, cacheWrite: 2, outputTotal: 5, total: 15 })
+    expect(usage({ prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 })).toMatchObject({
+      cacheRead: 7,
+      total: 15,
+    })
+    expect(
+      usage({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 18, completion_tokens_details: { reasoning_tokens: 3 } }),
+    ).toMatchObject({ outputTotal: 8, reasoning: 3, total: 18 })
+    expect(
+      usage(
+        { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, completion_tokens_details: { reasoning_tokens: 3 } },
+        hop({ quirks: { reasoningOutsideCompletion: true } }),
+      ),
+    ).toMatchObject({ outputTotal: 5, total: 15 })
+    expect(
+      usage(
+        { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 3 } },
+        hop({ quirks: { reasoningOutsideCompletion: true } }),
+      ),
+    ).toMatchObject({ outputTotal: 8 })
   })
 
   it('missing or nonsense usage is estimated, explicit zero stays zero', () => {
@@ -92,7 +148,8 @@ describe('a chat answer becomes canonical', () => {
   })
 
   it('golden 36 of errors: a 200 with an error body carries the inner status', () => {
-    const failure = (value: unknown) => thrown(() => decode(value)) as unknown as { upstream: { status: number; kind: string }; message: string }
+    const failure = (value: unknown) =>
+      thrown(() => decode(value)) as unknown as { upstream: { status: number; kind: string }; message: string }
     expect(failure({ error: { message: 'slow down', code: 429 } }).upstream).toMatchObject({ status: 429, kind: 'status' })
     expect(failure({ error: { message: 'x', type: 'server_error' } }).upstream.status).toBe(502)
     expect(failure({ base_resp: { status_code: 1002, status_msg: 'rate limit' }, choices: null }).upstream.status).toBe(429)
@@ -121,11 +178,30 @@ describe('the byte lane of a chat answer', () => {
     const { facts, wire } = inspect({
       id: 'x',
       big: 0,
-      choices: [{ index: 0, message: { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'a' }], tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] }, finish_reason: 'eos' }],
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'hm' },
+              { type: 'text', text: 'a' },
+            ],
+            tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }],
+          },
+          finish_reason: 'eos',
+        },
+      ],
     })
     expect((wire.json() as { choices: unknown[] }).choices[0]).toEqual({
       index: 0,
-      message: { role: 'assistant', content: 'a', reasoning_content: 'hm', refusal: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      message: {
+        role: 'assistant',
+        content: 'a',
+        reasoning_content: 'hm',
+        refusal: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
       logprobs: null,
       finish_reason: 'tool_calls',
     })

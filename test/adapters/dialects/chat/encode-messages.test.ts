@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { assistant, encode, hop, PNG, thrown, toolCall, toolResult, user } from './support.ts'
+import { assistant, callsOf, encode, hop, PNG, thrown, toolCall, toolResult, user } from './support.ts'
 
 const roles = (messages: { role?: unknown }[]) => messages.map((message) => message.role)
 const openai = (model = 'gpt-5.2') => hop({ model, caps: { family: 'gpt', developerRole: true } })
@@ -27,7 +27,13 @@ describe('conversations for a chat upstream', () => {
 
   it('golden 40: marked system blocks are one string for OpenAI and keep their marks at OpenRouter', () => {
     const system = [
-      { role: 'system' as const, parts: [{ t: 'text' as const, text: 'a' }, { t: 'text' as const, text: 'b', cache: { ttl: '1h' as const } }] },
+      {
+        role: 'system' as const,
+        parts: [
+          { t: 'text' as const, text: 'a' },
+          { t: 'text' as const, text: 'b', cache: { ttl: '1h' as const } },
+        ],
+      },
       { role: 'system' as const, parts: [{ t: 'text' as const, text: 'c' }] },
     ]
     expect(encode({ system }, openai()).messages[0]).toEqual({ role: 'developer', content: 'a\n\nb\n\nc' })
@@ -40,13 +46,26 @@ describe('conversations for a chat upstream', () => {
       ],
     })
     const newest = hop({ caps: { family: 'gpt', cacheBreakpoints: true } })
-    expect(encode({ system }, newest).messages[0]?.content).toContainEqual({ type: 'text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } })
+    expect(encode({ system }, newest).messages[0]?.content).toContainEqual({
+      type: 'text',
+      text: 'b',
+      prompt_cache_breakpoint: { mode: 'explicit' },
+    })
   })
 
   it('golden 43: system parts of a chat caller are joined by a line break, names stay', () => {
     const { messages } = encode({
       source: 'chat',
-      system: [{ role: 'system', parts: [{ t: 'text', text: 'a' }, { t: 'text', text: 'b' }], name: 'n' }],
+      system: [
+        {
+          role: 'system',
+          parts: [
+            { t: 'text', text: 'a' },
+            { t: 'text', text: 'b' },
+          ],
+          name: 'n',
+        },
+      ],
       messages: [{ ...user('hi'), name: 'ann' }, { ...assistant('yo'), name: 'bot' }, user('x')],
     })
     expect(messages).toEqual([
@@ -69,7 +88,14 @@ describe('conversations for a chat upstream', () => {
   it('golden 9: nothing stands between calls and their results', () => {
     const { messages } = encode({
       source: 'chat',
-      messages: [user('x'), assistant(toolCall('a', 'f'), toolCall('b', 'f')), { role: 'system', parts: [{ t: 'text', text: 's' }] }, toolResult('b', '2'), user('u'), toolResult('a', '1')],
+      messages: [
+        user('x'),
+        assistant(toolCall('a', 'f'), toolCall('b', 'f')),
+        { role: 'system', parts: [{ t: 'text', text: 's' }] },
+        toolResult('b', '2'),
+        user('u'),
+        toolResult('a', '1'),
+      ],
     })
     expect(roles(messages)).toEqual(['user', 'assistant', 'tool', 'tool', 'system', 'user'])
   })
@@ -132,13 +158,20 @@ describe('conversations for a chat upstream', () => {
   })
 
   it('a generate-content response object is its output', () => {
-    const result = (json: never) => encode({ messages: [user('x'), assistant(toolCall('a', 'f')), toolResult('a', '', { json })] }).messages[2]?.content
+    const result = (json: never) =>
+      encode({ messages: [user('x'), assistant(toolCall('a', 'f')), toolResult('a', '', { json })] }).messages[2]?.content
     expect(result({ output: 'x' } as never)).toBe('x')
     expect(result({ a: 1, b: 2 } as never)).toBe('{"a":1,"b":2}')
   })
 
   it('golden 72: thoughts are replayed on tool turns where the provider wants them, and nowhere else', () => {
-    const messages = [user('x'), assistant({ t: 'reasoning', text: 'hm' }, toolCall('a', 'f')), toolResult('a', '1'), assistant({ t: 'reasoning', text: 'no' }, 'done'), user('y')]
+    const messages = [
+      user('x'),
+      assistant({ t: 'reasoning', text: 'hm' }, toolCall('a', 'f')),
+      toolResult('a', '1'),
+      assistant({ t: 'reasoning', text: 'no' }, 'done'),
+      user('y'),
+    ]
     const deepseek = encode({ messages }, hop({ quirks: { replayReasoning: 'reasoning_content' } })).messages
     expect(deepseek[1]).toMatchObject({ content: null, reasoning_content: 'hm' })
     expect(deepseek[3]).toEqual({ role: 'assistant', content: 'done' })
@@ -149,7 +182,14 @@ describe('conversations for a chat upstream', () => {
   it('golden 44: a foreign signature never leaves, an own one of the same family does', () => {
     const signed = (dialect: 'chat' | 'messages', modelFamily: string) =>
       encode(
-        { source: 'chat', messages: [user('x'), assistant(toolCall('a', 'f', '{}', { signature: { dialect, modelFamily, value: 's' } })), toolResult('a', '1')] },
+        {
+          source: 'chat',
+          messages: [
+            user('x'),
+            assistant(toolCall('a', 'f', '{}', { signature: { dialect, modelFamily, value: 's' } })),
+            toolResult('a', '1'),
+          ],
+        },
         hop({ caps: { family: 'gemini' } }),
       ).messages[1]
     expect(signed('chat', 'gemini')).toMatchObject({ tool_calls: [{ extra_content: { google: { thought_signature: 's' } } }] })
@@ -160,7 +200,10 @@ describe('conversations for a chat upstream', () => {
   it('golden 74: long call ids are hashed alike on call and result, and fit nine characters for mistral', () => {
     const long = 'x'.repeat(90)
     const messages = [user('x'), assistant(toolCall(long, 'f')), toolResult(long, '1')]
-    const ids = (wire: { messages: { [key: string]: unknown }[] }) => [(wire.messages[1]?.tool_calls as { id: string }[])[0]?.id, wire.messages[2]?.tool_call_id]
+    const ids = (wire: { messages: { [key: string]: unknown }[] }) => [
+      callsOf(wire.messages[1])[0]?.id,
+      wire.messages[2]?.tool_call_id,
+    ]
     const [call, result] = ids(encode({ messages }))
     expect(call).toBe(result)
     expect(call).toMatch(/^call_[0-9a-f]{16}$/)
@@ -184,13 +227,23 @@ describe('conversations for a chat upstream', () => {
   it('documents: text goes inline, a PDF is a file where the provider has it and otherwise refused', () => {
     const pdf: Part = { t: 'document', src: { kind: 'base64', data: 'JVBE', mime: 'application/pdf' }, title: 'Plan' }
     const text: Part = { t: 'document', src: { text: 'body' }, title: 'T', context: 'C' }
-    const encoded: Part = { t: 'document', src: { kind: 'base64', data: Buffer.from('a,b').toString('base64'), mime: 'text/csv' }, filename: 'x.csv' }
+    const encoded: Part = {
+      t: 'document',
+      src: { kind: 'base64', data: Buffer.from('a,b').toString('base64'), mime: 'text/csv' },
+      filename: 'x.csv',
+    }
     expect(encode({ messages: [user(text, encoded)] }).messages[0]?.content).toBe('T\nC\nbody\nx.csv\na,b')
     expect(encode({ messages: [user(pdf)] }, hop({ quirks: { pdf: true } })).messages[0]?.content).toEqual([
       { type: 'file', file: { filename: 'Plan.pdf', file_data: 'data:application/pdf;base64,JVBE' } },
     ])
-    expect(thrown(() => encode({ messages: [user(pdf)] }))).toMatchObject({ status: 400, code: 'unsupported_for_target', param: 'messages' })
-    expect(() => encode({ messages: [user(pdf)] }, hop({ quirks: { pdf: true }, caps: { family: 'gpt', pdfIn: false } }))).toThrow()
+    expect(thrown(() => encode({ messages: [user(pdf)] }))).toMatchObject({
+      status: 400,
+      code: 'unsupported_for_target',
+      param: 'messages',
+    })
+    expect(() =>
+      encode({ messages: [user(pdf)] }, hop({ quirks: { pdf: true }, caps: { family: 'gpt', pdfIn: false } })),
+    ).toThrow()
   })
 
   it('files of another provider, remote documents of other dialects, video and odd audio are refused', () => {
@@ -202,9 +255,18 @@ describe('conversations for a chat upstream', () => {
       { t: 'image', src: { kind: 'file', id: 'f' } },
       { t: 'image', src: { kind: 'uri', uri: 'gs://b/a.png' } },
     ]
-    for (const part of refused) expect(thrown(() => encode({ messages: [user(part)] })), part.t).toMatchObject({ code: 'unsupported_for_target' })
+    for (const part of refused)
+      expect(
+        thrown(() => encode({ messages: [user(part)] })),
+        part.t,
+      ).toMatchObject({ code: 'unsupported_for_target' })
     expect(() => encode({ messages: [user(PNG)] }, hop({ caps: { family: 'x', visionIn: false } }))).toThrow()
-    expect(() => encode({ messages: [user({ t: 'image', src: { kind: 'url', url: 'https://x.test/a' } })] }, hop({ quirks: { imageUrl: 'inline' } }))).toThrow()
+    expect(() =>
+      encode(
+        { messages: [user({ t: 'image', src: { kind: 'url', url: 'https://x.test/a' } })] },
+        hop({ quirks: { imageUrl: 'inline' } }),
+      ),
+    ).toThrow()
   })
 
   it('a conversation of which nothing is left is refused', () => {

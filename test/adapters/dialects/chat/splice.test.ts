@@ -1,23 +1,36 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
-import { hop, splice, thrown } from './support.ts'
+import { callsOf, hop, splice, thrown } from './support.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]
-const openai = (model: string, extra: object = {}) => hop({ model, caps: openaiCaps(model), quirks: { maxTools: 128, acceptsPartArrays: true }, ...extra })
+const openai = (model: string, extra: object = {}) =>
+  hop({ model, caps: openaiCaps(model), quirks: { maxTools: 128, acceptsPartArrays: true }, ...extra })
 
 describe('the byte lane of a chat request', () => {
   it('golden 42: only the model changes, digits, order and unknown fields survive', () => {
-    const body = '{ "model":"openai/some-model", "seed":9223372036854775807,"messages":[{"role":"user","content":"hi","zz":1e400}],  "10":1,"2":{"foo":[ 1.50 ]} }'
+    const body =
+      '{ "model":"openai/some-model", "seed":9223372036854775807,"messages":[{"role":"user","content":"hi","zz":1e400}],  "10":1,"2":{"foo":[ 1.50 ]} }'
     expect(splice(body).text).toBe(body.replace('openai/some-model', 'some-model'))
   })
 
   it('streams get include_usage, whatever the caller said', () => {
     const on = () => hop({ stream: true })
     expect(splice({ model: 'm', messages: MESSAGES, stream: true }, on()).wire.stream_options).toEqual({ include_usage: true })
-    expect(splice({ model: 'm', messages: MESSAGES, stream_options: null }, on()).wire.stream_options).toEqual({ include_usage: true })
-    expect(splice({ model: 'm', messages: MESSAGES, stream_options: { include_usage: false, x: 1 } }, on()).wire.stream_options).toEqual({ include_usage: true, x: 1 })
-    expect(splice({ model: 'm', messages: MESSAGES, stream_options: {} }, on()).wire.stream_options).toEqual({ include_usage: true })
-    expect(splice({ model: 'm', messages: MESSAGES, stream_options: {} }, hop({ stream: true, quirks: { rejectsStreamOptions: true } })).wire).not.toHaveProperty('stream_options')
+    expect(splice({ model: 'm', messages: MESSAGES, stream_options: null }, on()).wire.stream_options).toEqual({
+      include_usage: true,
+    })
+    expect(
+      splice({ model: 'm', messages: MESSAGES, stream_options: { include_usage: false, x: 1 } }, on()).wire.stream_options,
+    ).toEqual({ include_usage: true, x: 1 })
+    expect(splice({ model: 'm', messages: MESSAGES, stream_options: {} }, on()).wire.stream_options).toEqual({
+      include_usage: true,
+    })
+    expect(
+      splice(
+        { model: 'm', messages: MESSAGES, stream_options: {} },
+        hop({ stream: true, quirks: { rejectsStreamOptions: true } }),
+      ).wire,
+    ).not.toHaveProperty('stream_options')
     expect(splice({ model: 'm', messages: MESSAGES }).wire).not.toHaveProperty('stream_options')
   })
 
@@ -39,12 +52,27 @@ describe('the byte lane of a chat request', () => {
   })
 
   it('many joins are still exact', () => {
-    const messages = Array.from({ length: 40 }, (_, at) => ({ role: 'tool', tool_call_id: `c${at}`, content: [{ type: 'text', text: `${at}` }, { type: 'text', text: 'é"\\' }] }))
-    expect(splice({ model: 'm', messages }).wire.messages.map((message) => message.content)).toEqual(messages.map((_, at) => `${at}\né"\\`))
+    const messages = Array.from({ length: 40 }, (_, at) => ({
+      role: 'tool',
+      tool_call_id: `c${at}`,
+      content: [
+        { type: 'text', text: `${at}` },
+        { type: 'text', text: 'é"\\' },
+      ],
+    }))
+    expect(splice({ model: 'm', messages }).wire.messages.map((message) => message.content)).toEqual(
+      messages.map((_, at) => `${at}\né"\\`),
+    )
   })
 
   it('a text that only looks like a part array is left alone', () => {
-    const body = { model: 'some-model', messages: [{ role: 'system', content: '"content":[{"type":"text"}] "tool"' }, { role: 'user', content: [{ type: 'text', text: '"tool_calls" "system"' }] }] }
+    const body = {
+      model: 'some-model',
+      messages: [
+        { role: 'system', content: '"content":[{"type":"text"}] "tool"' },
+        { role: 'user', content: [{ type: 'text', text: '"tool_calls" "system"' }] },
+      ],
+    }
     expect(splice(body).text).toBe(JSON.stringify(body))
   })
 
@@ -52,50 +80,95 @@ describe('the byte lane of a chat request', () => {
     const long = 'y'.repeat(90)
     const messages = [
       { role: 'user', content: 'x' },
-      { role: 'assistant', content: null, tool_calls: [{ id: long, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: long, type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
       { role: 'tool', tool_call_id: long, content: 'r' },
     ]
     const wire = splice({ model: 'm', messages }).wire.messages
-    expect((wire[1]?.tool_calls as { id: string }[])[0]?.id).toBe(wire[2]?.tool_call_id)
+    expect(callsOf(wire[1])[0]?.id).toBe(wire[2]?.tool_call_id)
     expect(wire[2]?.tool_call_id).toMatch(/^call_[0-9a-f]{16}$/)
     const mistral = splice({ model: 'm', messages }, hop({ quirks: { toolIds: 'alnum9' } })).wire.messages
     expect(mistral[2]?.tool_call_id).toMatch(/^[a-zA-Z0-9]{9}$/)
-    expect((mistral[1]?.tool_calls as { id: string }[])[0]?.id).toBe(mistral[2]?.tool_call_id)
+    expect(callsOf(mistral[1])[0]?.id).toBe(mistral[2]?.tool_call_id)
   })
 
   it('golden 38: rules of the model hold for the fields they concern, with warnings', () => {
     const on = openai('gpt-5')
-    const { wire } = splice({ model: 'x', messages: MESSAGES, max_tokens: 100, temperature: 0.2, top_p: 1, stop: ['a'], reasoning_effort: 'xhigh' }, on)
+    const { wire } = splice(
+      { model: 'x', messages: MESSAGES, max_tokens: 100, temperature: 0.2, top_p: 1, stop: ['a'], reasoning_effort: 'xhigh' },
+      on,
+    )
     expect(wire).toEqual({ model: 'gpt-5', messages: MESSAGES, max_completion_tokens: 100, top_p: 1, reasoning_effort: 'high' })
     expect(on.warnings.sort()).toEqual(['dropped_stop', 'dropped_temperature', 'reasoning_clamped'])
-    expect(splice({ model: 'x', messages: MESSAGES, max_tokens: 1, max_completion_tokens: 2 }, openai('o3')).wire).toMatchObject({ max_completion_tokens: 2 })
-    expect(splice({ model: 'x', messages: MESSAGES, max_tokens: 1, max_completion_tokens: 2 }, hop({ quirks: { maxTokensField: 'max_tokens' } })).wire).toEqual({ model: 'some-model', messages: MESSAGES, max_tokens: 2 })
+    expect(splice({ model: 'x', messages: MESSAGES, max_tokens: 1, max_completion_tokens: 2 }, openai('o3')).wire).toMatchObject({
+      max_completion_tokens: 2,
+    })
+    expect(
+      splice(
+        { model: 'x', messages: MESSAGES, max_tokens: 1, max_completion_tokens: 2 },
+        hop({ quirks: { maxTokensField: 'max_tokens' } }),
+      ).wire,
+    ).toEqual({ model: 'some-model', messages: MESSAGES, max_tokens: 2 })
   })
 
   it('without facts about the target nothing is judged', () => {
-    const body = { model: 'some-model', messages: MESSAGES, max_tokens: 1, temperature: 2, stop: ['1', '2', '3', '4', '5'], n: 3, logprobs: true, top_k: 5, reasoning_effort: 'whatever' }
+    const body = {
+      model: 'some-model',
+      messages: MESSAGES,
+      max_tokens: 1,
+      temperature: 2,
+      stop: ['1', '2', '3', '4', '5'],
+      n: 3,
+      logprobs: true,
+      top_k: 5,
+      reasoning_effort: 'whatever',
+    }
     expect(splice(body).text).toBe(JSON.stringify(body))
   })
 
   it('golden 98: an empty tools list takes tool_choice with it', () => {
-    expect(splice({ model: 'm', messages: MESSAGES, tools: [], tool_choice: 'auto', parallel_tool_calls: true }).wire).toEqual({ model: 'some-model', messages: MESSAGES })
+    expect(splice({ model: 'm', messages: MESSAGES, tools: [], tool_choice: 'auto', parallel_tool_calls: true }).wire).toEqual({
+      model: 'some-model',
+      messages: MESSAGES,
+    })
     const kept = { model: 'some-model', messages: MESSAGES, functions: [{ name: 'f' }], function_call: 'auto' }
     expect(splice(kept).wire).toEqual(kept)
   })
 
   it('what this target cannot do is refused, so that another may', () => {
-    expect(thrown(() => splice({ model: 'm', messages: MESSAGES, n: 2 }, hop({ quirks: { noMultipleChoices: true } })))).toMatchObject({ param: 'n', code: 'unsupported_for_target' })
+    expect(
+      thrown(() => splice({ model: 'm', messages: MESSAGES, n: 2 }, hop({ quirks: { noMultipleChoices: true } }))),
+    ).toMatchObject({ param: 'n', code: 'unsupported_for_target' })
     const tools = Array.from({ length: 129 }, (_, at) => ({ type: 'function', function: { name: `f${at}`, parameters: {} } }))
     expect(thrown(() => splice({ model: 'm', messages: MESSAGES, tools }, openai('gpt-4.1')))).toMatchObject({ param: 'tools' })
     expect(() => splice({ model: 'm', messages: MESSAGES, tools: tools.slice(1) }, openai('gpt-4.1'))).not.toThrow()
-    expect(thrown(() => splice({ model: 'm', messages: MESSAGES, tools: tools.slice(1, 2) }, openai('gpt-6.2')))).toMatchObject({ param: 'tools' })
+    expect(thrown(() => splice({ model: 'm', messages: MESSAGES, tools: tools.slice(1, 2) }, openai('gpt-6.2')))).toMatchObject({
+      param: 'tools',
+    })
   })
 
   it('forwards the headers of the dialect and no other', () => {
-    expect(splice({ model: 'm', messages: MESSAGES }, hop(), ['OpenAI-Beta', 'a', 'idempotency-key', 'b', 'authorization', 'c', 'cookie', 'd']).headers).toEqual(['openai-beta', 'a', 'idempotency-key', 'b'])
+    expect(
+      splice({ model: 'm', messages: MESSAGES }, hop(), [
+        'OpenAI-Beta',
+        'a',
+        'idempotency-key',
+        'b',
+        'authorization',
+        'c',
+        'cookie',
+        'd',
+      ]).headers,
+    ).toEqual(['openai-beta', 'a', 'idempotency-key', 'b'])
   })
 
   it('a developer message becomes system where the provider has no such role', () => {
-    expect(splice({ model: 'm', messages: [{ role: 'developer', content: 'x' }] }, hop({ quirks: { developerRole: false } })).wire.messages[0]).toEqual({ role: 'system', content: 'x' })
+    expect(
+      splice({ model: 'm', messages: [{ role: 'developer', content: 'x' }] }, hop({ quirks: { developerRole: false } })).wire
+        .messages[0],
+    ).toEqual({ role: 'system', content: 'x' })
   })
 })

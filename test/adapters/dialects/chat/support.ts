@@ -64,7 +64,11 @@ export function toolCall(id: string, name: string, args = '{}', extra: Partial<E
   return { t: 'tool_call', id, idMinted: false, name, args, kind: 'function', ...extra }
 }
 
-export function toolResult(callId: string, content: string | Part[], extra: Partial<Extract<Part, { t: 'tool_result' }>> = {}): Message {
+export function toolResult(
+  callId: string,
+  content: string | Part[],
+  extra: Partial<Extract<Part, { t: 'tool_result' }>> = {},
+): Message {
   const parts = typeof content === 'string' ? (content === '' ? [] : [part(content)]) : content
   return { role: 'tool', parts: [{ t: 'tool_result', callId, parts, ...extra }] }
 }
@@ -94,7 +98,11 @@ export function decode(body: unknown, headers: string[] = []): CanonicalRequest 
 }
 
 /** The caller's body after the byte lane, as text. */
-export function splice(body: unknown, on: Hop = hop(), headers: string[] = []): { text: string; wire: JsonObject & { messages: JsonObject[] }; headers: string[] } {
+export function splice(
+  body: unknown,
+  on: Hop = hop(),
+  headers: string[] = [],
+): { text: string; wire: JsonObject & { messages: JsonObject[] }; headers: string[] } {
   const source = wireBody(typeof body === 'string' ? body : JSON.stringify(body))
   const { headers: forwarded } = driver.spliceRequest(source, on, headerBag(headers))
   const text = new TextDecoder().decode(Buffer.concat(source.toBytes()))
@@ -172,7 +180,10 @@ export function framesOf(sse: string): { frames: (JsonObject & { choices: JsonOb
     .split('\n\n')
     .filter((frame) => frame !== '')
     .map((frame) => frame.replace(/^data: ?/, ''))
-  return { frames: texts.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text)), done: texts.filter((text) => text === '[DONE]').length }
+  return {
+    frames: texts.filter((text) => text !== '[DONE]').map((text) => JSON.parse(text)),
+    done: texts.filter((text) => text === '[DONE]').length,
+  }
 }
 
 export function thrown(fn: () => unknown): { status: number; param: string | null; code: string | null; message: string } {
@@ -182,4 +193,20 @@ export function thrown(fn: () => unknown): { status: number; param: string | nul
     return error as never
   }
   throw new Error('nothing was thrown')
+}
+
+/** The first choice's delta. */
+export function deltaOf(frame: { choices: JsonObject[] }): JsonObject {
+  return (frame.choices[0]?.delta ?? {}) as JsonObject
+}
+
+export interface WireCall {
+  index: number
+  id?: string
+  type?: string
+  function: { name?: string; arguments: string }
+}
+
+export function callsOf(owner: object | undefined): WireCall[] {
+  return (owner as { tool_calls?: WireCall[] } | undefined)?.tool_calls ?? []
 }

@@ -13,7 +13,8 @@ const param = (body: unknown) => {
 
 describe('chat request validation', () => {
   it('messages is required and a non-empty array', () => {
-    for (const messages of [undefined, null, [], 'hi', {}, { 0: MESSAGES[0] }, 7]) expect(param({ model: 'm', messages })).toBe('messages')
+    for (const messages of [undefined, null, [], 'hi', {}, { 0: MESSAGES[0] }, 7])
+      expect(param({ model: 'm', messages })).toBe('messages')
     expect(param('{"messages":[ \n ]}')).toBe('messages')
     expect(() => judge({ messages: MESSAGES })).not.toThrow()
   })
@@ -31,7 +32,9 @@ describe('chat request validation', () => {
 
   it('the first violation in the order of the table wins, not of the body', () => {
     expect(param('{"max_completion_tokens":0,"max_tokens":0,"n":0,"top_p":9,"temperature":9,"messages":[]}')).toBe('messages')
-    expect(param({ max_completion_tokens: 0, max_tokens: 0, n: 0, top_p: 9, temperature: 9, messages: MESSAGES })).toBe('temperature')
+    expect(param({ max_completion_tokens: 0, max_tokens: 0, n: 0, top_p: 9, temperature: 9, messages: MESSAGES })).toBe(
+      'temperature',
+    )
     expect(param({ max_completion_tokens: 0, max_tokens: 0, n: 0, messages: MESSAGES })).toBe('n')
   })
 

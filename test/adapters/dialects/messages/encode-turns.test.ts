@@ -1,0 +1,203 @@
+import { expect, it } from 'vitest'
+import type { Message, Part } from '../../../../core/types/canonical.ts'
+import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
+
+const system = (text: string): Message => ({ role: 'system', parts: [{ t: 'text', text }] })
+const text = (value: string) => ({ type: 'text', text: value })
+const messagesOf = (messages: Message[], hop = testHop()) =>
+  encode({ messages, tools: [{ t: 'function', name: 'f' }] }, hop).messages as { role: string; content: never[] }[]
+
+it('golden 4: results out of order => one user message in call order, then the text', () => {
+  const calls = assistant(call('a'), call('b'), call('c'))
+  const messages = messagesOf([
+    user('go'),
+    calls,
+    tool(result('c', '3')),
+    tool(result('a', '1')),
+    tool(result('b', '2')),
+    user('and?'),
+  ])
+  expect(messages).toHaveLength(3)
+  expect(messages[2]).toEqual({
+    role: 'user',
+    content: [
+      { type: 'tool_result', tool_use_id: 'a', content: '1' },
+      { type: 'tool_result', tool_use_id: 'b', content: '2' },
+      { type: 'tool_result', tool_use_id: 'c', content: '3' },
+      text('and?'),
+    ],
+  })
+})
+
+it('golden 5: a call without a result gets a synthetic error', () => {
+  const hop = testHop()
+  const messages = messagesOf([user('go'), assistant(call('a'), call('b')), tool(result('a'))], hop)
+  expect(messages[2]?.content).toEqual([
+    { type: 'tool_result', tool_use_id: 'a', content: 'ok' },
+    { type: 'tool_result', tool_use_id: 'b', is_error: true, content: 'No result provided' },
+  ])
+  expect(hop.warnings).toEqual(['missing_tool_result'])
+})
+
+it('golden 6: a result without a call is user text; an empty one disappears', () => {
+  expect(messagesOf([user('go'), tool(result('zz', 'found'))])).toEqual([
+    { role: 'user', content: [text('go'), text('Tool result: found')] },
+  ])
+  expect(messagesOf([user('go'), tool(result('zz', ''))])).toEqual([{ role: 'user', content: [text('go')] }])
+})
+
+it('rule 4: of two results for one call the last counts', () => {
+  const messages = messagesOf([user('go'), assistant(call('a')), tool(result('a', '1')), tool(result('a', '2'))])
+  expect(messages[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a', content: '2' }])
+})
+
+it('golden 7: no empty text block; only white space => 400', () => {
+  const messages = messagesOf([user('go'), assistant(' ', call('a')), tool(result('a', ' '))])
+  expect(messages[1]?.content).toEqual([{ type: 'tool_use', id: 'a', name: 'f', input: {} }])
+  expect(messages[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a' }])
+  expect(() => messagesOf([user('   ')])).toThrow(
+    expect.objectContaining({ status: 400, param: 'messages', skip: 'unsupported' }),
+  )
+})
+
+it('golden 8: a later system message stays in place', () => {
+  const history = [user('one'), assistant('two'), user('three'), system('now'), user('four')]
+  expect(messagesOf(history, testHop({ model: 'claude-opus-5' }))).toEqual([
+    { role: 'user', content: [text('one')] },
+    { role: 'assistant', content: [text('two')] },
+    { role: 'user', content: [text('three')] },
+    { role: 'system', content: [text('now')] },
+    { role: 'user', content: [text('four')] },
+  ])
+  const reminder = text('<system-reminder>\nnow\n</system-reminder>')
+  expect(messagesOf(history)[2]).toEqual({ role: 'user', content: [text('three'), reminder, text('four')] })
+  const afterAssistant = messagesOf(
+    [user('one'), assistant('two'), system('now'), user('three')],
+    testHop({ model: 'claude-opus-5' }),
+  )
+  expect(afterAssistant[2]).toEqual({ role: 'user', content: [reminder, text('three')] })
+})
+
+it.each(['claude-sonnet-4-5', 'claude-opus-5'])(
+  'golden 9: a system message between calls and results lands after the results (%s)',
+  (model) => {
+    const messages = messagesOf([user('go'), assistant(call('a')), system('hurry'), tool(result('a'))], testHop({ model }))
+    expect(messages[2]).toEqual({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }, text('<system-reminder>\nhurry\n</system-reminder>')],
+    })
+  },
+)
+
+it('golden 10: the first turn is the user’s, the last as the model takes it', () => {
+  expect(messagesOf([assistant('hello'), user('x')])[0]).toEqual({ role: 'user', content: [text('Continue.')] })
+  const prefill = [user('x'), assistant('{ "a": ')]
+  expect(messagesOf(prefill).at(-1)).toEqual({ role: 'assistant', content: [text('{ "a":')] })
+  const hop = testHop({ model: 'claude-opus-4-8' })
+  expect(messagesOf(prefill, hop).at(-1)).toEqual({ role: 'user', content: [text('Continue.')] })
+  expect(hop.warnings).toEqual(['prefill_dropped'])
+})
+
+it('rule 3: adjacent turns of one role merge, a refusal is text', () => {
+  const refusal: Part = { t: 'refusal', text: 'no' }
+  expect(messagesOf([user('a'), user('b'), assistant('c'), assistant(refusal), user('d')])).toEqual([
+    { role: 'user', content: [text('a'), text('b')] },
+    { role: 'assistant', content: [text('c'), text('no')] },
+    { role: 'user', content: [text('d')] },
+  ])
+})
+
+it.each([
+  ['', {}],
+  ['null', {}],
+  ['[1]', { _raw: '[1]' }],
+  ['{bad', { _raw: '{bad' }],
+])('golden 11: arguments %j become an object', (args, input) => {
+  const hop = testHop()
+  const messages = messagesOf([user('go'), assistant(call('a', 'f', args)), tool(result('a'))], hop)
+  expect(messages[1]?.content[0]).toMatchObject({ input })
+  expect(hop.warnings).toEqual('_raw' in input ? ['tool_args_wrapped'] : [])
+})
+
+it('rule 7: call ids outside the alphabet are hashed alike on call and result', () => {
+  const messages = messagesOf([user('go'), assistant(call('call:1/x')), tool(result('call:1/x'))])
+  const id = (messages[1]!.content[0] as unknown as { id: string }).id
+  expect(id).toMatch(/^toolu_[0-9a-f]{16}$/)
+  expect(messages[2]?.content[0]).toMatchObject({ tool_use_id: id })
+})
+
+it('golden 44 / rule 11: thinking travels only with a signature of this family, in front of the turn', () => {
+  const signed = (modelFamily: string, dialect: 'messages' | 'responses' = 'messages'): Part => ({
+    t: 'reasoning',
+    text: 'hm',
+    signature: { dialect, modelFamily, value: 's' },
+  })
+  const redacted: Part = {
+    t: 'reasoning',
+    text: '',
+    redacted: 'r',
+    encrypted: { dialect: 'messages', modelFamily: 'claude', value: 'r' },
+  }
+  const unsigned: Part = { t: 'reasoning', text: 'hm' }
+  const messages = messagesOf([
+    user('x'),
+    assistant('answer', signed('kimi'), signed('gpt', 'responses'), unsigned, signed('claude'), redacted),
+    user('y'),
+  ])
+  expect(messages[1]?.content).toEqual([
+    { type: 'thinking', thinking: 'hm', signature: 's' },
+    { type: 'redacted_thinking', data: 'r' },
+    text('answer'),
+  ])
+  expect(messagesOf([user('x'), assistant(unsigned), user('y')])).toEqual([{ role: 'user', content: [text('x'), text('y')] }])
+})
+
+it('golden 20: svg is refused, URLs pass, PDFs and text files are documents', () => {
+  const image = (src: object): Part => ({ t: 'image', src: src as never })
+  expect(() => messagesOf([user(image({ kind: 'base64', mime: 'image/svg+xml', data: 'A' }))])).toThrow(
+    expect.objectContaining({ param: 'messages' }),
+  )
+  expect(() => messagesOf([user(image({ kind: 'uri', uri: 'gs://b/x.png' }))])).toThrow(expect.objectContaining({ status: 400 }))
+  expect(() => messagesOf([user(image({ kind: 'file', id: 'file-1' }))])).toThrow(expect.objectContaining({ status: 400 }))
+  expect(() => messagesOf([user({ t: 'audio', src: { kind: 'base64', mime: 'audio/wav', data: 'A' }, format: 'wav' })])).toThrow(
+    /audio/,
+  )
+  const documents = messagesOf([
+    user(
+      image({ kind: 'url', url: 'https://h/x.png' }),
+      image({ kind: 'base64', mime: 'image/jpg', data: 'A' }),
+      { t: 'document', src: { kind: 'base64', mime: 'application/pdf', data: 'P' }, filename: 'a.pdf' },
+      { t: 'document', src: { kind: 'base64', mime: 'text/csv', data: btoa('a,b') } },
+    ),
+  ])
+  expect(documents[0]?.content).toEqual([
+    { type: 'image', source: { type: 'url', url: 'https://h/x.png' } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'A' } },
+    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'P' }, title: 'a.pdf' },
+    { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a,b' } },
+  ])
+  expect(() => messagesOf([user({ t: 'document', src: { kind: 'base64', mime: 'application/zip', data: 'P' } })])).toThrow(
+    /application\/zip/,
+  )
+})
+
+it('images inside results stay there', () => {
+  const answered: Part = {
+    t: 'tool_result',
+    callId: 'a',
+    isError: true,
+    parts: [
+      { t: 'text', text: 'see' },
+      { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'A' } },
+    ],
+  }
+  const messages = messagesOf([user('go'), assistant(call('a')), tool(answered)])
+  expect(messages[2]?.content).toEqual([
+    {
+      type: 'tool_result',
+      tool_use_id: 'a',
+      is_error: true,
+      content: [text('see'), { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A' } }],
+    },
+  ])
+})

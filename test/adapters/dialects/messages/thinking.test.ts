@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest'
+import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
+import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
+
+type Wish = Partial<CanonicalRequest>
+const plan = (model: string, wish: Wish) => {
+  const hop = testHop({ model })
+  const { thinking, output_config } = encode(wish, hop)
+  return { thinking, effort: (output_config as { effort?: string } | undefined)?.effort, warnings: hop.warnings }
+}
+const tools: CanonicalRequest['tools'] = [{ t: 'function', name: 'f' }]
+
+it.each([
+  ['minimal', 1024],
+  ['low', 4096],
+  ['medium', 10_000],
+  ['high', 24_000],
+  ['xhigh', 31_999],
+  ['max', 31_999],
+] as const)('2.5: effort %s is a budget of %i where only budgets are known', (effort, budget) => {
+  expect(plan('claude-sonnet-4-5', { reasoning: { effort } }).thinking).toEqual({ type: 'enabled', budget_tokens: budget })
+})
+
+it('golden 15: a forced call and a budget do not go together', () => {
+  const hop = testHop()
+  const body = encode({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'high' } }, hop)
+  expect(body.tool_choice).toEqual({ type: 'any' })
+  expect(body).not.toHaveProperty('thinking')
+  expect(hop.warnings).toEqual(['dropped_reasoning'])
+})
+
+it('golden 22: a small cap disables thinking rather than growing', () => {
+  const hop = testHop()
+  const body = encode({ maxTokens: 1500, reasoning: { effort: 'high' } }, hop)
+  expect(body.max_tokens).toBe(1500)
+  expect(body).not.toHaveProperty('thinking')
+  expect(hop.warnings).toEqual(['reasoning_clamped'])
+})
+
+it('a budget stays below the cap', () => {
+  expect(plan('claude-sonnet-4-5', { maxTokens: 3000, reasoning: { effort: 'high' } })).toMatchObject({
+    thinking: { type: 'enabled', budget_tokens: 2999 },
+    warnings: ['reasoning_clamped'],
+  })
+})
+
+it('newer models think adaptively, visible where the caller can show it', () => {
+  expect(plan('claude-opus-4-8', { reasoning: { effort: 'xhigh' } })).toEqual({
+    thinking: { type: 'adaptive', display: 'summarized' },
+    effort: 'xhigh',
+    warnings: [],
+  })
+  expect(plan('claude-opus-4-8', { source: 'responses', reasoning: { effort: 'minimal' } })).toEqual({
+    thinking: { type: 'adaptive' },
+    effort: 'low',
+    warnings: [],
+  })
+  expect(
+    plan('claude-opus-4-8', { source: 'generate_content', reasoning: { budgetTokens: 8000, includeThoughts: true } }),
+  ).toEqual({
+    thinking: { type: 'adaptive', display: 'summarized' },
+    effort: 'medium',
+    warnings: [],
+  })
+  expect(plan('claude-opus-4-6', { reasoning: { effort: 'xhigh' } })).toEqual({
+    thinking: { type: 'adaptive' },
+    effort: 'high',
+    warnings: ['reasoning_clamped'],
+  })
+})
+
+it('a caller of this dialect gets what it asked for, converted where the model changed', () => {
+  const own = (reasoning: CanonicalRequest['reasoning'], more: Wish = {}): Wish => ({ source: 'messages', reasoning, ...more })
+  expect(plan('claude-opus-4-6', own({ mode: 'enabled', budgetTokens: 2000 })).thinking).toEqual({
+    type: 'enabled',
+    budget_tokens: 2000,
+  })
+  expect(plan('claude-sonnet-4-5', own({ mode: 'enabled', budgetTokens: 1024 }, { maxTokens: 1500 })).thinking).toEqual({
+    type: 'enabled',
+    budget_tokens: 1024,
+  })
+  expect(plan('claude-opus-5', own({ mode: 'enabled', budgetTokens: 2000 }))).toEqual({
+    thinking: { type: 'adaptive', display: 'summarized' },
+    effort: 'low',
+    warnings: [],
+  })
+  expect(plan('claude-opus-5', own({ mode: 'adaptive' })).thinking).toEqual({ type: 'adaptive' })
+  expect(plan('claude-opus-5', own({ mode: 'adaptive', summary: 'omitted', effort: 'max' }))).toMatchObject({
+    thinking: { display: 'omitted' },
+    effort: 'max',
+  })
+  expect(plan('claude-opus-5', own({ effort: 'low' }))).toEqual({ thinking: undefined, effort: 'low', warnings: [] })
+  expect(plan('claude-sonnet-4-5', own({ mode: 'adaptive', effort: 'high' })).thinking).toEqual({
+    type: 'enabled',
+    budget_tokens: 24_000,
+  })
+})
+
+it('off is said where the model can say it; more than `high` is clamped then', () => {
+  expect(plan('claude-opus-5', { reasoning: { effort: 'none' } }).thinking).toEqual({ type: 'disabled' })
+  expect(plan('claude-opus-5', { source: 'messages', reasoning: { mode: 'disabled', effort: 'max' } })).toEqual({
+    thinking: { type: 'disabled' },
+    effort: 'high',
+    warnings: ['reasoning_clamped'],
+  })
+  expect(plan('claude-3-haiku-20240307', { reasoning: { effort: 'none' } })).toEqual({
+    thinking: undefined,
+    effort: undefined,
+    warnings: [],
+  })
+  expect(plan('claude-3-haiku-20240307', { reasoning: { effort: 'low' } }).warnings).toEqual(['dropped_reasoning'])
+})
+
+it('rule 11: a running tool turn without signed thinking disables budgets, not adaptive thinking', () => {
+  const signed: Part = { t: 'reasoning', text: 'hm', signature: { dialect: 'messages', modelFamily: 'claude', value: 's' } }
+  const turn = (...parts: Part[]) => ({
+    tools,
+    reasoning: { effort: 'low' as const },
+    messages: [user('x'), assistant(...parts, call('a')), tool(result('a'))],
+  })
+  expect(plan('claude-sonnet-4-5', turn())).toEqual({ thinking: undefined, effort: undefined, warnings: ['dropped_reasoning'] })
+  expect(plan('claude-sonnet-4-5', turn(signed)).thinking).toMatchObject({ type: 'enabled' })
+  expect(plan('claude-opus-5', turn()).thinking).toMatchObject({ type: 'adaptive' })
+})
+
+it('rule 9: beside thinking temperature and top_k go, top_p stays near one', () => {
+  const hop = testHop()
+  const body = encode({ reasoning: { effort: 'low' }, sampling: { temperature: 0.3, topK: 5, topP: 0.97 } }, hop)
+  expect(body.top_p).toBe(0.97)
+  expect(body).not.toHaveProperty('temperature')
+  expect(body).not.toHaveProperty('top_k')
+  expect(hop.warnings).toEqual(['dropped_temperature', 'dropped_top_k'])
+  expect(encode({ reasoning: { effort: 'low' }, sampling: { topP: 0.5 } })).not.toHaveProperty('top_p')
+})
+
+it('an unknown model gets what the caller said, in the plainest form', () => {
+  const hop = () => testHop({ model: 'kimi', caps: { family: 'moonshot' } })
+  expect(encode({ reasoning: { effort: 'low' } }, hop()).thinking).toEqual({ type: 'enabled', budget_tokens: 4096 })
+  expect(encode({ source: 'messages', reasoning: { mode: 'adaptive', effort: 'low' } }, hop())).toMatchObject({
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'low' },
+  })
+})

@@ -1,0 +1,99 @@
+// What a conversation means, apart from any wire format: features are written in it, callers translate it for their SDK, and
+// readers translate back what the upstream received. Nothing here comes from the gateway's own code but the dialect's name.
+import type { Dialect } from '../../core/types/canonical.ts'
+import type { Reply } from '../../adapters/testing/replies/reply.ts'
+
+export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
+
+export type Piece =
+  | { t: 'text'; text: string; secret?: string }
+  | { t: 'image'; mime: string; data: string }
+  | { t: 'image_url'; url: string }
+  | { t: 'pdf'; data: string; filename?: string }
+  | { t: 'file'; id: string }
+  | { t: 'call'; id: string; name: string; args: unknown; secret?: string }
+  | { t: 'result'; id: string; pieces: Piece[] }
+  | { t: 'thought'; text: string; secret?: string }
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  pieces: Piece[]
+  /** An assistant turn exactly as the caller's SDK returned it: sent back as it is. */
+  native?: unknown
+}
+
+export interface Tool {
+  name: string
+  description: string
+  schema: unknown
+}
+
+export interface Ask {
+  system: string
+  turns: Turn[]
+  tools: Tool[]
+  /** JSON Schema of the answer. */
+  schema: unknown
+  stop: string[]
+  maxTokens: number
+  effort: string | null
+}
+
+export interface Tokens {
+  input: number
+  cacheRead: number
+  cacheWrite: number
+  output: number
+  reasoning: number
+}
+
+export interface Answer {
+  text: string
+  thoughts: string
+  refusal: string
+  calls: { id: string; name: string; args: unknown }[]
+  finish: string
+  stopSequence: string | null
+  usage: Tokens
+}
+
+export function ask(parts: Partial<Ask>): Ask {
+  return { system: '', turns: [], tools: [], schema: null, stop: [], maxTokens: 4096, effort: null, ...parts }
+}
+
+export function user(...pieces: (Piece | string)[]): Turn {
+  return { role: 'user', pieces: pieces.map((piece) => (typeof piece === 'string' ? { t: 'text', text: piece } : piece)) }
+}
+
+export function assistant(...pieces: (Piece | string)[]): Turn {
+  return { ...user(...pieces), role: 'assistant' }
+}
+
+const NO_USAGE: Tokens = { input: 12, cacheRead: 0, cacheWrite: 0, output: 7, reasoning: 0 }
+
+/** What a scripted reply says. */
+export function meaning(reply: Reply): Answer {
+  const calls = (reply.toolCalls ?? []).map(({ id, name, args }) => ({ id, name, args: JSON.parse(args) as unknown }))
+  const finish = reply.finish ?? (calls.length > 0 ? 'tool_calls' : reply.refusal === undefined ? 'stop' : 'refusal')
+  return {
+    text: reply.text ?? '',
+    thoughts: reply.reasoning?.text ?? '',
+    refusal: reply.refusal ?? '',
+    calls,
+    finish,
+    stopSequence: reply.stopSequence ?? null,
+    usage: { ...NO_USAGE, ...reply.usage },
+  }
+}
+
+/** Adjacent turns of one role as one, empty ones gone: dialects cut a conversation up differently. */
+export function merged(turns: readonly Turn[]): Turn[] {
+  const out: Turn[] = []
+  for (const { role, pieces } of turns) {
+    if (pieces.length === 0) continue
+    const last = out.at(-1)
+    if (last?.role === role) last.pieces.push(...pieces)
+    else out.push({ role, pieces: [...pieces] })
+  }
+  return out
+}
