@@ -23,7 +23,7 @@ export class GuardedHandler {
   readonly when: ((ctx: RequestContext) => boolean) | undefined
   readonly open: boolean
   readonly #env: GuardEnv
-  readonly #timeoutMs: number
+  readonly timeoutMs: number
   #failures = 0
 
   constructor(entry: Registration, env: GuardEnv) {
@@ -32,7 +32,7 @@ export class GuardedHandler {
     this.fn = entry.fn
     this.when = entry.options.when
     this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
-    this.#timeoutMs = entry.options.timeoutMs ?? 0
+    this.timeoutMs = entry.options.timeoutMs ?? 0
     this.#env = env
   }
 
@@ -77,7 +77,7 @@ export class GuardedHandler {
   /** Awaits the handler under its timeout; undefined when it failed open. */
   async settle<T>(promise: PromiseLike<T>): Promise<T | undefined> {
     try {
-      const value = this.#timeoutMs > 0 ? await this.#withTimeout(promise) : await promise
+      const value = this.timeoutMs > 0 ? await this.withTimeout(promise) : await promise
       this.#failures = 0
       return value
     } catch (error) {
@@ -86,9 +86,9 @@ export class GuardedHandler {
     }
   }
 
-  #withTimeout<T>(promise: PromiseLike<T>): Promise<T> {
+  withTimeout<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = this.#env.clock.timer(this.#timeoutMs, () => reject(new Error(`timed out after ${this.#timeoutMs} ms`)))
+      const timer = this.#env.clock.timer(this.timeoutMs, () => reject(new Error(`timed out after ${this.timeoutMs} ms`)))
       Promise.resolve(promise)
         .then(resolve, reject)
         .finally(() => timer.cancel())

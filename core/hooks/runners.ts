@@ -90,38 +90,63 @@ export function wrap(
       inner = layer(index + 1, ctx, candidate, innermost)
       return inner
     }
-    return guarded(
-      handler,
-      () => (candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next)),
-      () => inner ?? next(),
-    )
+    const fallback = () => inner ?? next()
+    try {
+      return settled(handler, candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next), fallback)
+    } catch (error) {
+      return failedOver(handler, error, fallback)
+    }
   }
   return (ctx, candidate, next) => layer(0, ctx, candidate, next)
 }
 
-async function guarded(handler: GuardedHandler, call: () => Promise<Result>, fallback: Next): Promise<Result> {
-  const result = await handler.settle((async () => call())())
-  return result === undefined ? fallback() : result
+function settled(handler: GuardedHandler, running: Promise<Result>, fallback: Next): Promise<Result> {
+  const watched = handler.timeoutMs > 0 ? handler.withTimeout(running) : running
+  return watched.then(
+    (result) => {
+      handler.succeeded()
+      return result ?? fallback()
+    },
+    (error) => failedOver(handler, error, fallback),
+  )
 }
 
-/** Nobody waits, nothing escapes. */
+/** Rejects with the decision or the 503; continues inside when the handler fails open. */
+async function failedOver(handler: GuardedHandler, error: unknown, fallback: Next): Promise<Result> {
+  handler.failed(error)
+  return fallback()
+}
+
+/** Nobody waits, nothing escapes. The promise is there for tests and for shutting down. */
 export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[]) => Awaitable<void> {
-  const one = async (handler: GuardedHandler, args: unknown[]): Promise<void> => {
-    try {
-      if (handler.when !== undefined && !handler.applies(args[0] as RequestContext)) return
-      const returned = handler.fn(...args)
-      if (isThenable(returned)) await handler.settle(returned)
-      else handler.succeeded()
-    } catch (error) {
+  return (...args) => {
+    let pending: Promise<unknown>[] | null = null
+    for (const handler of handlers) {
       try {
-        handler.failed(error)
-      } catch {
-        // A decision has no place here: the request is over. It is logged as an error above when it was a bug.
+        if (handler.when !== undefined && !handler.applies(args[0] as RequestContext)) continue
+        const returned = handler.fn(...args)
+        if (isThenable(returned)) {
+          pending ??= []
+          pending.push(handler.settle(returned).catch(swallow))
+        } else handler.succeeded()
+      } catch (error) {
+        reported(handler, error)
       }
     }
+    if (pending !== null) return Promise.all(pending).then(swallow)
   }
-  return (...args) => Promise.all(handlers.map((handler) => one(handler, args))).then(() => undefined)
 }
+
+/** A decision has no place after the end; a bug has been counted and logged by failed(). */
+function reported(handler: GuardedHandler, error: unknown): void {
+  try {
+    handler.failed(error)
+  } catch {
+    // Closed or a decision: the request is over either way.
+  }
+}
+
+function swallow(): void {}
 
 export interface StreamStages {
   /** True when a stage may change events: the answer leaves the byte lane. */

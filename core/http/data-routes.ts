@@ -20,7 +20,7 @@ export interface MatchedRoute {
   readonly fromPath: { model?: string; stream?: boolean }
 }
 
-interface Entry extends Omit<MatchedRoute, 'fromPath'> {
+interface Entry extends MatchedRoute {
   readonly path: string
   readonly method: string
 }
@@ -57,6 +57,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
         models: route.models,
         dialectRoute: route,
         dataRoute: null,
+        fromPath: FROM_BODY,
       })
     }
   }
@@ -73,6 +74,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
       models,
       dialectRoute: null,
       dataRoute: route,
+      fromPath: FROM_BODY,
     })
   }
   const exact = new Map<string, Entry[]>()
@@ -88,7 +90,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
     match(ingress) {
       const { path, method } = ingress
       const same = exact.get(path)
-      if (same !== undefined) return pick(same, method, ingress, {})
+      if (same !== undefined) return pick(same, method, ingress, FROM_BODY)
       for (const entry of prefixes) {
         const stem = entry.path.slice(0, -1)
         if (!path.startsWith(stem)) continue
@@ -100,9 +102,12 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
   }
 }
 
+/** Model and stream are in the body. */
+const FROM_BODY: MatchedRoute['fromPath'] = {}
+
 function pick(entries: readonly Entry[], method: string, ingress: Ingress, fromPath: MatchedRoute['fromPath']): MatchedRoute {
   const found = entries.find((entry) => entry.method === method)
-  if (found !== undefined) return { ...found, fromPath }
+  if (found !== undefined) return fromPath === FROM_BODY ? found : { ...found, fromPath }
   if (ingress.headers.get('upgrade')?.toLowerCase() === 'websocket') {
     throw new GatewayError('This route does not speak WebSocket; use HTTP POST with a streamed answer.', {
       status: 426,

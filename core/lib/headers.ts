@@ -2,10 +2,12 @@
 import type { HeaderBag } from '../types/ports.ts'
 
 class FlatHeaders implements HeaderBag {
-  #list: string[]
+  #list: readonly string[]
+  #owned: boolean
 
-  constructor(list: string[]) {
+  constructor(list: readonly string[], owned: boolean) {
     this.#list = list
+    this.#owned = owned
   }
 
   get(name: string): string | null {
@@ -34,11 +36,13 @@ class FlatHeaders implements HeaderBag {
 
   set(name: string, value: string): void {
     this.delete(name)
-    this.#list.push(name.toLowerCase(), value)
+    this.append(name, value)
   }
 
   append(name: string, value: string): void {
-    this.#list.push(name.toLowerCase(), value)
+    if (!this.#owned) this.#list = [...this.#list]
+    this.#owned = true
+    ;(this.#list as string[]).push(name.toLowerCase(), value)
   }
 
   delete(name: string): void {
@@ -49,6 +53,7 @@ class FlatHeaders implements HeaderBag {
       if (!same(this.#list[i] as string, wanted)) kept.push(this.#list[i] as string, this.#list[i + 1] as string)
     }
     this.#list = kept
+    this.#owned = true
   }
 
   flat(): readonly string[] {
@@ -60,9 +65,9 @@ class FlatHeaders implements HeaderBag {
   }
 }
 
-/** The list is taken over, not copied. */
-export function headerBag(list: string[] = []): HeaderBag {
-  return new FlatHeaders(list)
+/** An empty bag, or one over a list that stays as it is: the first write copies it. */
+export function headerBag(list?: readonly string[]): HeaderBag {
+  return list === undefined ? new FlatHeaders([], true) : new FlatHeaders(list, false)
 }
 
 function same(name: string, lower: string): boolean {

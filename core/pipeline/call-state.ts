@@ -2,41 +2,79 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
 import { randomId } from '../lib/ids.ts'
-import type { CanonicalRequest, Dialect, Frozen, Json } from '../types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
-import type { Hop, WireBody } from '../types/dialect.ts'
+import type { Hop, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
 import type { HeaderBag } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import { editable, type RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
 export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate, provider: Provider, upstream: Dialect): Hop {
-  const { model } = candidate.target
-  return {
-    provider: candidate.connection.provider,
-    model,
-    caller: ctx.dialect,
-    upstream,
-    operation: ctx.operation,
-    caps: provider.caps(model),
-    quirks: provider.quirks,
-    requestId: ctx.id,
-    stream: ctx.stream,
-    get includeUsage() {
-      return (
-        ctx.dialect === 'chat' &&
-        (ctx.body === null ? ctx.request.includeUsage === true : ctx.body.get('stream_options.include_usage') === true)
-      )
-    },
-    sse: ctx.sse,
-    names: new Map<string, string>(),
-    notes: new Map<string, Json>(),
-    get request() {
-      return ctx.decode === null ? null : ctx.request
-    },
-    warn: (slug) => ctx.warn(slug),
-    now: () => kernel.clock.now(),
-    id: (prefix) => randomId(prefix),
+  return new AttemptHop(kernel, ctx, candidate, provider, upstream)
+}
+
+/** Maps and the decoded request exist only for those who ask. */
+class AttemptHop implements Hop {
+  readonly provider: string
+  readonly model: string
+  readonly caller: Dialect
+  readonly upstream: Dialect
+  readonly caps: Readonly<ModelCaps>
+  readonly quirks: Readonly<Quirks>
+  readonly #kernel: Kernel
+  readonly #ctx: RequestState
+  #names: Map<string, string> | null = null
+  #notes: Map<string, Json> | null = null
+
+  constructor(kernel: Kernel, ctx: RequestState, { connection, target }: Candidate, provider: Provider, upstream: Dialect) {
+    this.provider = connection.provider
+    this.model = target.model
+    this.caller = ctx.dialect
+    this.upstream = upstream
+    this.caps = provider.caps(target.model)
+    this.quirks = provider.quirks
+    this.#kernel = kernel
+    this.#ctx = ctx
+  }
+
+  get operation(): Operation {
+    return this.#ctx.operation
+  }
+  get requestId(): string {
+    return this.#ctx.id
+  }
+  get stream(): boolean {
+    return this.#ctx.stream
+  }
+  get sse(): boolean {
+    return this.#ctx.sse
+  }
+  get includeUsage(): boolean {
+    const { body, dialect } = this.#ctx
+    if (dialect !== 'chat') return false
+    return body === null ? this.#ctx.request.includeUsage === true : body.get('stream_options.include_usage') === true
+  }
+  get names(): Map<string, string> {
+    this.#names ??= new Map()
+    return this.#names
+  }
+  get notes(): Map<string, Json> {
+    this.#notes ??= new Map()
+    return this.#notes
+  }
+  get request(): Frozen<CanonicalRequest> | null {
+    return this.#ctx.decode === null ? null : this.#ctx.request
+  }
+
+  warn(slug: string): void {
+    this.#ctx.warn(slug)
+  }
+  now(): number {
+    return this.#kernel.clock.now()
+  }
+  id(prefix: string): string {
+    return randomId(prefix)
   }
 }
 

@@ -26,12 +26,13 @@ export async function execute(kernel: Kernel, ctx: RequestState): Promise<Result
 function expand(ctx: RequestState, plan: Plan): Candidate[] {
   const connections = ctx.generation.service('connections') as ConnectionService | undefined
   if (connections === undefined) throw GatewayError.unavailable('No plugin provides connections to upstreams.')
-  return plan.targets.flatMap((target) =>
-    connections
-      .list(target.provider, target.model, ctx)
-      .filter((connection) => target.connectionId === null || target.connectionId === connection.id)
-      .map((connection) => ({ target, connection })),
-  )
+  const candidates: Candidate[] = []
+  for (const target of plan.targets) {
+    for (const connection of connections.list(target.provider, target.model, ctx)) {
+      if (target.connectionId === null || target.connectionId === connection.id) candidates.push({ target, connection })
+    }
+  }
+  return candidates
 }
 
 function noCandidate(ctx: RequestState): GatewayErrorShape {
@@ -56,10 +57,10 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
 
 async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
   const failures: GatewayErrorShape[] = []
-  const deadTargets = new Set<Candidate['target']>()
+  let deadTarget: Candidate['target'] | null = null
   let sent = 0
   for (const candidate of candidates) {
-    if (deadTargets.has(candidate.target)) continue
+    if (candidate.target === deadTarget) continue
     for (let fresh = false; ; fresh = true) {
       if (sent >= Math.min(candidates.length + 1, MAX_ATTEMPTS)) throw finalError(failures, ctx.dialect)
       const attempt: Attempt = { candidate, startedAt: kernel.clock.now() }
@@ -81,7 +82,7 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
         continue
       }
       attempt.action = action === 'next_target' ? 'next_target' : 'next_account'
-      if (action === 'next_target') deadTargets.add(candidate.target)
+      if (action === 'next_target') deadTarget = candidate.target
       break
     }
   }

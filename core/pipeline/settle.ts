@@ -1,4 +1,5 @@
 // The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
+import { deepFreeze } from '../lib/deep-freeze.ts'
 import { estimateUsage, noUsage } from '../lib/token-estimate.ts'
 import type { Usage } from '../types/canonical.ts'
 import type { Outcome, Step } from '../types/context.ts'
@@ -21,28 +22,29 @@ export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outco
   const broken = ending.error !== null && ending.status === 200
   const usage = finalUsage(ctx, aborted || broken)
   const step = stepOf(ctx, usage, ending, broken || aborted)
-  const outcome: Outcome = Object.freeze({
+  const outcome: Outcome = {
     status: aborted ? 499 : broken ? 502 : ending.status,
-    ...(ending.error ? { error: ending.error } : {}),
     aborted,
     cached: ctx.cached,
     usage,
-    steps: Object.freeze(step === null ? [...ctx.steps] : [...ctx.steps, step]),
+    steps: step === null ? ctx.steps : [...ctx.steps, step],
     costNano: null,
     latencyMs: kernel.clock.monotonic() - ctx.startedMonotonic,
     firstByteMs: ending.firstByteAt === null ? null : ending.firstByteAt - ctx.startedMonotonic,
-  })
+  }
+  if (ending.error !== null) outcome.error = ending.error
+  if (kernel.options.freeze) deepFreeze(outcome)
   const { hooks } = ctx.generation
   ctx.settleLeases(outcome, (error) => failed(kernel, ctx, 'lease', error))
-  const unit = openUnit(false)
   if (hooks.settle !== null) {
+    const unit = openUnit(false)
     try {
       hooks.settle(ctx, outcome, unit)
     } catch (error) {
       failed(kernel, ctx, 'settle', error)
     }
+    unit.committed((error) => failed(kernel, ctx, 'afterCommit', error))
   }
-  unit.committed((error) => failed(kernel, ctx, 'afterCommit', error))
   if (hooks.settled !== null) void hooks.settled(ctx, outcome)
   return outcome
 }
@@ -65,6 +67,10 @@ function sane(usage: Usage): boolean {
   return [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every(
     (count) => Number.isFinite(count) && count >= 0,
   )
+}
+
+function counts(value: number): boolean {
+  return Number.isFinite(value) && value >= 0
 }
 
 function requestOrNull(ctx: RequestState) {

@@ -1,6 +1,7 @@
 // GATEWAY_STRIP_UNSUPPORTED_FIELDS: an upstream that refuses one field by name is asked again without exactly that field,
 // once per field, on the same account (SPEC "Cross-provider parameter mapping").
 import { z } from 'zod'
+import type { Result } from '../../core/types/result.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 
@@ -12,21 +13,20 @@ export const stripUnsupported = definePlugin({
   config: z.object({ enabled: z.boolean().default(true).meta({ env: 'STRIP_UNSUPPORTED_FIELDS' }) }),
   setup(gateway, { enabled }) {
     if (!enabled) return
-    const stripped = gateway.slot<string[]>()
+    const stripped = gateway.slot<string[] | undefined>()
 
-    gateway.hook('attempt', async (ctx, _candidate, next) => {
-      stripped.set(ctx, [])
-      for (;;) {
-        try {
-          return await next()
-        } catch (error) {
-          const field = GatewayError.is(error) && error.upstream?.status === 400 ? error.upstream.field : null
-          const fields = stripped.get(ctx) ?? []
-          if (field === null || fields.includes(field) || fields.length >= MAX_FIELDS || PROTECTED.has(field)) throw error
-          stripped.set(ctx, [...fields, field])
-          ctx.warn(`stripped_${field.replace(/[^A-Za-z0-9]+/g, '_')}`)
-        }
+    gateway.hook('attempt', (ctx, _candidate, next) => {
+      // Another account may know the field.
+      if (stripped.get(ctx) !== undefined) stripped.set(ctx, undefined)
+      const again = (error: unknown): Promise<Result> => {
+        const field = GatewayError.is(error) && error.upstream?.status === 400 ? error.upstream.field : null
+        const fields = stripped.get(ctx) ?? []
+        if (field === null || fields.includes(field) || fields.length >= MAX_FIELDS || PROTECTED.has(field)) throw error
+        stripped.set(ctx, [...fields, field])
+        ctx.warn(`stripped_${field.replace(/[^A-Za-z0-9]+/g, '_')}`)
+        return next().catch(again)
       }
+      return next().catch(again)
     })
 
     gateway.hook(

@@ -14,6 +14,10 @@ export const NOTES = {
   cache_writes: 'usageMetadata has no count for cache writes: they stay inside the prompt total.',
   secret_kept_back:
     'Chat-completions clients send back no reasoning but what sits in a tool call: the upstream’s reasoning secret does not return, and the next turn goes without it.',
+  sentinel:
+    'Gemini 3 wants a signature on the calls of the running turn: a history of other making carries Google’s documented escape value.',
+  thoughts_on_calls:
+    'Vendors that show their thoughts in chat-completions (`reasoning_content`) want them back on turns with tool calls only.',
   thoughts_unsigned: 'Gemini’s secret belongs to calls and texts, never to thoughts: readable thoughts are not replayed to it.',
 } as const
 
@@ -33,8 +37,24 @@ export function express(dialect: Dialect, ask: Ask, by: 'client' | 'gateway'): S
     return dialect === 'generate_content' ? { ...turn, pieces: turn.pieces.map((piece) => forGemini(piece, by, notes)) } : turn
   })
   const stop = dialect === 'responses' ? [] : ask.stop
-  return { value: { ...ask, stop, turns: by === 'client' ? turns : merged(turns) }, notes: [...notes] }
+  if (by === 'client') return { value: { ...ask, stop, turns }, notes: [...notes] }
+  const whole = merged(turns)
+  return { value: { ...ask, stop, turns: dialect === 'generate_content' ? signed(whole, notes) : whole }, notes: [...notes] }
 }
+
+/** The first call of each model turn behind the last thing the user said. */
+function signed(turns: readonly Turn[], notes: Set<Note>): Turn[] {
+  const said = turns.findLastIndex(({ role, pieces }) => role === 'user' && pieces.some((piece) => piece.t !== 'result'))
+  return turns.map((turn, index) => {
+    const first = turn.pieces.findIndex((piece) => piece.t === 'call')
+    const call = turn.pieces[first]
+    if (index < said || call?.t !== 'call' || call.secret !== undefined) return turn
+    notes.add('sentinel')
+    return { ...turn, pieces: turn.pieces.with(first, { ...call, secret: SENTINEL }) }
+  })
+}
+
+const SENTINEL = 'skip_thought_signature_validator'
 
 function mediaBehindResults(turn: Turn, by: 'client' | 'gateway', notes: Set<Note>): Turn {
   const media: Piece[] = []

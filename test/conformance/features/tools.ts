@@ -33,7 +33,7 @@ export const tool: Feature = {
       assistant('Let me look.', weather('call_Ab12Cd34', 'Zürich')),
       user(result('call_Ab12Cd34', words('Sunny, 21 °C'))),
     ]
-    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'It is sunny in Zürich.' }, sentinel)
+    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'It is sunny in Zürich.' })
   },
 }
 
@@ -60,7 +60,7 @@ export const parallel: Feature = {
       }),
       user(result('call_a', words('warm')), result('call_b', words('cold')), result('call_c', words('12:30')), 'And in short?'),
     ]
-    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'Rome is warm, Oslo cold.' }, sentinel)
+    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'Rome is warm, Oslo cold.' })
   },
 }
 
@@ -73,10 +73,6 @@ export const resultImages: Feature = {
       assistant(weather('call_a', 'Rome'), weather('call_b', 'Oslo')),
       user(result('call_a', words('The map of Rome.'), FETCHED), result('call_b', words('The map of Oslo.'), FETCHED)),
     ]
-    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'Both maps show rain.' }, sentinel)
+    await cell.exchange(ask({ turns, tools: TOOLS }), { text: 'Both maps show rain.' })
   },
-}
-
-function sentinel<T>(asked: T): T {
-  return asked
 }

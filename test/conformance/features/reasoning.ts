@@ -1,0 +1,86 @@
+// Reasoning over three turns of an agent: what the SDK gave is sent back as it is, and the upstream must find its own secret
+// in it again. Then the same history goes to another vendor, who must see none of it.
+import { expect } from 'vitest'
+import type { Reply } from '../../../adapters/testing/replies/reply.ts'
+import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Cell } from '../cell.ts'
+import { type Ask, ask, type Piece, type Turn, user } from '../neutral.ts'
+import { REASONING_MODELS } from '../world.ts'
+import type { Feature } from './feature.ts'
+
+const SECRETS = [Buffer.from('first secret of the vendor').toString('base64'), Buffer.from('second secret +/ü').toString('base64')]
+const TOOLS = [
+  {
+    name: 'get_weather',
+    description: 'The weather of a city.',
+    schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+  },
+]
+const CALLING: Reply = {
+  reasoning: { text: 'They want the weather. I look it up.', signature: SECRETS[0]! },
+  toolCalls: [{ id: 'call_w1', name: 'get_weather', args: '{"city":"Rome"}' }],
+}
+const SPEAKING: Reply = { reasoning: { text: 'It is sunny, I say so.', signature: SECRETS[1]! }, text: 'It is sunny in Rome.' }
+
+export const reasoning: Feature = {
+  id: 'reasoning',
+  title: 'reasoning, replayed over three turns',
+  async run(cell) {
+    cell.model = REASONING_MODELS[cell.upstream]
+    const turns: Turn[] = [user('What is the weather in Rome?')]
+    const asking = (): Ask => ask({ turns: [...turns], tools: TOOLS, effort: 'medium' })
+
+    const first = await cell.exchange(asking(), replyOf(cell.upstream, CALLING))
+    turns.push(returned(first.observed.native, pieces(cell.upstream, CALLING, SECRETS[0]!)))
+    turns.push(user({ t: 'result', id: 'call_w1', pieces: [{ t: 'text', text: 'sunny' }] }))
+
+    const second = await cell.exchange(asking(), replyOf(cell.upstream, SPEAKING), (asked) => replayed(asked, cell))
+    turns.push(returned(second.observed.native, pieces(cell.upstream, SPEAKING, SECRETS[1]!)))
+    turns.push(user('And tomorrow?'))
+
+    await cell.exchange(asking(), { text: 'Tomorrow it rains.' }, (asked) => replayed(asked, cell))
+    await checkLeaks(cell, asking())
+  },
+}
+
+/** chat-completions has no secret. */
+function replyOf(upstream: Dialect, reply: Reply): Reply {
+  return upstream === 'chat' ? { ...reply, reasoning: { text: reply.reasoning!.text } } : reply
+}
+
+function returned(native: unknown, said: Piece[]): Turn {
+  return { role: 'assistant', pieces: said, native }
+}
+
+/** The reply as pieces of the upstream's own history. */
+function pieces(upstream: Dialect, reply: Reply, secret: string): Piece[] {
+  const thought = { t: 'thought' as const, text: reply.reasoning!.text }
+  const signed = upstream === 'messages' || upstream === 'responses'
+  const own = upstream === 'generate_content' ? { secret } : {}
+  return [
+    signed ? { ...thought, secret } : thought,
+    ...(reply.text === undefined ? [] : [{ t: 'text' as const, text: reply.text, ...own }]),
+    ...(reply.toolCalls ?? []).map(({ id, name, args }) => ({ t: 'call' as const, id, name, args: JSON.parse(args) as unknown, ...own })),
+  ]
+}
+
+/** What of the history comes back to the upstream, by the rules. */
+function replayed(asked: Ask, cell: Cell): Ask {
+  if (cell.same) return asked
+  return { ...asked, turns: asked.turns.map((turn) => (turn.role === 'assistant' ? { ...turn, pieces: left(turn.pieces, cell) } : turn)) }
+}
+
+function left(said: readonly Piece[], { caller, upstream, note }: Cell): Piece[] {
+  return said.filter((piece) => piece.t !== 'thought' || (caller !== 'chat' && upstream !== 'generate_content') || note === undefined)
+}
+
+async function checkLeaks(cell: Cell, history: Ask): Promise<void> {
+  const foreign: Dialect[] = (['messages', 'responses', 'generate_content', 'chat'] as const).filter((other) => other !== cell.upstream)
+  for (const other of foreign) {
+    cell.model = REASONING_MODELS[other]
+    const { observed, text } = await cell.send(history, { kind: 'reply', reply: { text: 'As you like.' } })
+    expect(observed.failure).toBeNull()
+    for (const secret of [...SECRETS, 'gw1.', 'Z3cx']) expect(text, `${other} sees a secret of ${cell.upstream}`).not.toContain(secret)
+  }
+  cell.model = REASONING_MODELS[cell.upstream]
+}
