@@ -1,23 +1,31 @@
-// `hookgate env`: every variable with its value here, its source and its default.
+// `hookgate env`: every variable with its value here, its source and its default. Nothing is printed that is a credential.
 import { defineCommand } from 'citty'
-import { readEnv } from '../../core/config/env.ts'
-import { failBoot } from './fail.ts'
+import { parseConfig } from '../../core/config/define.ts'
+import { type Env, type Resolved, readEnv } from '../../core/config/env.ts'
+import { findConfig, loadConfig } from '../node/load-config.ts'
+import { failBoot, refuseUnknownFlags } from './fail.ts'
 import { table } from './table.ts'
+
+const args = {
+  config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+  json: { type: 'boolean', description: 'JSON instead of a table' },
+} as const
 
 export const envCommand = defineCommand({
   meta: { name: 'env', description: 'Print every GATEWAY_* variable: value, source, default, meaning.' },
-  args: { json: { type: 'boolean', description: 'JSON instead of a table' } },
-  run({ args }) {
+  args,
+  async run({ args: given, rawArgs }) {
     try {
-      const env = readEnv({ environment: process.env })
-      const rows = env.all().map(({ variable, value, source }) => ({
-        name: `GATEWAY_${variable.name}`,
-        value: variable.type === 'secret' && value !== null ? '***' : shown(value),
-        source,
-        default: shown(variable.default),
-        about: variable.about,
+      refuseUnknownFlags(rawArgs, args)
+      const env = await effective(given.config)
+      const rows = env.all().map((entry) => ({
+        name: `GATEWAY_${entry.variable.name}`,
+        value: shownValue(entry),
+        source: entry.source,
+        default: shown(entry.variable.default),
+        about: entry.variable.about,
       }))
-      if (args.json) console.log(JSON.stringify(rows, null, 2))
+      if (given.json) console.log(JSON.stringify(rows, null, 2))
       else
         console.log(
           table(
@@ -31,6 +39,27 @@ export const envCommand = defineCommand({
     }
   },
 })
+
+/** What `serve` would use: defaults, below the file's options, below the environment. */
+async function effective(config: string | undefined): Promise<Env> {
+  const environment = process.env
+  const flags = { CONFIG: config }
+  const path = findConfig(readEnv({ environment, flags }).get<string | null>('CONFIG'), process.cwd())
+  const { options, profile } = path === null ? {} : parseConfig(await loadConfig(path))
+  return readEnv({ environment, flags, options: { ...options, ...(profile ? { profile } : {}) } })
+}
+
+function shownValue({ variable, value }: Resolved): string {
+  if (variable.type === 'secret' && value !== null) return '***'
+  return variable.type === 'url' && typeof value === 'string' ? withoutPassword(value) : shown(value)
+}
+
+function withoutPassword(text: string): string {
+  const url = new URL(text)
+  if (url.password === '') return text
+  url.password = '***'
+  return url.href
+}
 
 function shown(value: unknown): string {
   if (value === null || value === '') return '-'

@@ -2,20 +2,23 @@
 import { defineCommand } from 'citty'
 import { silentLog } from '../../core/lib/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
-import { failBoot } from './fail.ts'
+import { failBoot, refuseUnknownFlags } from './fail.ts'
 import { table } from './table.ts'
+
+const args = {
+  config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+  json: { type: 'boolean', description: 'JSON instead of a table' },
+} as const
 
 export const hooksCommand = defineCommand({
   meta: { name: 'hooks', description: 'Print which plugin runs at which hook, in order.' },
-  args: {
-    config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
-    json: { type: 'boolean', description: 'JSON instead of a table' },
-  },
-  async run({ args }) {
+  args,
+  async run({ args: given, rawArgs }) {
     try {
-      const loaded = await loadGateway({ flags: { CONFIG: args.config }, watch: false, ports: { log: silentLog } })
+      refuseUnknownFlags(rawArgs, args)
+      const loaded = await loadGateway({ flags: { CONFIG: given.config }, watch: false, ports: { log: silentLog } })
       const sealed = loaded.gateway.hooks
-      if (args.json) console.log(JSON.stringify(sealed, null, 2))
+      if (given.json) console.log(JSON.stringify(sealed, null, 2))
       else {
         const rows = sealed.flatMap(({ hook, kind, handlers }) =>
           handlers.length === 0

@@ -4,20 +4,24 @@ import { systemClock } from '../../core/lib/clock.ts'
 import { jsonLog } from '../../core/lib/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
-import { failBoot } from './fail.ts'
+import { failBoot, failUsage, refuseUnknownFlags } from './fail.ts'
+
+const args = {
+  config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+  port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
+  host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
+  'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
+  'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
+} as const
 
 export const serveCommand = defineCommand({
   meta: { name: 'serve', description: 'Serve the gateway (default).' },
-  args: {
-    config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
-    port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
-    host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
-    'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
-    'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
-  },
-  async run({ args }) {
+  args,
+  async run({ args: given, rawArgs }) {
+    refuseUnknownFlags(rawArgs, args)
+    const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
-    const flags = { CONFIG: args.config, PORT: args.port, HOST: args.host, DATA_DIR: args['data-dir'] }
+    const flags = { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] }
     try {
       const loaded = await loadGateway({ flags, ports: { log } })
       const { env } = loaded.gateway
@@ -26,7 +30,7 @@ export const serveCommand = defineCommand({
         host,
         port: env.get<number>('PORT'),
         publicUrl: env.get<string | null>('PUBLIC_URL'),
-        drainMs: milliseconds(args['drain-ms'], '--drain-ms'),
+        drainMs,
         // A load balancer has to see the 503 before connections are refused (RELIABILITY §6).
         lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
         log,
@@ -44,7 +48,7 @@ export const serveCommand = defineCommand({
 function milliseconds(text: string, flag: string): number {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new Error(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
+  return failUsage(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
 }
 
 function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {

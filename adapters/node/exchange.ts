@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
 import { headerBag } from '../../core/lib/headers.ts'
-import type { HeaderBag, Ingress, Peer, Sink } from '../../core/types/ports.ts'
+import type { Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
 /**
  * `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. `beforeBody` runs when
@@ -11,15 +11,11 @@ import type { HeaderBag, Ingress, Peer, Sink } from '../../core/types/ports.ts'
  */
 export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, beforeBody: () => void = () => {}): Ingress {
   const mark = target.indexOf('?')
-  let bag: HeaderBag | null = null
   return {
     method: req.method ?? 'GET',
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
-    get headers() {
-      bag ??= headerBag([...req.rawHeaders])
-      return bag
-    },
+    headers: headerBag(req.rawHeaders),
     peer,
     body: (limit) => readBody(req, limit, beforeBody),
     chunks: (limit) => readChunks(req, limit, beforeBody),

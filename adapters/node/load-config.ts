@@ -73,7 +73,11 @@ async function shareOwnModules(): Promise<() => void> {
 
 /** Every entry of package.json `exports`, for a config that lies where `hookgate` is not installed. */
 function ownEntries(): Record<string, string> {
-  return { ...sharedEntries(), 'hookgate/testing': own('adapters/testing/index'), 'hookgate/adapters': fileURLToPath(at('adapters')) }
+  return {
+    ...sharedEntries(),
+    'hookgate/testing': own('adapters/testing/index'),
+    'hookgate/adapters': fileURLToPath(at('adapters')),
+  }
 }
 
 /** Those that run anyway: the preset has loaded every plugin. */

@@ -13,6 +13,8 @@ export interface Delivery {
   /** Sends nothing more after this many frames, and stays open. */
   stallAfter?: number
   contentType?: string
+  /** Informational answers before the head. */
+  inform?: readonly (100 | 102 | 103)[]
   /** Compresses the body although nobody asked. */
   encoding?: 'gzip' | 'br'
   headers?: Readonly<Record<string, string>>

@@ -1,10 +1,12 @@
 // A real HTTP server that speaks all four dialects and does what a script says, one step per request; it records what it
 // was sent. After the script it repeats its last step.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Dialect } from '../../core/types/canonical.ts'
+import type { Certificate } from './certificate.ts'
 import { chatReplies } from './replies/chat.ts'
 import { generateContentReplies } from './replies/generate-content.ts'
 import { messagesReplies } from './replies/messages.ts'
@@ -46,12 +48,25 @@ export interface ScriptedUpstream {
   close(): Promise<void>
 }
 
-export async function scriptedUpstream(...script: Step[]): Promise<ScriptedUpstream> {
+export function scriptedUpstream(...script: Step[]): Promise<ScriptedUpstream> {
+  return started('http', createServer, script)
+}
+
+/** The same behind TLS. */
+export function secureUpstream(tls: Certificate, ...script: Step[]): Promise<ScriptedUpstream> {
+  return started('https', (listener) => createSecureServer({ key: tls.key, cert: tls.cert }, listener), script)
+}
+
+async function started(
+  scheme: 'http' | 'https',
+  create: (listener: RequestListener) => Server,
+  script: readonly Step[],
+): Promise<ScriptedUpstream> {
   let steps = [...script]
   let last: Step = script.at(-1) ?? { kind: 'reply', reply: { text: 'Hello from the scripted upstream.' } }
   const requests: RecordedRequest[] = []
   const sockets = new Set<Socket>()
-  const server = createServer((req, res) => {
+  const server = create((req, res) => {
     void serve(req, res).catch(() => res.destroy())
   })
   server.on('connection', (socket) => {
@@ -76,7 +91,7 @@ export async function scriptedUpstream(...script: Step[]): Promise<ScriptedUpstr
   const { port } = server.address() as AddressInfo
   return {
     port,
-    baseUrl: (dialect) => `http://127.0.0.1:${port}/${dialect === 'generate_content' ? 'v1beta' : 'v1'}`,
+    baseUrl: (dialect) => `${scheme}://127.0.0.1:${port}/${dialect === 'generate_content' ? 'v1beta' : 'v1'}`,
     requests,
     push: (...more) => void steps.push(...more),
     script: (...next) => {
@@ -125,6 +140,7 @@ function dialectOf(path: string): Dialect {
 async function play(step: Step, request: RecordedRequest, res: ServerResponse): Promise<void> {
   if (step.kind === 'hang') return
   if (step.kind === 'reset') return void res.socket?.resetAndDestroy()
+  for (const status of step.inform ?? []) inform(res, status)
   if (step.delayMs) await sleep(step.delayMs)
   const renderer = RENDERERS[request.dialect]
   if (step.kind === 'fail') {
@@ -138,6 +154,12 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (!stream && (step.kind === 'reply' || step.kind === 'broken'))
     return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)
   await streamed(res, framesOf(step, renderer), step)
+}
+
+function inform(res: ServerResponse, status: 100 | 102 | 103): void {
+  if (status === 100) res.writeContinue()
+  else if (status === 102) res.writeProcessing()
+  else res.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' })
 }
 
 function framesOf(step: Step, renderer: ReplyRenderer): readonly string[] {

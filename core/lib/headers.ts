@@ -2,12 +2,21 @@
 import type { HeaderBag } from '../types/ports.ts'
 
 class FlatHeaders implements HeaderBag {
-  #list: readonly string[]
+  #source: readonly string[] | (() => readonly string[])
   #owned: boolean
 
-  constructor(list: readonly string[], owned: boolean) {
-    this.#list = list
+  constructor(source: readonly string[] | (() => readonly string[]), owned: boolean) {
+    this.#source = source
     this.#owned = owned
+  }
+
+  get #list(): readonly string[] {
+    if (typeof this.#source === 'function') this.#source = this.#source()
+    return this.#source
+  }
+
+  set #list(list: readonly string[]) {
+    this.#source = list
   }
 
   get(name: string): string | null {
@@ -65,8 +74,8 @@ class FlatHeaders implements HeaderBag {
   }
 }
 
-/** An empty bag, or one over a list that stays as it is: the first write copies it. */
-export function headerBag(list?: readonly string[]): HeaderBag {
+/** An empty bag, or one over a list that stays as it is: the first write copies it. A function makes the list on first use. */
+export function headerBag(list?: readonly string[] | (() => readonly string[])): HeaderBag {
   return list === undefined ? new FlatHeaders([], true) : new FlatHeaders(list, false)
 }
 

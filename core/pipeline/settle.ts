@@ -64,9 +64,7 @@ function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
 }
 
 function sane(usage: Usage): boolean {
-  return [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every(
-    (count) => Number.isFinite(count) && count >= 0,
-  )
+  return counts(usage.inputTotal) && counts(usage.outputTotal) && counts(usage.cacheRead) && counts(usage.cacheWrite)
 }
 
 function counts(value: number): boolean {

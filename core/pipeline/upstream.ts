@@ -8,7 +8,7 @@ import type { Ticket } from '../lib/bag.ts'
 import { collector } from '../lib/collect.ts'
 import { createSseSplitter } from '../lib/sse.ts'
 import { parsedBody } from '../lib/wire-body.ts'
-import type { CanonicalResponse, Frozen } from '../types/canonical.ts'
+import type { CanonicalResponse, Dialect, Frozen } from '../types/canonical.ts'
 import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
@@ -240,19 +240,33 @@ function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): Cano
   return whole.response()
 }
 
-/** The upstream's own bytes; the canonical form only when somebody asks. */
 function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
   const facts = driver.inspectResponse(body, hop)
   if (facts.error !== null) throw facts.error
   ctx.facts = { ...facts, contentBytes: 0, terminal: true }
-  let decoded: Frozen<CanonicalResponse> | null = null
-  return {
-    kind: 'full',
-    get response() {
-      decoded ??= driver.decodeResponse(body, hop)
-      return decoded
-    },
-    wire: { dialect: driver.id, body },
+  return new ByteAnswer(body, driver, hop)
+}
+
+/**
+ * The upstream's own bytes; the canonical form only when somebody asks. A class, because an object literal with a getter
+ * gets a hidden class of its own each time it is made, and hidden classes outlive the request.
+ */
+class ByteAnswer {
+  readonly kind = 'full'
+  readonly wire: { dialect: Dialect; body: WireBody }
+  readonly #driver: DialectDriver
+  readonly #hop: Hop
+  #decoded: Frozen<CanonicalResponse> | null = null
+
+  constructor(body: WireBody, driver: DialectDriver, hop: Hop) {
+    this.wire = { dialect: driver.id, body }
+    this.#driver = driver
+    this.#hop = hop
+  }
+
+  get response(): Frozen<CanonicalResponse> {
+    this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#hop)
+    return this.#decoded
   }
 }
 

@@ -33,17 +33,18 @@ export const metrics = definePlugin({
     ])
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
     const bound = new BoundSeries(requests, duration, firstByte)
+    const counted = new BoundCounter(tokens, 'type')
+    const attempted = new BoundCounter(attempts, 'result')
 
     gateway.hook('settled', (ctx, outcome) => {
       bound.observe(ctx, outcome)
-      for (const { candidate, action } of ctx.attempts)
-        attempts.inc({ provider: candidate.connection.provider, result: action ?? 'failed' })
+      for (const { candidate, action } of ctx.attempts) attempted.add(candidate.connection.provider, action ?? 'failed', 1)
       for (const { provider, usage } of outcome.steps) {
-        add(tokens, provider, 'input', usage.inputTotal)
-        add(tokens, provider, 'cache_read', usage.cacheRead)
-        add(tokens, provider, 'cache_write', usage.cacheWrite)
-        add(tokens, provider, 'output', usage.outputTotal)
-        add(tokens, provider, 'reasoning', usage.reasoning ?? 0)
+        counted.add(provider, 'input', usage.inputTotal)
+        counted.add(provider, 'cache_read', usage.cacheRead)
+        counted.add(provider, 'cache_write', usage.cacheWrite)
+        counted.add(provider, 'output', usage.outputTotal)
+        counted.add(provider, 'reasoning', usage.reasoning ?? 0)
       }
     })
 
@@ -95,8 +96,26 @@ class BoundSeries {
   }
 }
 
-function add(counter: Counter, provider: string, type: string, count: number): void {
-  if (count > 0) counter.inc({ provider, type }, count)
+class BoundCounter {
+  readonly #counter: Counter
+  readonly #label: string
+  readonly #bound = new Map<string, { inc(by: number): void }>()
+
+  constructor(counter: Counter, label: string) {
+    this.#counter = counter
+    this.#label = label
+  }
+
+  add(provider: string, value: string, count: number): void {
+    if (count <= 0) return
+    const key = `${provider} ${value}`
+    let series = this.#bound.get(key)
+    if (series === undefined) {
+      series = this.#counter.labels({ provider, [this.#label]: value })
+      this.#bound.set(key, series)
+    }
+    series.inc(count)
+  }
 }
 
 export default metrics

@@ -108,7 +108,9 @@ export class Cell {
     if (this.upstream !== 'generate_content') expect(request.json.model).toBe(this.model.slice(this.model.indexOf('/') + 1))
     expect(request.stream).toBe(this.stream)
     const seen = READERS[this.upstream](request)
-    const said = this.same ? { value: express(this.upstream, asked, 'client').value, notes: [] } : express(this.upstream, asked, 'gateway')
+    const said = this.same
+      ? { value: express(this.upstream, asked, 'client').value, notes: [] }
+      : express(this.upstream, asked, 'gateway')
     const wanted = normal(expected === undefined ? said.value : expected(said.value))
     expect(seen, 'what the upstream received').toEqual(wanted)
     this.#compare(seen, normal(asked), said.notes)
@@ -118,7 +120,10 @@ export class Cell {
     const said = utterance(this.upstream, meaning(reply))
     const told = tell(this.caller, this.upstream, said)
     const answer = observed.answer as Answer
-    expect(answer, 'what the SDK returned').toEqual({ ...told.value, calls: told.value.calls.map((call) => ({ ...call, id: expect.any(String) })) })
+    expect(answer, 'what the SDK returned').toEqual({
+      ...told.value,
+      calls: told.value.calls.map((call) => ({ ...call, id: expect.any(String) })),
+    })
     expect(answer.calls.map((call) => call.id)).toEqual(said.calls.map((call) => call.id))
     if (this.stream && said.text.length > 8) expect(observed.deltas, 'text pieces').toBeGreaterThan(1)
     this.#compare(answer, said, told.notes)

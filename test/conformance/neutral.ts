@@ -1,7 +1,8 @@
 // What a conversation means, apart from any wire format: features are written in it, callers translate it for their SDK, and
 // readers translate back what the upstream received. Nothing here comes from the gateway's own code but the dialect's name.
-import type { Dialect } from '../../core/types/canonical.ts'
+
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
+import type { Dialect } from '../../core/types/canonical.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 
@@ -90,10 +91,21 @@ export function meaning(reply: Reply): Answer {
 export function merged(turns: readonly Turn[]): Turn[] {
   const out: Turn[] = []
   for (const { role, pieces } of turns) {
-    if (pieces.length === 0) continue
     const last = out.at(-1)
-    if (last?.role === role) last.pieces.push(...pieces)
-    else out.push({ role, pieces: [...pieces] })
+    if (pieces.length > 0 && last?.role === role) last.pieces.push(...pieces)
+    else if (pieces.length > 0) out.push({ role, pieces: [...pieces] })
+  }
+  return out.map((turn) => (turn.role === 'assistant' ? { ...turn, pieces: joined(turn.pieces) } : turn))
+}
+
+/** Streamed increments of one text or thought as one; a secret ends it. */
+function joined(pieces: readonly Piece[]): Piece[] {
+  const out: Piece[] = []
+  for (const piece of pieces) {
+    const last = out.at(-1)
+    const open = last?.t === piece.t && (last.t === 'text' || last.t === 'thought') && last.secret === undefined
+    if (open && (piece.t === 'text' || piece.t === 'thought')) out[out.length - 1] = { ...piece, text: last.text + piece.text }
+    else if (piece.t !== 'text' || piece.text !== '' || piece.secret !== undefined) out.push(piece)
   }
   return out
 }

@@ -6,7 +6,9 @@ import { type Answer, type Ask, merged, type Piece, type Turn } from './neutral.
 export const NOTES = {
   media_after_result:
     'Tool messages of chat-completions hold text only: the image follows in a user message behind all results, and the tool message says so.',
-  url_inlined: 'Gemini reads no foreign addresses: the gateway fetches the image (behind its outbound guard) and sends the bytes.',
+  url_inlined:
+    'Gemini reads no foreign addresses: the gateway fetches the image (behind its outbound guard) and sends the bytes.',
+  file_name_given: 'A PDF without a name gets one where the dialect requires it: document.pdf.',
   file_name: 'Inline data of generate-content has no file name.',
   stop_word: 'Only Anthropic says which stop sequence ended an answer, or that one did: to the others it is a plain stop.',
   refusal_filtered:
@@ -16,6 +18,8 @@ export const NOTES = {
     'Chat-completions clients send back no reasoning but what sits in a tool call: the upstream’s reasoning secret does not return, and the next turn goes without it.',
   sentinel:
     'Gemini 3 wants a signature on the calls of the running turn: a history of other making carries Google’s documented escape value.',
+  text_secret: 'Other dialects have no place for Gemini’s optional signature on a text: the text goes back without it.',
+  thoughts_in_secret: 'A replayed reasoning item of the responses API is its secret alone: the readable summary stays behind.',
   thoughts_on_calls:
     'Vendors that show their thoughts in chat-completions (`reasoning_content`) want them back on turns with tool calls only.',
   thoughts_unsigned: 'Gemini’s secret belongs to calls and texts, never to thoughts: readable thoughts are not replayed to it.',
@@ -33,8 +37,10 @@ export function express(dialect: Dialect, ask: Ask, by: 'client' | 'gateway'): S
   const notes = new Set<Note>()
   const turns = ask.turns.map((turn): Turn => {
     if (turn.native !== undefined) return turn
-    if (dialect === 'chat') return mediaBehindResults(turn, by, notes)
-    return dialect === 'generate_content' ? { ...turn, pieces: turn.pieces.map((piece) => forGemini(piece, by, notes)) } : turn
+    const named = by === 'gateway' && (dialect === 'chat' || dialect === 'responses') ? namedFiles(turn, notes) : turn
+    if (dialect === 'chat') return mediaBehindResults(named, by, notes)
+    if (dialect !== 'generate_content') return named
+    return { ...turn, pieces: turn.pieces.map((piece) => forGemini(piece, by, notes)) }
   })
   const stop = dialect === 'responses' ? [] : ask.stop
   if (by === 'client') return { value: { ...ask, stop, turns }, notes: [...notes] }
@@ -55,6 +61,15 @@ function signed(turns: readonly Turn[], notes: Set<Note>): Turn[] {
 }
 
 const SENTINEL = 'skip_thought_signature_validator'
+
+function namedFiles(turn: Turn, notes: Set<Note>): Turn {
+  const pieces = turn.pieces.map((piece): Piece => {
+    if (piece.t !== 'pdf' || piece.filename !== undefined) return piece
+    notes.add('file_name_given')
+    return { ...piece, filename: 'document.pdf' }
+  })
+  return { ...turn, pieces }
+}
 
 function mediaBehindResults(turn: Turn, by: 'client' | 'gateway', notes: Set<Note>): Turn {
   const media: Piece[] = []

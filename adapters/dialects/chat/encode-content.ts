@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Frozen, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
+import { historyField } from '../shared/history-field.ts'
 import { cacheFields } from './cache-marks.ts'
 import { documentParts, isInlineDocument } from './encode-document.ts'
 import { isObject, text } from './read.ts'
@@ -54,7 +55,7 @@ function bareParts(part: AnyPart, own: boolean, hop: Hop): JsonObject[] {
       return [audioPart(part, own, hop)]
     case 'video':
       if (!own || !('url' in part.src || 'data' in part.src || 'uri' in part.src))
-        throw GatewayError.unsupported('messages', 'This target takes no video.')
+        throw GatewayError.unsupported(historyField(hop.caller), 'This target takes no video.')
       return [{ type: 'video_url', video_url: { url: sourceUrl(part.src) } }]
     case 'document':
       return documentParts(part, own, hop, (inner) => wireParts(inner, own, hop))
@@ -67,23 +68,23 @@ function bareParts(part: AnyPart, own: boolean, hop: Hop): JsonObject[] {
 }
 
 function imagePart(part: Extract<AnyPart, { t: 'image' }>, own: boolean, hop: Hop): JsonObject {
-  if (hop.caps.visionIn === false) throw GatewayError.unsupported('messages', 'This model takes no images.')
+  if (hop.caps.visionIn === false) throw GatewayError.unsupported(historyField(hop.caller), 'This model takes no images.')
   const { src } = part
   const remote = src.kind === 'url' || src.kind === 'uri'
   if (src.kind === 'file' || (src.kind === 'uri' && !own))
-    throw GatewayError.unsupported('messages', 'This target takes images only by URL or inline.')
+    throw GatewayError.unsupported(historyField(hop.caller), 'This target takes images only by URL or inline.')
   if (remote && hop.quirks.imageUrl === 'inline')
-    throw GatewayError.unsupported('messages', 'This provider takes images only inline.')
+    throw GatewayError.unsupported(historyField(hop.caller), 'This provider takes images only inline.')
   const detail = part.detail === 'original' ? 'high' : part.detail
   return { type: 'image_url', image_url: { url: sourceUrl(src), ...(detail === undefined ? {} : { detail }) } }
 }
 
 function audioPart(part: Extract<AnyPart, { t: 'audio' }>, own: boolean, hop: Hop): JsonObject {
   if (part.src.kind !== 'base64' || hop.caps.audioIn === false)
-    throw GatewayError.unsupported('messages', 'This target takes audio only inline, if at all.')
+    throw GatewayError.unsupported(historyField(hop.caller), 'This target takes audio only inline, if at all.')
   const format = AUDIO_FORMATS[part.format] ?? AUDIO_FORMATS[part.src.mime.replace('audio/', '')] ?? part.format
   if (!own && format !== 'wav' && format !== 'mp3')
-    throw GatewayError.unsupported('messages', 'This target takes audio only as wav or mp3.')
+    throw GatewayError.unsupported(historyField(hop.caller), 'This target takes audio only as wav or mp3.')
   return { type: 'input_audio', input_audio: { data: part.src.data, format } }
 }
 

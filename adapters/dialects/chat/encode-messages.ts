@@ -3,6 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { historyField } from '../shared/history-field.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { isMedia, PART_SEPARATOR, textContent, userContent } from './encode-content.ts'
@@ -33,7 +34,8 @@ export function encodeMessages(request: Request, hop: Hop): JsonObject[] {
     if (wire !== null) out.push(wire)
     at = wire?.tool_calls === undefined ? end : encodeResults(turn, messages, end, own, hop, out)
   }
-  if (out.length === 0) throw GatewayError.unsupported('messages', 'Nothing of the conversation can be sent to this target.')
+  if (out.length === 0)
+    throw GatewayError.unsupported(historyField(hop.caller), 'Nothing of the conversation can be sent to this target.')
   return out
 }
 

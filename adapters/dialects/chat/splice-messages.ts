@@ -4,6 +4,7 @@ import { skipSpace, skipString, skipValue } from '../../../core/lib/json-scan.ts
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
+import { callSignature } from './decode-assistant.ts'
 import { PART_SEPARATOR } from './encode-content.ts'
 import { isObject } from './read.ts'
 import { wireCallId } from './tool-names.ts'
@@ -11,7 +12,8 @@ import { wireCallId } from './tool-names.ts'
 interface Edit {
   index: number
   path: string
-  value: Json
+  /** Undefined: the member goes. */
+  value: Json | undefined
 }
 
 /** Above this many edits the array is written anew as a whole: every splice costs a scan of the body. */
@@ -22,7 +24,11 @@ export function spliceMessages(body: WireBody, hop: Hop): void {
   if (raw === undefined || !mayNeedEdits(raw, hop)) return
   const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, hop) ? editsOf(text, index, hop) : []))
   if (edits.length <= SPLICES_AT_MOST) {
-    for (const { index, path, value } of edits) body.set(`messages.${index}.${path}`, value)
+    for (const { index, path, value } of edits) {
+      const at = `messages.${index}.${path}`
+      if (value === undefined) body.remove(at)
+      else body.set(at, value)
+    }
     return
   }
   const messages = JSON.parse(raw) as Json[]
@@ -33,6 +39,7 @@ export function spliceMessages(body: WireBody, hop: Hop): void {
 /** Cheap and never wrongly false, for the whole array or one message. */
 function mayNeedEdits(text: string, hop: Hop): boolean {
   if (hop.quirks.developerRole === false && text.includes('"developer"')) return true
+  if (text.includes('"gw1.')) return true
   if (text.includes('"tool_call'))
     return hop.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
   return hasTextArray(text)
@@ -74,7 +81,9 @@ function editsOf(text: string, index: number, hop: Hop): Edit[] {
   id('tool_call_id', message.tool_call_id)
   if (Array.isArray(message.tool_calls)) {
     message.tool_calls.forEach((call, at) => {
-      if (isObject(call)) id(`tool_calls.${at}.id`, call.id)
+      if (!isObject(call)) return
+      id(`tool_calls.${at}.id`, call.id)
+      if (carriesEnvelope(call)) edits.push({ index, path: `tool_calls.${at}.extra_content`, value: undefined })
     })
   }
   return edits
@@ -92,9 +101,16 @@ function joinedText(content: readonly Json[], hop: Hop): string | null {
   return texts.join(PART_SEPARATOR)
 }
 
-function assign(message: JsonObject, path: string, value: Json): void {
+/** A secret of another vendor, put there by us on its way through this client: it goes to no other upstream (DIALECTS 1.3). */
+function carriesEnvelope(call: JsonObject): boolean {
+  const signature = callSignature(call, '')
+  return signature !== undefined && signature.dialect !== 'chat'
+}
+
+function assign(message: JsonObject, path: string, value: Json | undefined): void {
   const keys = path.split('.')
   let owner: JsonObject = message
   for (const key of keys.slice(0, -1)) owner = owner[key] as JsonObject
-  owner[keys.at(-1) as string] = value
+  if (value === undefined) delete owner[keys.at(-1) as string]
+  else owner[keys.at(-1) as string] = value
 }

@@ -2,9 +2,9 @@
 // very next turn (DIALECTS 3.1 "-> gemini" 1-5).
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { historyField } from '../shared/history-field.ts'
 import { modelParts, userParts, type WirePart } from './encode-parts.ts'
 import { functionResponses, orphanResult } from './encode-results.ts'
-import { messagesField } from './refusals.ts'
 
 export interface WireContent {
   role: 'user' | 'model'
@@ -20,7 +20,7 @@ interface Turn {
 
 /** Empty when no message leaves anything to say. */
 export function encodeContents(request: Frozen<CanonicalRequest>, hop: Hop): WireContent[] {
-  const field = messagesField(request.source)
+  const field = historyField(request.source)
   const out: WireContent[] = []
   let open: Frozen<ToolCallPart>[] = []
   for (const turn of turnsOf(request.messages)) {

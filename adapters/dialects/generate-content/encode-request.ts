@@ -4,11 +4,12 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { historyField } from '../shared/history-field.ts'
 import { encodeConfig } from './encode-config.ts'
 import { encodeContents, type WireContent } from './encode-contents.ts'
 import type { WirePart } from './encode-parts.ts'
 import { encodeTools } from './encode-tools.ts'
-import { messagesField, refuseUnsupported } from './refusals.ts'
+import { refuseUnsupported } from './refusals.ts'
 
 const TIERS: Readonly<Record<string, string>> = {
   default: 'standard',
@@ -26,7 +27,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
   const contents = encodeContents(request, hop)
   const system = systemParts(request)
   if (contents.length === 0 && system.length === 0) {
-    throw GatewayError.unsupported(messagesField(request.source), 'There is nothing to send: every message is empty.')
+    throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
   }
   if (instruction !== null) system.push({ text: instruction })
   if (contents.length === 0) contents.push({ role: 'user', parts: [{ text: 'Continue.' }] })

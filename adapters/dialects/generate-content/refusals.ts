@@ -1,6 +1,6 @@
 // What Gemini cannot do at all (R of DIALECTS 3): refused before any upstream call, so that another target may serve it.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 
 const MAX_CANDIDATES = 8
@@ -27,10 +27,4 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): 
   if (request.ext.messages?.mcp_servers !== undefined) {
     throw GatewayError.unsupported('mcp_servers', 'This target cannot connect to MCP servers.')
   }
-}
-
-/** The caller's own name for the conversation. */
-export function messagesField(source: Dialect): string {
-  if (source === 'generate_content') return 'contents'
-  return source === 'responses' ? 'input' : 'messages'
 }

@@ -12,14 +12,13 @@ import type {
   ToolResultPart,
 } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { historyField } from '../shared/history-field.ts'
+import type { Block } from './block.ts'
 import { encodeCitations } from './citations.ts'
 import { callInput } from './custom-input.ts'
 import { documentBlock, imageBlock, type MediaContext } from './encode-media.ts'
-import { historyField } from './refusals.ts'
+import { thinkingText } from './thinking-text.ts'
 import { flatName, wireCallId, wireName } from './tool-names.ts'
-
-/** A wire object; tool arguments in it are RawJson, so it goes through `stringify`. */
-export type Block = Record<string, unknown>
 
 export interface BlockWriter {
   /** A user part, or one inside a tool result; [] for what cannot or need not travel. */
@@ -140,7 +139,7 @@ function thinkingBlock(part: Extract<Frozen<Part>, { t: 'reasoning' }>, hop: Hop
     return fits(part.encrypted ?? part.signature, hop) ? [{ type: 'redacted_thinking', data: part.redacted }] : []
   }
   if (!fits(part.signature, hop)) return []
-  return [{ ...ext(part), type: 'thinking', thinking: part.text, signature: part.signature.value }]
+  return [{ ...ext(part), type: 'thinking', thinking: thinkingText(part), signature: part.signature.value }]
 }
 
 function toolUse(part: Frozen<ToolCallPart & Part>, hop: Hop): Block {

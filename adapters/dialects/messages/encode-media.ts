@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { base64Decode } from '../../../core/lib/bytes.ts'
 import type { DocumentPart, Frozen, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
-import type { Block } from './encode-blocks.ts'
+import type { Block } from './block.ts'
 
 export interface MediaContext {
   /** Named in refusals: the caller's name for the conversation. */
@@ -104,7 +104,8 @@ function remote(src: Frozen<Source>, context: MediaContext): Block {
       )
     return { type: 'file', file_id: src.id }
   }
-  const url = src.kind === 'url' ? src.url : src.kind === 'uri' ? src.uri : ''
+  // A `uri` is an address that only its own vendor can read, like Google's Files API.
+  const url = src.kind === 'url' ? src.url : ''
   if (!/^https?:\/\//i.test(url))
     throw GatewayError.unsupported(context.field, 'This target reads only http(s) URLs and inline data.')
   return { type: 'url', url }

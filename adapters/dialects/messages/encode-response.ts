@@ -12,10 +12,11 @@ import type {
 } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
+import type { Block } from './block.ts'
 import { encodeCitations } from './citations.ts'
 import { callInput } from './custom-input.ts'
-import type { Block } from './encode-blocks.ts'
 import { stopFields } from './finish.ts'
+import { thinkingText } from './thinking-text.ts'
 import { flatName } from './tool-names.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -60,11 +61,6 @@ export function toolUseHead({
   caller,
 }: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'caller'>>): Block {
   return { type: 'tool_use', id, name: flatName(name, namespace), caller: caller ?? { type: 'direct' } }
-}
-
-/** Reasoning as this dialect has it: one text. */
-export function thinkingText(part: Frozen<ReasoningPart>): string {
-  return part.text !== '' ? part.text : (part.summary ?? []).filter((line) => line !== '').join('\n\n')
 }
 
 function answerBlocks(part: Frozen<Part>, hop: Hop): Block[] {

@@ -2,10 +2,17 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import type { Block } from './encode-blocks.ts'
-import type { ToolSet } from './encode-tools.ts'
+import type { Block } from './block.ts'
 import { isObject } from './fields.ts'
 import { wireName } from './tool-names.ts'
+
+export interface ToolSet {
+  /** By the caller's (flattened) name. */
+  functions: Map<string, Block>
+  server: Block[]
+  /** The structured-output tool's wire name. */
+  json?: string
+}
 
 /** Undefined when the default says the same. */
 export function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Block | undefined {

@@ -1,9 +1,10 @@
 // Canonical tools → tools[] (DIALECTS 3.1 "-> messages" 7, 8, 14). Own typed tools go back raw, those of others are dropped.
 import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { type Block, cacheControl } from './encode-blocks.ts'
+import type { Block } from './block.ts'
+import { cacheControl } from './encode-blocks.ts'
 import type { OutputPlan } from './encode-output.ts'
-import { encodeToolChoice } from './encode-tool-choice.ts'
+import { encodeToolChoice, type ToolSet } from './encode-tool-choice.ts'
 import { inputSchema } from './input-schema.ts'
 import { outputSchema } from './output-schema.ts'
 import { declareJsonTool, flatName, rememberCustom, rememberNamespace, wireName } from './tool-names.ts'
@@ -12,14 +13,6 @@ import { webSearchTool } from './web-search.ts'
 export interface EncodedTools {
   tools: Block[]
   toolChoice?: Block
-}
-
-export interface ToolSet {
-  /** By the caller's (flattened) name. */
-  functions: Map<string, Block>
-  server: Block[]
-  /** The structured-output tool's wire name. */
-  json?: string
 }
 
 export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPlan, hop: Hop): EncodedTools {

@@ -3,8 +3,9 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { type Block, type BlockWriter, blockWriter } from './encode-blocks.ts'
-import { historyField } from './refusals.ts'
+import { historyField } from '../shared/history-field.ts'
+import type { Block } from './block.ts'
+import { type BlockWriter, blockWriter } from './encode-blocks.ts'
 import { wireCallId } from './tool-names.ts'
 
 export interface WireMessage {

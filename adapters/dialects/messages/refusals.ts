@@ -1,6 +1,6 @@
 // What this API cannot do: refused before any upstream call (R of DIALECTS 3), or dropped with a warning (W).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 
 /** @throws GatewayError.unsupported naming the caller's field. */
@@ -33,12 +33,6 @@ export function warnDropped(request: Frozen<CanonicalRequest>, hop: Hop): void {
   if (request.ext.chat?.prediction !== undefined) hop.warn('dropped_prediction')
   if (modalities?.includes('image')) hop.warn('dropped_modalities')
   if (output?.kind === 'grammar') hop.warn('dropped_response_format')
-}
-
-/** The caller's own name for the conversation. */
-export function historyField(source: Dialect): string {
-  if (source === 'generate_content') return 'contents'
-  return source === 'responses' ? 'input' : 'messages'
 }
 
 function refuse(param: string, message: string): never {

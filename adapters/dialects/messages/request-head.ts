@@ -3,6 +3,7 @@ import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop, ModelCaps, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import type { WireMessage } from './encode-turns.ts'
+import { dropForeignThinking } from './foreign-thinking.ts'
 
 /** Keeps sampling parameters legal on the models that still take them (DIALECTS 2.0). */
 const VERSION = '2023-06-01'
@@ -27,6 +28,8 @@ export function requestHeaders(request: Frozen<CanonicalRequest>, messages: read
 
 /** Byte lane: the caller's body with the upstream's model, and the caller's own version and betas. */
 export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] } {
+  // First: reading the bytes of an edited body would put them together at once.
+  dropForeignThinking(body, hop)
   if (body.get('model') !== hop.model) body.set('model', hop.model)
   const limit = hop.operation === 'chat' ? body.get('max_tokens') : 0
   if (limit === undefined || limit === null) body.set('max_tokens', defaultMaxTokens(hop.caps))

@@ -1,7 +1,7 @@
 // temperature, top_p and top_k under the model's rules (DIALECTS 3.1 "-> messages" 9).
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import type { Block } from './encode-blocks.ts'
+import type { Block } from './block.ts'
 
 /** The least top_p that goes with thinking. */
 const THINKING_TOP_P = 0.95

@@ -1,6 +1,6 @@
 // The one server tool that is mapped across dialects: web search in its common form → this vendor's tool.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { Block } from './encode-blocks.ts'
+import type { Block } from './block.ts'
 import { isObject } from './fields.ts'
 
 export function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>): Block {

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
+import { historyField } from '../shared/history-field.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
@@ -65,7 +66,7 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
       return encodeDocument(part, rules)
     case 'audio':
     case 'video':
-      throw GatewayError.unsupported('messages', `The responses format takes no ${part.t} input.`)
+      throw GatewayError.unsupported(field(rules), `The responses format takes no ${part.t} input.`)
     case 'opaque':
       // An unknown content part of the own dialect; server items are handled where items are made.
       if (part.dialect === 'responses') return [part.raw as object]
@@ -77,12 +78,12 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
 }
 
 function encodeImage(part: Frozen<ImagePart>, rules: ContentRules): object {
-  if (rules.hop.caps.visionIn === false) throw GatewayError.unsupported('messages', 'This model takes no image input.')
+  if (rules.hop.caps.visionIn === false) throw GatewayError.unsupported(field(rules), 'This model takes no image input.')
   const detail = part.detail ?? 'auto'
   if (part.src.kind === 'file') return { type: 'input_image', file_id: fileId(part.src, rules), detail }
   return {
     type: 'input_image',
-    image_url: part.src.kind === 'base64' ? dataUrl(part.src.mime, part.src.data) : webUrl(part.src),
+    image_url: part.src.kind === 'base64' ? dataUrl(part.src.mime, part.src.data) : webUrl(part.src, rules),
     detail,
   }
 }
@@ -94,23 +95,28 @@ function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object
   if ('parts' in src) return [...head.map((text) => ({ type: 'input_text', text })), ...encodeContent(src.parts, rules)]
   const mime = src.kind === 'base64' ? src.mime : (part.mime ?? ('mime' in src ? src.mime : undefined))
   if (mime === 'application/pdf' && rules.hop.caps.pdfIn === false)
-    throw GatewayError.unsupported('messages', 'This model takes no PDF input.')
+    throw GatewayError.unsupported(field(rules), 'This model takes no PDF input.')
   if (src.kind === 'file') return [{ type: 'input_file', file_id: fileId(src, rules) }]
   const filename = part.filename ?? part.title
   if (src.kind === 'base64') {
     const name = filename ?? `document.${EXTENSIONS[src.mime] ?? 'pdf'}`
     return [{ type: 'input_file', file_data: dataUrl(src.mime, src.data), filename: name }]
   }
-  return [{ type: 'input_file', file_url: webUrl(src) }]
+  return [{ type: 'input_file', file_url: webUrl(src, rules) }]
 }
 
 function fileId(src: Frozen<Extract<Source, { kind: 'file' }>>, rules: ContentRules): string {
   if (src.provider === undefined ? rules.ownFiles : src.provider === rules.hop.provider) return src.id
-  throw GatewayError.unsupported('messages', 'A file stored with one provider cannot be sent to another.')
+  throw GatewayError.unsupported(field(rules), 'A file stored with one provider cannot be sent to another.')
 }
 
-function webUrl(src: Frozen<Extract<Source, { kind: 'url' | 'uri' }>>): string {
+/** A `uri` with a web address is one that only its own vendor can read, like Google's Files API. */
+function webUrl(src: Frozen<Extract<Source, { kind: 'url' | 'uri' }>>, rules: ContentRules): string {
   const url = src.kind === 'url' ? src.url : src.uri
-  if (/^(https?:|data:)/i.test(url)) return url
-  throw GatewayError.unsupported('messages', 'Only http(s) and data: URLs can be sent to this upstream.')
+  if (src.kind === 'url' ? /^(https?:|data:)/i.test(url) : /^data:/i.test(url)) return url
+  throw GatewayError.unsupported(field(rules), 'Only public http(s) and data: URLs can be sent to this upstream.')
+}
+
+function field(rules: ContentRules): string {
+  return historyField(rules.hop.caller)
 }

@@ -7,6 +7,9 @@ import { failureOf, outcome } from './decode-response.ts'
 import { isObject, loose } from './fields.ts'
 import { completedUsage, decodeUsage } from './usage.ts'
 
+/** hop.id('rs_'); the vendor's own ids are twice as long. */
+const MINTED_ID = /"rs_[0-9A-Za-z]{24}"/
+
 const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
 
 export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller) => {
@@ -44,16 +47,24 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => 
  * refused. Such items go, and so do the ids of the items after them, which name nothing this upstream knows.
  */
 function dropForeignReasoning(body: WireBody): void {
-  if (!decodeUtf8(body.bytes).includes('"gw1.')) return
+  const text = decodeUtf8(body.bytes)
+  if (!text.includes('"gw1.') && !(text.includes('"rs_') && MINTED_ID.test(text))) return
   const input = body.get('input')
   if (!Array.isArray(input)) return
   let dropped = false
   const kept: Json[] = []
   for (const item of input) {
-    if (isObject(item) && item.type === 'reasoning' && unwrapSignature(loose(item.encrypted_content)) !== null) dropped = true
+    if (isObject(item) && isForeign(item)) dropped = true
     else kept.push(dropped && isObject(item) ? withoutId(item) : item)
   }
   if (dropped) body.set('input', kept)
+}
+
+/** Another upstream's thoughts: in our envelope, or without any secret under an id that we made up. */
+function isForeign(item: JsonObject): boolean {
+  if (item.type !== 'reasoning') return false
+  const secret = loose(item.encrypted_content)
+  return secret === '' ? MINTED_ID.test(JSON.stringify(loose(item.id))) : unwrapSignature(secret) !== null
 }
 
 function withoutId(item: JsonObject): JsonObject {

@@ -27,7 +27,13 @@ export class PartWriter {
   }
 
   reasoning(choice: number, text: string, emit: Emit, meta: PartMeta = {}): void {
-    const part = this.#continue(choice, 'reasoning', () => ({ t: 'reasoning', text: '', ...(meta.itemId ? { itemId: meta.itemId } : {}) }), meta, emit)
+    const part = this.#continue(
+      choice,
+      'reasoning',
+      () => ({ t: 'reasoning', text: '', ...(meta.itemId ? { itemId: meta.itemId } : {}) }),
+      meta,
+      emit,
+    )
     if (text === '') return
     if (part.full.t === 'reasoning') part.full.text += text
     emit({ e: 'delta', choice, part: part.index, d: { reasoning: text } })
@@ -35,7 +41,13 @@ export class PartWriter {
 
   /** A reasoning summary fragment; `index` numbers the summary parts of the running reasoning part. */
   summary(choice: number, text: string, index: number, emit: Emit, meta: PartMeta = {}): void {
-    const part = this.#continue(choice, 'reasoning', () => ({ t: 'reasoning', text: '', ...(meta.itemId ? { itemId: meta.itemId } : {}) }), meta, emit)
+    const part = this.#continue(
+      choice,
+      'reasoning',
+      () => ({ t: 'reasoning', text: '', ...(meta.itemId ? { itemId: meta.itemId } : {}) }),
+      meta,
+      emit,
+    )
     if (part.full.t !== 'reasoning' || text === '') return
     part.full.summary ??= []
     const summary = part.full.summary
@@ -83,7 +95,15 @@ export class PartWriter {
   toolStart(
     choice: number,
     key: string | number,
-    meta: { id: string; idMinted?: boolean; name: string; namespace?: string; kind?: 'function' | 'custom'; itemId?: string; signature?: Signature },
+    meta: {
+      id: string
+      idMinted?: boolean
+      name: string
+      namespace?: string
+      kind?: 'function' | 'custom'
+      itemId?: string
+      signature?: Signature
+    },
     emit: Emit,
   ): void {
     this.closeCurrent(choice, emit)

@@ -46,7 +46,8 @@ async function streamed(client: OpenAI, params: Params): Promise<Told> {
   const final = await runner.finalChatCompletion()
   const choice = final.choices[0]!
   for (const field of ['content', 'refusal'] as const)
-    if ((choice.message[field] || null) !== (message[field] ?? null)) throw new Error(`The helper's ${field} differs from the chunks'.`)
+    if ((choice.message[field] || null) !== (message[field] ?? null))
+      throw new Error(`The helper's ${field} differs from the chunks'.`)
   return { answer: answer(message, choice.finish_reason, final.usage), native: message, deltas }
 }
 

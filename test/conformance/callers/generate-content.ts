@@ -1,5 +1,12 @@
 // The `@google/genai` SDK on /v1beta/models/{model}:generateContent and :streamGenerateContent.
-import { ApiError, type Content, type GenerateContentParameters, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
+import {
+  ApiError,
+  type Content,
+  type GenerateContentParameters,
+  type GenerateContentResponse,
+  GoogleGenAI,
+  type Part,
+} from '@google/genai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
 import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
@@ -45,8 +52,7 @@ function told(chunks: readonly GenerateContentResponse[], deltas: number): Told 
   )
   const reason = chunks.at(-1)?.candidates?.[0]?.finishReason ?? 'none'
   const finish = FINISH[reason] ?? reason
-  const text = (thought: boolean) =>
-    parts.map((part) => ((part.thought ?? false) === thought ? (part.text ?? '') : '')).join('')
+  const text = (thought: boolean) => parts.map((part) => ((part.thought ?? false) === thought ? (part.text ?? '') : '')).join('')
   const answer: Answer = {
     text: text(false),
     thoughts: text(true),
@@ -128,9 +134,7 @@ function part(piece: Piece, names: Names): Part {
           id: piece.id,
           name: names.get(piece.id) ?? '',
           response: { output: text },
-          ...(media.length === 0
-            ? {}
-            : { parts: media.map(({ mime, data }) => ({ inlineData: { mimeType: mime, data } })) }),
+          ...(media.length === 0 ? {} : { parts: media.map(({ mime, data }) => ({ inlineData: { mimeType: mime, data } })) }),
         },
       }
     }

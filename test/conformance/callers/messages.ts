@@ -66,7 +66,8 @@ function answer(message: Anthropic.Message): Answer {
 }
 
 function request(model: string, ask: Ask): Params {
-  const format = ask.schema === null ? {} : { format: { type: 'json_schema' as const, schema: ask.schema as Record<string, unknown> } }
+  const format =
+    ask.schema === null ? {} : { format: { type: 'json_schema' as const, schema: ask.schema as Record<string, unknown> } }
   const effort = ask.effort === null ? {} : { effort: ask.effort as 'medium' }
   const config = { ...effort, ...format }
   return {

@@ -48,9 +48,7 @@ function answer({ output, status, incomplete_details: incomplete, usage }: Answe
   const reason = incomplete?.reason === 'max_output_tokens' ? 'length' : String(incomplete?.reason)
   return {
     text: contents.map((content) => (content.type === 'output_text' ? content.text : '')).join(''),
-    thoughts: output
-      .flatMap((item) => (item.type === 'reasoning' ? item.summary.map((part) => part.text) : []))
-      .join('\n\n'),
+    thoughts: output.flatMap((item) => (item.type === 'reasoning' ? item.summary.map((part) => part.text) : [])).join('\n\n'),
     refusal,
     calls,
     finish: status === 'completed' ? completed : status === 'incomplete' ? reason : String(status),
@@ -113,7 +111,10 @@ function items(turn: Turn): object[] {
       const [only] = piece.pieces
       const output = piece.pieces.length === 1 && only?.t === 'text' ? only.text : piece.pieces.map(part)
       out.push({ type: 'function_call_output', call_id: piece.id, output })
-    } else content.push(turn.role === 'user' ? part(piece) : { type: 'output_text', text: (piece as { text: string }).text, annotations: [] })
+    } else
+      content.push(
+        turn.role === 'user' ? part(piece) : { type: 'output_text', text: (piece as { text: string }).text, annotations: [] },
+      )
   }
   if (content.length === 0) return out
   const message = { type: 'message', role: turn.role, content }

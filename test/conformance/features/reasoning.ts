@@ -5,10 +5,14 @@ import type { Reply } from '../../../adapters/testing/replies/reply.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Cell } from '../cell.ts'
 import { type Ask, ask, type Piece, type Turn, user } from '../neutral.ts'
-import { REASONING_MODELS } from '../world.ts'
+import type { Note } from '../represent.ts'
+import { READERS, REASONING_MODELS } from '../world.ts'
 import type { Feature } from './feature.ts'
 
-const SECRETS = [Buffer.from('first secret of the vendor').toString('base64'), Buffer.from('second secret +/ü').toString('base64')]
+const SECRETS = [
+  Buffer.from('first secret of the vendor').toString('base64'),
+  Buffer.from('second secret +/ü').toString('base64'),
+]
 const TOOLS = [
   {
     name: 'get_weather',
@@ -60,27 +64,64 @@ function pieces(upstream: Dialect, reply: Reply, secret: string): Piece[] {
   return [
     signed ? { ...thought, secret } : thought,
     ...(reply.text === undefined ? [] : [{ t: 'text' as const, text: reply.text, ...own }]),
-    ...(reply.toolCalls ?? []).map(({ id, name, args }) => ({ t: 'call' as const, id, name, args: JSON.parse(args) as unknown, ...own })),
+    ...(reply.toolCalls ?? []).map(({ id, name, args }) => ({
+      t: 'call' as const,
+      id,
+      name,
+      args: JSON.parse(args) as unknown,
+      ...own,
+    })),
   ]
 }
 
 /** What of the history comes back to the upstream, by the rules. */
 function replayed(asked: Ask, cell: Cell): Ask {
   if (cell.same) return asked
-  return { ...asked, turns: asked.turns.map((turn) => (turn.role === 'assistant' ? { ...turn, pieces: left(turn.pieces, cell) } : turn)) }
+  return {
+    ...asked,
+    turns: asked.turns.map((turn) => (turn.role === 'assistant' ? { ...turn, pieces: left(turn.pieces, cell) } : turn)),
+  }
 }
 
-function left(said: readonly Piece[], { caller, upstream, note }: Cell): Piece[] {
-  return said.filter((piece) => piece.t !== 'thought' || (caller !== 'chat' && upstream !== 'generate_content') || note === undefined)
+function left(said: readonly Piece[], cell: Cell): Piece[] {
+  const calls = said.some((piece) => piece.t === 'call')
+  return said.flatMap((piece): Piece[] => {
+    if (piece.t === 'thought') return thought(piece, calls, cell)
+    if (piece.t !== 'text' || piece.secret === undefined) return [piece]
+    cell.note('text_secret')
+    return [{ t: 'text', text: piece.text }]
+  })
+}
+
+function thought(piece: Piece & { t: 'thought' }, calls: boolean, cell: Cell): Piece[] {
+  const without = (note: Note): Piece[] => {
+    cell.note(note)
+    return []
+  }
+  if (cell.upstream === 'generate_content') return without('thoughts_unsigned')
+  if (cell.upstream === 'chat') return calls ? [piece] : without('thoughts_on_calls')
+  if (cell.caller === 'chat') return without('secret_kept_back')
+  if (cell.upstream === 'messages') return [piece]
+  cell.note('thoughts_in_secret')
+  return [{ ...piece, text: '' }]
 }
 
 async function checkLeaks(cell: Cell, history: Ask): Promise<void> {
-  const foreign: Dialect[] = (['messages', 'responses', 'generate_content', 'chat'] as const).filter((other) => other !== cell.upstream)
+  const foreign: Dialect[] = (['messages', 'responses', 'generate_content', 'chat'] as const).filter(
+    (other) => other !== cell.upstream,
+  )
   for (const other of foreign) {
     cell.model = REASONING_MODELS[other]
     const { observed, text } = await cell.send(history, { kind: 'reply', reply: { text: 'As you like.' } })
     expect(observed.failure).toBeNull()
-    for (const secret of [...SECRETS, 'gw1.', 'Z3cx']) expect(text, `${other} sees a secret of ${cell.upstream}`).not.toContain(secret)
+    const asked = READERS[other](cell.world.upstream.requests[0]!)
+    // Unsigned thoughts are refused by Anthropic, and unknown items by OpenAI.
+    if (other === 'messages' || other === 'responses') {
+      const thoughts = asked.turns.flatMap((turn) => turn.pieces).filter((piece) => piece.t === 'thought')
+      expect(thoughts, `thoughts of ${cell.upstream} at ${other}`).toEqual([])
+    }
+    for (const secret of [...SECRETS, 'gw1.', 'Z3cx'])
+      expect(text, `${other} sees a secret of ${cell.upstream}`).not.toContain(secret)
   }
   cell.model = REASONING_MODELS[cell.upstream]
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
+import { wrapSignature } from '../../../../core/lib/signature.ts'
 import { callsOf, hop, splice, thrown } from './support.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]
@@ -170,5 +171,22 @@ describe('the byte lane of a chat request', () => {
       splice({ model: 'm', messages: [{ role: 'developer', content: 'x' }] }, hop({ quirks: { developerRole: false } })).wire
         .messages[0],
     ).toEqual({ role: 'system', content: 'x' })
+  })
+  it('golden 44: a call’s secret of another vendor goes, one of the chat vendor stays', () => {
+    const call = (value: string) => ({
+      id: 'c1',
+      type: 'function',
+      function: { name: 'f', arguments: '{"n":12345678901234567890}' },
+      extra_content: { google: { thought_signature: value } },
+    })
+    const body = (...calls: object[]) => ({
+      model: 'some-model',
+      messages: [{ role: 'assistant', content: null, tool_calls: calls }],
+    })
+    const { extra_content: _, ...bare } = call('')
+    const envelope = wrapSignature({ dialect: 'generate_content', modelFamily: 'gemini', value: 's' })
+    expect(splice(body(call(envelope), call('own'))).text).toBe(JSON.stringify(body(bare, call('own'))))
+    const many = Array.from({ length: 12 }, () => call(envelope))
+    expect(splice(body(...many)).wire.messages[0]?.tool_calls).toEqual(many.map(() => bare))
   })
 })

@@ -141,3 +141,12 @@ it('an unknown model gets what the caller said, in the plainest form', () => {
     output_config: { effort: 'low' },
   })
 })
+
+it('replays signed thinking whose text another dialect kept as a summary', () => {
+  const signature = { dialect: 'messages' as const, modelFamily: 'claude', value: 'EqQB' }
+  const said = assistant({ t: 'reasoning', text: '', summary: ['They want it.'], signature }, 'Done.')
+  expect((encode({ source: 'responses', messages: [user('x'), said, user('y')] }).messages as JsonObject[])[1]?.content).toEqual([
+    { type: 'thinking', thinking: 'They want it.', signature: 'EqQB' },
+    { type: 'text', text: 'Done.' },
+  ])
+})

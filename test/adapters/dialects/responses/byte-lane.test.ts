@@ -146,4 +146,13 @@ describe('responses: the byte lane', () => {
     driver.spliceRequest(body, hop(), headerBag([]))
     expect(body.get('input')).toEqual([input[0], input[2], { type: 'message', role: 'assistant', content: [] }])
   })
+  it('golden 44: thoughts without a secret, under an id that the gateway made up, are taken out', () => {
+    const input = [
+      { type: 'reasoning', id: 'rs_0123456789abcdefABCDEF01', summary: [{ type: 'summary_text', text: 'hm' }] },
+      { type: 'reasoning', id: 'rs_68f2c1d5b0c08190a1b2c3d4e5f607180011223344556677', summary: [] },
+    ]
+    const body = wireBody(JSON.stringify({ model: 'm', input }))
+    driver.spliceRequest(body, hop(), headerBag([]))
+    expect(body.get('input')).toEqual([input[1]])
+  })
 })

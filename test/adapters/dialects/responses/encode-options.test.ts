@@ -139,20 +139,20 @@ describe('responses: encoding tools and options', () => {
         encode(
           request({ messages: [user({ t: 'audio', src: { kind: 'base64', data: 'x', mime: 'audio/wav' }, format: 'wav' })] }),
         ),
-      'messages',
+      'input',
     )
-    rejects(() => encode(request({ messages: [user({ t: 'video', src: { kind: 'url', url: 'https://x' } })] })), 'messages')
+    rejects(() => encode(request({ messages: [user({ t: 'video', src: { kind: 'url', url: 'https://x' } })] })), 'input')
     rejects(() => encode(request({ source: 'messages', maxTokens: 0 })), 'max_tokens')
     rejects(() => encode(request({ source: 'messages', ext: { messages: { mcp_servers: [] } } })), 'mcp_servers')
     rejects(
       () => encode(request({ source: 'messages', messages: [user({ t: 'document', src: { kind: 'file', id: 'file_x' } })] })),
-      'messages',
+      'input',
     )
     rejects(
       () => encode(request({ source: 'generate_content', ext: { generate_content: { cachedContent: 'c' } } })),
       'cachedContent',
     )
-    rejects(() => encode(request({ messages: [user({ t: 'image', src: { kind: 'uri', uri: 'gs://b/x' } })] })), 'messages')
+    rejects(() => encode(request({ messages: [user({ t: 'image', src: { kind: 'uri', uri: 'gs://b/x' } })] })), 'input')
   })
 
   it('rule 6: sampling goes on models that reason, unless reasoning is off', () => {

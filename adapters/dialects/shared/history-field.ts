@@ -1,0 +1,7 @@
+// The caller's own name for the conversation: what a refusal of something in it names as its param.
+import type { Dialect } from '../../../core/types/canonical.ts'
+
+export function historyField(caller: Dialect): 'messages' | 'input' | 'contents' {
+  if (caller === 'generate_content') return 'contents'
+  return caller === 'responses' ? 'input' : 'messages'
+}

@@ -1,0 +1,75 @@
+// Addresses at which nothing good happens: a port that refuses, one that never completes the TCP handshake, one that
+// accepts and stays silent.
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { Worker } from 'node:worker_threads'
+
+export interface FaultyAddress {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** A port on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}
+
+/** SYNs stay unanswered: the accept queue of a listener whose thread sleeps is full. */
+export async function tarpit(): Promise<FaultyAddress> {
+  const gate = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(SLEEPING_LISTENER, { eval: true, workerData: gate })
+  const port = await new Promise<number>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  await Promise.race(fillers.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+  return {
+    port,
+    async close() {
+      for (const socket of fillers) socket.destroy()
+      Atomics.store(gate, 0, 1)
+      Atomics.notify(gate, 0)
+      await worker.terminate()
+    },
+  }
+}
+
+const SLEEPING_LISTENER = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const server = require('node:net').createServer()
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port)
+    setImmediate(() => Atomics.wait(workerData, 0, 0))
+  })
+`
+
+/** Accepts and says nothing: a TLS handshake that stalls, headers that never come. */
+export async function silentPort(): Promise<FaultyAddress> {
+  return rawServer(() => {})
+}
+
+/** A TCP server that does to each connection what it is told. */
+export async function rawServer(onSocket: (socket: Socket) => void): Promise<FaultyAddress> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    onSocket(socket)
+  })
+  return {
+    port: await listening(server),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+export function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+}

@@ -1,0 +1,17 @@
+// A plugin that lives beside the configuration: one log line per finished request. Change this file or the configuration,
+// save, and the running gateway sets the new plugin up and tears the old one down.
+import { definePlugin } from 'hookgate'
+import { z } from 'zod'
+
+export const auditTrail = definePlugin({
+  name: 'audit-trail',
+  config: z.object({ team: z.string() }),
+  // A setting may be changed at run time, unless the file pins it.
+  settings: { 'audit_trail.failures_only': z.boolean().default(false) },
+  setup(gateway, { team }) {
+    gateway.hook('settled', (ctx, { status, usage }) => {
+      if (gateway.settings.get('audit_trail.failures_only') && status < 400) return
+      gateway.log.info('audit', { team, request: ctx.id, model: ctx.requestedModel, status, tokens: usage.total })
+    })
+  },
+})

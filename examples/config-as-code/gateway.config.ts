@@ -1,0 +1,21 @@
+// Everything a deployment says about its gateway, under version control; secrets are references, never values.
+//
+//   OPENAI_API_KEY=… ANTHROPIC_API_KEY=… npm start -- --config examples/config-as-code/gateway.config.ts
+import { defineConfig, pin, preset, secret } from 'hookgate'
+import { auditTrail } from './audit-trail.ts'
+
+export default defineConfig({
+  profile: 'local',
+  plugins: [...preset({ stripUnsupported: { enabled: true } }), auditTrail({ team: 'search' })],
+  connections: {
+    // Two accounts of one provider: the first that can answer does.
+    openai: { provider: 'openai', apiKey: secret.env('OPENAI_API_KEY'), allowedModels: ['gpt-*'] },
+    'openai-backup': { provider: 'openai', apiKey: secret.env('OPENAI_BACKUP_KEY'), enabled: false },
+    anthropic: { provider: 'anthropic', apiKey: secret.env('ANTHROPIC_API_KEY') },
+    ollama: { provider: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1' },
+    echo: { provider: 'echo' },
+  },
+  settings: { 'audit_trail.failures_only': pin(false) },
+  // Boot options by the camelCase name of their variable; the environment wins.
+  options: { streamHeartbeatMs: 10_000, upstreamIdleTimeoutMs: 60_000 },
+})

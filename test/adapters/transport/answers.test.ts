@@ -1,0 +1,200 @@
+// What comes back over HTTP: informational answers, redirects, compression, size caps, back-pressure, aborts.
+import { createServer, type ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listening, rawServer } from '../../../adapters/testing/network-faults.ts'
+import { undiciTransport } from '../../../adapters/transport/undici.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { call, wireRequest } from './support.ts'
+
+const transport = undiciTransport({ maxResponseBytes: 100_000 })
+let answer: (res: ServerResponse, headers: Record<string, unknown>) => void = () => {}
+let requests = 0
+const server = createServer((req, res) => {
+  requests++
+  req.resume().on('end', () => answer(res, req.headers))
+})
+let url = ''
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await listening(server)}/`
+})
+afterAll(async () => {
+  await transport.close()
+  server.closeAllConnections()
+  server.close()
+})
+
+const encoded = (encoding: string, body: Buffer, more: { stream?: boolean } = {}) => {
+  answer = (res) => res.writeHead(200, { 'content-encoding': encoding }).end(body)
+  return call(transport, url, more)
+}
+
+describe('row 19: informational answers', () => {
+  it.each([102, 103])('%i is not the answer', async (status) => {
+    answer = (res) => {
+      if (status === 102) res.writeProcessing()
+      else res.writeEarlyHints({ link: '</a.css>; rel=preload' })
+      res.end('the answer')
+    }
+    const seen = await call(transport, url)
+    expect([seen.status, seen.body.toString(), seen.calls]).toEqual([200, 'the answer', ['head', 'data', 'end']])
+  })
+
+  it('100 that nobody asked for is not the answer either', async () => {
+    answer = (res) => {
+      res.writeContinue()
+      res.end('the answer')
+    }
+    const seen = await call(transport, url)
+    expect([seen.status, seen.body.toString()]).toEqual([200, 'the answer'])
+  })
+})
+
+describe('row 20: redirects', () => {
+  it.each([301, 302, 303, 307, 308])('%i is handed over, not followed', async (status) => {
+    answer = (res) => res.writeHead(status, { location: url }).end('moved')
+    const before = requests
+    const seen = await call(transport, url, { headers: ['authorization', 'Bearer sk-secret'] })
+    expect([seen.status, seen.body.toString()]).toEqual([status, 'moved'])
+    expect(requests - before).toBe(1)
+  })
+})
+
+describe('row 18: compression nobody asked for', () => {
+  const body = Buffer.from('{"said":"hello"}')
+  it.each([
+    ['gzip', gzipSync(body)],
+    ['x-gzip', gzipSync(body)],
+    ['br', brotliCompressSync(body)],
+    ['deflate', deflateSync(body)],
+    ['identity', body],
+  ])('%s is decoded', async (encoding, bytes) => {
+    const seen = await encoded(encoding, bytes)
+    expect([seen.calls, seen.body.toString()]).toEqual([['head', 'data', 'end'], body.toString()])
+  })
+
+  it('asks for identity is the caller’s business: an unknown encoding is 502', async () => {
+    for (const encoding of ['compress', 'gzip, br', 'zstd-x']) {
+      const seen = await encoded(encoding, body)
+      expect(seen.error, encoding).toMatchObject({ status: 502, upstream: { kind: 'protocol' } })
+    }
+  })
+
+  it('broken and cut bodies are 502', async () => {
+    for (const bytes of [Buffer.from('not gzip'), gzipSync(body).subarray(0, 15)]) {
+      const seen = await encoded('gzip', bytes)
+      expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'protocol' } })
+    }
+  })
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(80 << 20)), true],
+    ['br', brotliCompressSync(Buffer.alloc(80 << 20)), true],
+    ['gzip', gzipSync(Buffer.alloc(80 << 20)), false],
+  ] as const)('a %s bomb ends early (stream: %s)', async (encoding, bytes, stream) => {
+    const seen = await encoded(encoding, bytes, { stream })
+    expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'protocol' } })
+    expect(seen.body.length).toBeLessThan(2 << 20)
+  })
+})
+
+describe('row 51: sizes', () => {
+  it('a non-stream answer over the cap is 502 and the socket goes', async () => {
+    let closed = false
+    answer = (res) => {
+      res.on('close', () => {
+        closed = true
+      })
+      res.writeHead(200)
+      const more = (): void => {
+        while (!res.destroyed && res.write(Buffer.alloc(16_384))) {}
+        if (!res.destroyed) res.once('drain', more)
+      }
+      more()
+    }
+    const seen = await call(transport, url)
+    expect(seen.error).toMatchObject({ status: 502, message: 'The upstream answer is larger than the limit.' })
+    expect(seen.body.length).toBeLessThanOrEqual(100_000)
+    await expect.poll(() => closed).toBe(true)
+  })
+
+  it('a stream is bounded by its reader instead', async () => {
+    answer = (res) => res.end(Buffer.alloc(300_000))
+    const seen = await call(transport, url, { stream: true })
+    expect([seen.body.length, seen.error]).toEqual([300_000, null])
+  })
+})
+
+describe('the reader', () => {
+  it('pauses the socket while it is not ready', async () => {
+    let written = 0
+    let wide = false
+    answer = (res) => {
+      const more = (): void => {
+        while (!res.destroyed && res.write(Buffer.alloc(65_536))) written += 65_536
+        wide = true
+        if (!res.destroyed) res.once('drain', more)
+      }
+      more()
+    }
+    let release = (): void => {}
+    let chunks = 0
+    const sent = transport.send(wireRequest(url, { stream: true }), {
+      head() {},
+      data() {
+        chunks++
+        return new Promise((resolve) => {
+          release = resolve
+        })
+      },
+      end() {},
+      error() {},
+    })
+    await expect.poll(() => chunks).toBe(1)
+    let before = -1
+    // The kernel's buffers fill up; then nothing moves any more.
+    await expect.poll(() => written === before || ((before = written), false), { interval: 60 }).toBe(true)
+    expect([chunks, wide]).toEqual([1, true])
+    expect(written).toBeLessThan(16 << 20)
+    release()
+    await expect.poll(() => chunks).toBe(2)
+    sent.abort(GatewayError.clientGone())
+  })
+
+  it('hears nothing after it has aborted', async () => {
+    const calls: string[] = []
+    let gone = 0
+    answer = (res) => {
+      res.on('close', () => {
+        gone = performance.now()
+      })
+      res.write('first')
+    }
+    const sent = transport.send(wireRequest(url, { stream: true }), {
+      head: () => void calls.push('head'),
+      data: () => void calls.push('data') as undefined,
+      end: () => void calls.push('end'),
+      error: () => void calls.push('error'),
+    })
+    await expect.poll(() => calls).toEqual(['head', 'data'])
+    const at = performance.now()
+    sent.abort(GatewayError.clientGone())
+    await expect.poll(() => gone).toBeGreaterThan(0)
+    expect(gone - at).toBeLessThan(100)
+    expect(calls).toEqual(['head', 'data'])
+  })
+
+  it('may abort before the connection stands', async () => {
+    const raw = await rawServer(() => {})
+    const calls: string[] = []
+    const sent = transport.send(wireRequest(`http://127.0.0.1:${raw.port}/`), {
+      head: () => void calls.push('head'),
+      data: () => undefined,
+      end: () => void calls.push('end'),
+      error: () => void calls.push('error'),
+    })
+    sent.abort(GatewayError.clientGone())
+    await raw.close()
+    expect(calls).toEqual([])
+  })
+})

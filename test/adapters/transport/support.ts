@@ -1,0 +1,57 @@
+// One upstream call over a transport, gathered.
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { HeaderBag, Transport, WireRequest } from '../../../core/types/ports.ts'
+
+export interface Gathered {
+  status: number | null
+  headers: HeaderBag | null
+  body: Buffer
+  error: GatewayErrorShape | null
+  /** What the handler was told, in order. */
+  calls: string[]
+  ms: number
+}
+
+export function wireRequest(url: string, more: Partial<WireRequest> = {}): WireRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: ['content-type', 'application/json'],
+    body: [Buffer.from('{}')],
+    proxyUrl: null,
+    connectTimeoutMs: 2000,
+    stream: false,
+    ...more,
+  }
+}
+
+export function call(transport: Transport, url: string, more: Partial<WireRequest> = {}): Promise<Gathered> {
+  return new Promise((resolve) => {
+    const started = performance.now()
+    const chunks: Uint8Array[] = []
+    const seen: Gathered = { status: null, headers: null, body: Buffer.alloc(0), error: null, calls: [], ms: 0 }
+    const done = (how: string): void => {
+      seen.calls.push(how)
+      seen.body = Buffer.concat(chunks)
+      seen.ms = performance.now() - started
+      resolve(seen)
+    }
+    transport.send(wireRequest(url, more), {
+      head(status, headers) {
+        seen.calls.push('head')
+        seen.status = status
+        seen.headers = headers
+      },
+      data(chunk) {
+        if (seen.calls.at(-1) !== 'data') seen.calls.push('data')
+        chunks.push(chunk)
+        return undefined
+      },
+      end: () => done('end'),
+      error(error) {
+        seen.error = error
+        done('error')
+      },
+    })
+  })
+}
