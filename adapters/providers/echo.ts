@@ -2,7 +2,8 @@
 // work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
 
 import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
-import type { CanonicalRequest, CanonicalResponse, Frozen, Part } from '../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { Hop } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import type { Emit, StreamSource } from '../../core/types/stream.ts'

@@ -106,7 +106,10 @@ class Exchange implements Dispatcher.DispatchHandler {
       })
     }
     // Most answers are good, and nobody reads the headers of those.
-    this.#handler.head(status, headerBag(() => flatten(headers)))
+    this.#handler.head(
+      status,
+      headerBag(() => flatten(headers)),
+    )
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

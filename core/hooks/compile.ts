@@ -1,5 +1,6 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
-import type { Awaitable, CanonicalResponse, Frozen } from '../types/canonical.ts'
+import type { CanonicalResponse } from '../types/answer.ts'
+import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'
 import type { HookName } from '../types/hooks.ts'
 import type { Unit } from '../types/ports.ts'

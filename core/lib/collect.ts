@@ -1,6 +1,7 @@
 // A canonical stream and a canonical response are the same answer: collect() folds one into the other, replay() unfolds it.
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { CanonicalResponse, Choice, Frozen, Part, Usage } from '../types/canonical.ts'
+import type { CanonicalResponse, Choice, Usage } from '../types/answer.ts'
+import type { Frozen, Part } from '../types/canonical.ts'
 import type { Emit, PartKind, StreamEvent } from '../types/stream.ts'
 import { noUsage } from './token-estimate.ts'
 

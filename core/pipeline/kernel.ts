@@ -1,6 +1,7 @@
 // What every exchange of one gateway shares. Built once by createGateway; only `generation` changes.
 
 import type { RouteTable } from '../http/data-routes.ts'
+import type { Bag } from '../lib/bag.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { Dialect } from '../types/canonical.ts'
@@ -8,7 +9,6 @@ import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
-import type { Bag } from '../lib/bag.ts'
 import type { RequestState } from './context.ts'
 import type { Ticker } from './ticker.ts'
 

@@ -1,6 +1,7 @@
 // A whole answer as a stream: caches, local providers, and upstreams that answered JSON where a stream was asked.
 import { replay } from '../lib/collect.ts'
-import type { CanonicalResponse, Frozen, Usage } from '../types/canonical.ts'
+import type { CanonicalResponse, Usage } from '../types/answer.ts'
+import type { Frozen } from '../types/canonical.ts'
 import type { StreamSource } from '../types/stream.ts'
 
 /** Every event at once; back-pressure applies after the whole. */

@@ -1,7 +1,7 @@
 // The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
 import { deepFreeze } from '../lib/deep-freeze.ts'
 import { estimateUsage, noUsage } from '../lib/token-estimate.ts'
-import type { Usage } from '../types/canonical.ts'
+import type { Usage } from '../types/answer.ts'
 import type { Outcome, Step } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { RequestState } from './context.ts'

@@ -1,5 +1,6 @@
 // One request's life as plugins see it.
-import type { CanonicalRequest, Dialect, Frozen, Operation, Usage } from './canonical.ts'
+import type { Usage } from './answer.ts'
+import type { CanonicalRequest, Dialect, Frozen, Operation } from './canonical.ts'
 import type { Hop, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HeaderBag, Ingress } from './ports.ts'

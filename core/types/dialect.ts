@@ -1,5 +1,6 @@
 // The dialect port: what an adapter in adapters/dialects implements, and the facts of one hop.
-import type { CanonicalRequest, CanonicalResponse, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
+import type { CanonicalResponse } from './answer.ts'
+import type { CanonicalRequest, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
 import type { HeaderBag } from './ports.ts'
 import type { Emit, StreamEvent, StreamFacts } from './stream.ts'

@@ -1,5 +1,6 @@
 // The closed hook catalogue (ARCHITECTURE B.3). A hook's kind is part of its contract.
-import type { Awaitable, CanonicalResponse, Frozen } from './canonical.ts'
+import type { CanonicalResponse } from './answer.ts'
+import type { Awaitable, Frozen } from './canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'
 import type { Unit } from './ports.ts'
 import type { Result } from './result.ts'

@@ -1,5 +1,6 @@
 // What answers a request, wherever it arose: an upstream, a cache, a plugin.
-import type { CanonicalResponse, Dialect, Frozen } from './canonical.ts'
+import type { CanonicalResponse } from './answer.ts'
+import type { Dialect, Frozen } from './canonical.ts'
 import type { WireBody } from './dialect.ts'
 import type { Sink } from './ports.ts'
 import type { StreamSource } from './stream.ts'

@@ -1,6 +1,7 @@
 // The canonical stream: events, and the push interfaces that carry them. Everything is synchronous per event;
 // the only awaits of a stream are one per network read (back-pressure) and `stream:batch`.
-import type { Annotation, Finish, Json, Part, Signature, Usage } from './canonical.ts'
+import type { Finish, Usage } from './answer.ts'
+import type { Annotation, Json, Part, Signature } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
 
 export type PartKind = 'text' | 'reasoning' | 'redacted' | 'tool_call' | 'refusal' | 'audio' | 'image' | 'server_tool'

@@ -20,7 +20,11 @@ export const connections = definePlugin({
     for (const list of byProvider.values()) list.sort((a, b) => a.connection.priority - b.connection.priority)
     const secrets = new Map(configuration.connections.map(({ connection, secret }) => [connection.id, secret]))
 
-    const unrestricted = new Map([...byProvider].filter(([, list]) => list.every(({ connection }) => connection.allowedModels.length === 0)).map(([id, list]) => [id, list.map(({ connection }) => connection)]))
+    const unrestricted = new Map(
+      [...byProvider]
+        .filter(([, list]) => list.every(({ connection }) => connection.allowedModels.length === 0))
+        .map(([id, list]) => [id, list.map(({ connection }) => connection)]),
+    )
 
     const service: ConnectionService = {
       list: (provider, model) =>

@@ -1,9 +1,9 @@
 // GATEWAY_STRIP_UNSUPPORTED_FIELDS: an upstream that refuses one field by name is asked again without exactly that field,
 // once per field, on the same account (SPEC "Cross-provider parameter mapping").
 import { z } from 'zod'
-import type { Result } from '../../core/types/result.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { Result } from '../../core/types/result.ts'
 
 /** RELIABILITY row 21: more refusals than this are not about fields any more. */
 const MAX_FIELDS = 5

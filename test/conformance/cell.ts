@@ -60,7 +60,8 @@ export class Cell {
   }
 
   /** Asks, and checks what either side saw. `expected`: what the upstream should see where rules do not tell. */
-  async exchange(meant: Ask, reply: Reply, expected?: (ask: Ask) => Ask): Promise<Exchange> {
+  async exchange(meant: Ask, scripted: Reply, expected?: (ask: Ask) => Ask): Promise<Exchange> {
+    const reply = { model: 'vendor-model-2026-11', ...scripted }
     const asked = express(this.caller, meant, 'client').value
     const exchange = await this.send(asked, replied(reply))
     const { observed, received } = exchange

@@ -49,6 +49,8 @@ export interface Tokens {
 }
 
 export interface Answer {
+  /** The upstream's own word for the model. */
+  model: string
   text: string
   thoughts: string
   refusal: string
@@ -77,6 +79,7 @@ export function meaning(reply: Reply): Answer {
   const calls = (reply.toolCalls ?? []).map(({ id, name, args }) => ({ id, name, args: JSON.parse(args) as unknown }))
   const finish = reply.finish ?? (calls.length > 0 ? 'tool_calls' : reply.refusal === undefined ? 'stop' : 'refusal')
   return {
+    model: reply.model ?? '',
     text: reply.text ?? '',
     thoughts: reply.reasoning?.text ?? '',
     refusal: reply.refusal ?? '',

@@ -1,5 +1,6 @@
 // One choice of a chat stream: deltas → canonical parts. Order inside a delta: reasoning, text, refusal, media, calls.
-import type { Finish, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import type { PartWriter } from '../shared/parts.ts'

@@ -1,6 +1,7 @@
 // A whole chat answer → canonical.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Choice, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, decodeReasoning } from './decode-assistant.ts'

@@ -1,6 +1,7 @@
 // One choice of the stream a chat caller reads.
 import { byteLength } from '../../../core/lib/bytes.ts'
-import type { Annotation, Finish, Part, Signature } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
+import type { Annotation, Part, Signature } from '../../../core/types/canonical.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import type { ChunkWriter } from './chunk.ts'
 import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember } from './encode-answer.ts'

@@ -1,5 +1,6 @@
 // Canonical → a whole chat answer, with every member that the published schema requires.
-import type { CanonicalResponse, Choice, Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { answerId, encodeAnnotation, encodeCall, encodeImage, encodeLogprobs } from './encode-answer.ts'
 import { encodeFinish } from './finish.ts'

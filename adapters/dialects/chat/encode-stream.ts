@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
-import type { Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'

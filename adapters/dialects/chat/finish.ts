@@ -1,5 +1,5 @@
 // finish_reason in both directions (DIALECTS 2.5), with the words that compatible vendors use.
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 import { settleFinish } from '../shared/finish.ts'
 
 const FROM_WIRE: Readonly<Record<string, Finish>> = {

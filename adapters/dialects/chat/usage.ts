@@ -1,5 +1,6 @@
 // Usage in both directions. Wire totals are inclusive already (DIALECTS 2.5); vendors differ in where they put them.
-import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
 import { isObject } from './read.ts'
 

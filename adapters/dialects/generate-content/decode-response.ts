@@ -1,7 +1,8 @@
 // A whole upstream answer → canonical, through the same reader as a stream of one item.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
-import type { CanonicalResponse, Choice, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { errorOf, isErrorBody } from './errors.ts'

@@ -1,6 +1,7 @@
 // Canonical answer → a GenerateContentResponse.
 import { stringify } from '../../../core/lib/raw-json.ts'
-import type { Annotation, CanonicalResponse, Choice, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { Annotation, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'
 import { finishReason } from './finish.ts'

@@ -1,7 +1,8 @@
 // Canonical events → stream items for Gemini callers. Parts are increments, function calls go out whole; finish reasons
 // and the final usage stand only on the last item, which waits for `end` because usage may come after the finish.
 import { stringify } from '../../../core/lib/raw-json.ts'
-import type { Annotation, Finish, Json, Part, Signature, ToolCallPart, Usage } from '../../../core/types/canonical.ts'
+import type { Finish, Usage } from '../../../core/types/answer.ts'
+import type { Annotation, Json, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
 import { responseId } from './encode-response.ts'

@@ -2,7 +2,8 @@
 // on, data over several lines, no blank line at the end) and, for array callers, all of them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../core/lib/bytes.ts'
-import type { Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { FrameFilter, Hop, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'

@@ -1,5 +1,5 @@
 // finishReason ↔ canonical finish (DIALECTS 2.3, 2.5).
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 
 const FILTERED: Finish = 'content_filter'

@@ -2,7 +2,8 @@
 // every chunk: a finish that may be one of those is held until close(), any other ends its choice at once.
 import { rawAt } from '../../../core/lib/json-path.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
-import type { Json, JsonObject, Part, Signature, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'

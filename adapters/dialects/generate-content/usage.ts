@@ -1,6 +1,7 @@
 // usageMetadata ↔ inclusive canonical usage (DIALECTS 2.3, 2.5): the prompt includes the cache, the candidates exclude the
 // thoughts, tool-use prompts are counted apart.
-import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, listField } from './fields.ts'
 
 const COUNTERS = [

@@ -1,6 +1,7 @@
 // An upstream's whole answer → canonical, and the facts of it that the byte lane needs.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Choice, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { DialectDriver, Hop, WireBody } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import { decodeContent } from './decode-block.ts'

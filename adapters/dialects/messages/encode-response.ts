@@ -1,15 +1,8 @@
 // Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wrapSignature } from '../../../core/lib/signature.ts'
-import type {
-  CanonicalResponse,
-  Frozen,
-  JsonObject,
-  Part,
-  ReasoningPart,
-  Signature,
-  ToolCallPart,
-} from '../../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../../core/types/answer.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import type { Block } from './block.ts'

@@ -1,6 +1,6 @@
 // Canonical events → SSE for a caller of this dialect: message_start, blocks strictly one after the other with indexes
 // 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
-import type { Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'

@@ -1,5 +1,6 @@
 // stop_reason in both directions (DIALECTS 2.5), and the stop_details that go with a refusal.
-import type { Choice, Finish, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Choice, Finish } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { settleFinish } from '../shared/finish.ts'
 import { isObject } from './fields.ts'
 

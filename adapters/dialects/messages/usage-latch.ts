@@ -1,7 +1,8 @@
 // Token counts of a stream, whoever of message_start and message_delta tells the truth (DIALECTS 2.2.5). Anthropic counts
 // the prompt first; Qwen and Kimi put the full prompt there and the real split at the end; MiniMax starts with zero.
 // The result does not depend on the order of the reports.
-import type { Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'
 
 export class UsageLatch {

@@ -1,6 +1,7 @@
 // Token counts in both directions: `input_tokens` is exclusive of the cache here, the canonical total is inclusive.
 import { noUsage } from '../../../core/lib/token-estimate.ts'
-import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { UsageLatch } from './usage-latch.ts'
 
 /** Null when the upstream reported none, or nothing that can be true. */

@@ -1,6 +1,7 @@
 // An upstream's response object → canonical response, and its outcome for both lanes and the stream.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Finish, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Finish } from '../../../core/types/answer.ts'
+import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import { hasToolCall, settleFinish } from '../shared/finish.ts'
 import { decodeItem } from './decode-items.ts'

@@ -1,5 +1,6 @@
 // Canonical response → the caller's response object. Neighbouring texts of one message stay one message item.
-import type { CanonicalResponse, Choice, Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { encodeAnnotation } from './annotations.ts'
 import { isObject } from './fields.ts'

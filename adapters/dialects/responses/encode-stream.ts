@@ -2,7 +2,8 @@
 // the whole output as it was streamed. Output indexes are push order.
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
-import type { Finish, JsonObject, Part, Usage } from '../../../core/types/canonical.ts'
+import type { Finish, Usage } from '../../../core/types/answer.ts'
+import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'

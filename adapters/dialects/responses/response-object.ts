@@ -1,5 +1,6 @@
 // The response object around the output: every member the published schemas require, echoing the caller's request.
-import type { CanonicalRequest, Finish, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { encodeFormat } from './encode-options.ts'
 import { echoToolChoice, echoTools } from './encode-tools.ts'

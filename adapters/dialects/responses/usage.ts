@@ -1,6 +1,7 @@
 // Token counts: `input_tokens` and `output_tokens` are inclusive here, as in the canonical form.
 import { noUsage } from '../../../core/lib/token-estimate.ts'
-import type { Frozen, Json, JsonObject, Usage } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'
 

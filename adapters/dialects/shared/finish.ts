@@ -1,5 +1,6 @@
 // The rule every decoder applies after mapping a finish reason (DIALECTS 2.5, post-rule).
-import type { Finish, Part } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
+import type { Part } from '../../../core/types/canonical.ts'
 
 /** A client tool call turns `stop` into `tool_calls`; `tool_calls` without a call is `stop`; the rest stays. */
 export function settleFinish(finish: Finish, hasToolCall: boolean): Finish {

@@ -1,6 +1,6 @@
 // Replies as OpenAI's chat-completions endpoint sends them: every documented member, `usage: null` in each chunk, the
 // totals in a frame of their own. Reasoning text, which OpenAI never shows here, comes as DeepSeek's `reasoning_content`.
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
 const ID = 'chatcmpl-CfXq2hYk7Z0vQmT4sW9uR1aB3eD5'

@@ -1,6 +1,6 @@
 // Replies as Google's Gemini API sends them: parts as increments, usage on every chunk, the finish reason on the last one,
 // a signature on the first function call, else on a last empty text part.
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer, type ReplyToolCall } from './reply.ts'
 
 const RESPONSE_ID = 'mXc0aOzKJ4qXz7IPu6Gl8Q4'

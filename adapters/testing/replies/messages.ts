@@ -1,5 +1,5 @@
 // Replies as Anthropic's own API sends them: key order, event order, where usage sits, native ids.
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
 export const messagesReplies: ReplyRenderer = { json, frames, error, errorFrames }

@@ -1,5 +1,5 @@
 // What a scripted upstream answers, said once and rendered in any of the four dialects.
-import type { Finish } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/answer.ts'
 
 export interface ReplyToolCall {
   id: string

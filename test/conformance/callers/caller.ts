@@ -48,6 +48,11 @@ interface Recording {
   raw: Promise<string>
 }
 
+/** Clients tell answers apart by the form of the id. */
+export function checkId(id: string | undefined, form: RegExp): void {
+  if (id === undefined || !form.test(id)) throw new Error(`"${id}" is no id of this dialect.`)
+}
+
 /** A fetch that keeps what went through it. */
 export function recordingFetch(): Recording {
   const recording: Recording = {

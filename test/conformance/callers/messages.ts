@@ -1,7 +1,7 @@
 // The `@anthropic-ai/sdk` on /v1/messages.
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
-import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
 
 type Params = Anthropic.MessageCreateParamsNonStreaming
 
@@ -40,6 +40,7 @@ async function streamed(client: Anthropic, params: Params): Promise<Told> {
 }
 
 function answer(message: Anthropic.Message): Answer {
+  checkId(message.id, /^msg_/)
   const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   const refused = message.stop_reason === 'refusal'
   if (refused && message.stop_details?.type !== 'refusal') throw new Error('A refusal without stop_details.')
@@ -47,6 +48,7 @@ function answer(message: Anthropic.Message): Answer {
   const cacheRead = usage.cache_read_input_tokens ?? 0
   const cacheWrite = usage.cache_creation_input_tokens ?? 0
   return {
+    model: message.model,
     text: refused ? '' : text,
     thoughts: message.content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
     refusal: refused ? text : '',

@@ -1,7 +1,7 @@
 // The `openai` SDK on /v1/responses.
 import OpenAI, { APIError } from 'openai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
-import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming
 type Answered = OpenAI.Responses.Response
@@ -38,7 +38,8 @@ async function streamed(client: OpenAI, params: Params): Promise<Told> {
   return { answer: told, native: response.output, deltas }
 }
 
-function answer({ output, status, incomplete_details: incomplete, usage }: Answered): Answer {
+function answer({ id, model, output, status, incomplete_details: incomplete, usage }: Answered): Answer {
+  checkId(id, /^resp_/)
   const contents = output.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = contents.map((content) => (content.type === 'refusal' ? content.refusal : '')).join('')
   const calls = output.flatMap((item) =>
@@ -47,6 +48,7 @@ function answer({ output, status, incomplete_details: incomplete, usage }: Answe
   const completed = refusal !== '' ? 'refusal' : calls.length > 0 ? 'tool_calls' : 'stop'
   const reason = incomplete?.reason === 'max_output_tokens' ? 'length' : String(incomplete?.reason)
   return {
+    model,
     text: contents.map((content) => (content.type === 'output_text' ? content.text : '')).join(''),
     thoughts: output.flatMap((item) => (item.type === 'reasoning' ? item.summary.map((part) => part.text) : [])).join('\n\n'),
     refusal,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
 import { driver, freeze, hop, toolCall } from './support.ts'
 
 const USAGE: Usage = {

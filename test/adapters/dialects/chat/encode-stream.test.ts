@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Part, Usage } from '../../../../core/types/canonical.ts'
+import type { Usage } from '../../../../core/types/answer.ts'
+import type { Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import { callsOf, deltaOf, driver, encodeEvents, framesOf, hop, toolCall } from './support.ts'
 

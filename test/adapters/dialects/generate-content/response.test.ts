@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse, JsonObject, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../../../core/types/answer.ts'
+import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
 import { driver, freeze, hop, toolCall } from './support.ts'
 
 const body = (value: object) => wireBody(JSON.stringify(value))

@@ -5,7 +5,8 @@ import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts
 import { PartWriter } from '../../../../adapters/dialects/shared/parts.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
-import type { Finish, Part, Signature } from '../../../../core/types/canonical.ts'
+import type { Finish } from '../../../../core/types/answer.ts'
+import type { Part, Signature } from '../../../../core/types/canonical.ts'
 import type { Emit, StreamEvent } from '../../../../core/types/stream.ts'
 import { eventsOf, framesOf, testHop } from './fixtures.ts'
 

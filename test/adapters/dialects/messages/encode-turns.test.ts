@@ -157,7 +157,8 @@ it('golden 20: svg is refused, URLs pass, PDFs and text files are documents', ()
   expect(() => messagesOf([user(image({ kind: 'base64', mime: 'image/svg+xml', data: 'A' }))])).toThrow(
     expect.objectContaining({ param: 'messages' }),
   )
-  expect(() => messagesOf([user(image({ kind: 'uri', uri: 'gs://b/x.png' }))])).toThrow(expect.objectContaining({ status: 400 }))
+  for (const uri of ['gs://b/x.png', 'https://generativelanguage.googleapis.com/v1beta/files/abc'])
+    expect(() => messagesOf([user(image({ kind: 'uri', uri }))])).toThrow(expect.objectContaining({ status: 400 }))
   expect(() => messagesOf([user(image({ kind: 'file', id: 'file-1' }))])).toThrow(expect.objectContaining({ status: 400 }))
   expect(() => messagesOf([user({ t: 'audio', src: { kind: 'base64', mime: 'audio/wav', data: 'A' }, format: 'wav' })])).toThrow(
     /audio/,

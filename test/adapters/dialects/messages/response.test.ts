@@ -3,7 +3,8 @@ import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse, Choice, Part, Usage } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
+import type { Part } from '../../../../core/types/canonical.ts'
 import type { Hop } from '../../../../core/types/dialect.ts'
 import { deepFreeze, testHop } from './fixtures.ts'
 

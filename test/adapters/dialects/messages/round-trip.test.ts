@@ -6,7 +6,7 @@ import { claudeCaps } from '../../../../adapters/providers/caps/claude.ts'
 import { replay } from '../../../../core/lib/collect.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import { deepFreeze, testHop } from './fixtures.ts'
 
 it('a request of this dialect decoded and encoded again says the same', () => {

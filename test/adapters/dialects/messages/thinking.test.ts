@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/canonical.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 type Wish = Partial<CanonicalRequest>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse, Finish, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
+import type { Part } from '../../../../core/types/canonical.ts'
 import { driver, freeze, hop, type Wire } from './support.ts'
 
 const USAGE = {

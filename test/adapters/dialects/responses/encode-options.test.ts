@@ -152,7 +152,8 @@ describe('responses: encoding tools and options', () => {
       () => encode(request({ source: 'generate_content', ext: { generate_content: { cachedContent: 'c' } } })),
       'cachedContent',
     )
-    rejects(() => encode(request({ messages: [user({ t: 'image', src: { kind: 'uri', uri: 'gs://b/x' } })] })), 'input')
+    for (const uri of ['gs://b/x', 'https://generativelanguage.googleapis.com/v1beta/files/abc'])
+      rejects(() => encode(request({ messages: [user({ t: 'image', src: { kind: 'uri', uri } })] })), 'input')
   })
 
   it('rule 6: sampling goes on models that reason, unless reasoning is off', () => {

@@ -2,7 +2,8 @@ import { generateText } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse, Finish, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
+import type { Part } from '../../../../core/types/canonical.ts'
 import { aiModel, call, decode, driver, freeze, hop, openai, type Wire } from './support.ts'
 
 const USAGE = {

@@ -1,0 +1,60 @@
+// The canonical response: choices, finish reasons and usage, as every dialect reports them.
+import type { Ext, Json, Part } from './canonical.ts'
+
+export type Finish =
+  | 'stop'
+  | 'stop_sequence'
+  | 'length'
+  | 'context_window'
+  | 'tool_calls'
+  | 'content_filter'
+  | 'refusal'
+  | 'pause'
+  | 'malformed_tool_call'
+  | 'compaction'
+  | 'error'
+  | 'other'
+
+export interface Choice {
+  index: number
+  parts: Part[]
+  finish: Finish
+  stopSequence?: string
+  logprobs?: Json
+  nativeFinish: string
+  safety?: Json
+}
+
+/** Inclusive totals: `inputTotal` contains cacheRead and cacheWrite, `outputTotal` contains reasoning. */
+export interface Usage {
+  inputTotal: number
+  cacheRead: number
+  cacheWrite: number
+  cacheWrite5m?: number
+  cacheWrite1h?: number
+  inputAudio?: number
+  inputImage?: number
+  toolUsePrompt?: number
+  outputTotal: number
+  reasoning?: number
+  outputAudio?: number
+  acceptedPrediction?: number
+  rejectedPrediction?: number
+  total: number
+  serverTools?: Record<string, number>
+  /** True when the gateway counted because the upstream did not report. */
+  estimated: boolean
+  raw: Json
+}
+
+export interface CanonicalResponse {
+  id: string
+  /** Seconds since the epoch. */
+  created: number
+  model: string
+  choices: Choice[]
+  usage: Usage
+  serviceTier?: string
+  error?: Json
+  ext: Ext
+}
