@@ -1,7 +1,7 @@
 // A plugin with everything a plugin usually has: options, a veto, a lease, a stream transform with its non-stream twin,
 // a metric and an event. It refuses words, limits parallel requests, and masks a code name in every answer.
 //
-//   npm run build && node --import jiti/register examples/custom-plugin.ts
+//   npm run build && npx jiti examples/custom-plugin.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
 //     -d '{"model":"echo/echo-1","messages":[{"role":"user","content":"What is bluebird?"}]}'
 import { createGateway, definePlugin, GatewayError, preset, serve } from 'hookgate'

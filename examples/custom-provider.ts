@@ -3,7 +3,7 @@
 // - as configuration: a connection of provider `custom` that says which wire format its server speaks.
 // The backend is a small local server, so that the example runs anywhere.
 //
-//   npm run build && node --import jiti/register examples/custom-provider.ts
+//   npm run build && npx jiti examples/custom-provider.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
 //     -d '{"model":"acme/acme-large","messages":[{"role":"user","content":"Hello"}],"max_completion_tokens":50}'
 import { once } from 'node:events'

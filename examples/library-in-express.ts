@@ -1,6 +1,6 @@
 // The gateway inside an Express app, on its fast path. Mount it before any body parser: the gateway reads the body itself.
 //
-//   npm run build && node --import jiti/register examples/library-in-express.ts
+//   npm run build && npx jiti examples/library-in-express.ts
 //   curl -s http://127.0.0.1:8788/llm/v1/chat/completions …
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -1,7 +1,7 @@
 // The gateway beside other routes of a plain node:http server. `peer` says who counts as local: here everyone on the
 // loopback interface, so that the gateway's own rule (anonymous calls are for local clients) holds.
 //
-//   npm run build && node --import jiti/register examples/library-in-node-http.ts
+//   npm run build && npx jiti examples/library-in-node-http.ts
 //   curl -s http://127.0.0.1:8788/llm/v1/chat/completions …
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'

@@ -1,6 +1,6 @@
 // The smallest gateway: one connection, one server. `echo` needs no account; put your own provider in its place.
 //
-//   npm run build && node --import jiti/register examples/minimal.ts
+//   npm run build && npx jiti examples/minimal.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
 //     -d '{"model":"echo/echo-1","messages":[{"role":"user","content":"Hello"}]}'
 import { createGateway, serve } from 'hookgate'

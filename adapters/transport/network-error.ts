@@ -4,10 +4,8 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 interface WireError extends Error {
   code?: string
-  /** Set by the pool's connector. */
-  bytesRead?: number
-  /** undici's SocketError. */
-  socket?: { bytesRead?: number }
+  /** Set by the pool's connector: a reused socket that had not answered yet. */
+  reused?: boolean
   cause?: unknown
 }
 
@@ -37,13 +35,12 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
   if (REFUSED.has(code)) return GatewayError.network('connect', 'The upstream refused the connection.', { cause: thrown })
   if (isTls(code)) return GatewayError.network('tls', 'TLS verification failed for the upstream.', { cause: thrown })
   if (RESET.has(code)) {
-    const reused = (error.bytesRead ?? error.socket?.bytesRead ?? 0) > 0
     return GatewayError.network('reset', 'The upstream closed the connection before its answer was complete.', {
-      stale: !state.headed && reused,
+      stale: !state.headed && error.reused === true,
       cause: thrown,
     })
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  if (error.name === 'HTTPParserError' || code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return GatewayError.protocol('The upstream sent a broken HTTP answer.', thrown)
   }
   if (code === 'UND_ERR_INVALID_ARG')

@@ -1,6 +1,7 @@
 // Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
 // configured number per host: sockets that nobody needed for a whole window are closed by the requests that follow it.
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Socket } from 'node:net'
+import { buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
 
 export interface PoolOptions {
   /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
@@ -43,6 +44,9 @@ export function poolTable(options: PoolOptions): PoolTable {
       keepAliveInitialDelay: tcpKeepAliveSecs * 1000,
       ...(ca === undefined ? {} : { ca }),
     }
+    // Not through ProxyAgent: with TLS options it would speak TLS to the proxy itself.
+    if (proxyUrl?.startsWith('socks5:'))
+      return new Socks5ProxyAgent(proxyUrl, { connect: buildConnector(tcp), requestTls: tcp } as Socks5ProxyAgent.Options)
     if (proxyUrl !== null)
       return new ProxyAgent({
         ...common,
@@ -50,6 +54,8 @@ export function poolTable(options: PoolOptions): PoolTable {
         proxyTls: tcp,
         requestTls: tcp,
         connectTimeout: timeout,
+        factory: (to: URL, made: Pool.Options) =>
+          new Pool(to, { ...made, connect: noting(made.connect as buildConnector.connector) }),
       } as ProxyAgent.Options)
     return new Pool(origin, { ...common, connect: noting(buildConnector(tcp)) })
   }
@@ -98,14 +104,26 @@ class IdleWindow {
   }
 }
 
-/** Errors of a socket carry how much it had read: more than nothing means it was a reused one. */
+/** Errors of a socket say whether it was a reused one that had not answered a byte of its last request (row 9). */
 function noting(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
-      const socket = result[1]
-      socket?.prependListener('error', (error: Error & { bytesRead?: number }) => {
-        error.bytesRead = socket.bytesRead
-      })
+      if (result[1] !== null) note(result[1])
       callback(...result)
     })
+}
+
+function note(socket: Socket): void {
+  // Through a tunnel the proxy's own answer has been read already.
+  const fresh = socket.bytesRead
+  let before = fresh
+  const write = socket.write as (...args: unknown[]) => boolean
+  // undici writes a request's head as text, and nothing else.
+  socket.write = (...args: unknown[]): boolean => {
+    if (typeof args[0] === 'string') before = socket.bytesRead
+    return write.apply(socket, args)
+  }
+  socket.prependListener('error', (error: Error & { reused?: boolean }) => {
+    error.reused = before > fresh && socket.bytesRead === before
+  })
 }

@@ -37,6 +37,9 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
             headers,
             body,
             reset: pools.surplus(pool),
+            // The ticker times idle upstreams; a SOCKS5 pool does not take these from its options.
+            headersTimeout: 0,
+            bodyTimeout: 0,
           },
           exchange,
         )

@@ -21,7 +21,7 @@ export async function authenticate(kernel: Kernel, ctx: RequestState): Promise<v
     throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
   if (ctx.peer?.local === false) {
     throw GatewayError.unauthorized(
-      'Anonymous calls are for local clients only. Send a client key as `Authorization: Bearer <key>`; an operator creates one with `hookgate key create`.',
+      'Anonymous calls are answered for local clients only: from this machine, without forwarding headers, to a Host the gateway knows (localhost, GATEWAY_HOST or the one of GATEWAY_PUBLIC_URL). Send a client key as `Authorization: Bearer <key>`.',
     )
   }
   ctx.principal = ANONYMOUS

@@ -30,6 +30,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     if (preparing) await preparing
   }
   ctx.hop = hop
+  ctx.facts = null
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
   const upstream = driver(kernel, dialect)
@@ -52,7 +53,10 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     const authorizing = provider.authorize(wire, dialect, secret)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    return await callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call) }, wire)
+    const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call) }, wire)
+    const result = await send()
+    // A call the upstream itself could not spell is worth one more try while nothing was delivered (DIALECTS 3.1 gemini 12).
+    return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
     throw withoutSecrets(GatewayError.from(error), secret)
   }
@@ -106,6 +110,12 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
   if (!ctx.stream) return true
   if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
   return !(ctx.stages?.active ?? false) && !(hooks.batch !== null && hooks.applies('stream:batch', ctx))
+}
+
+function isMalformed(result: Result, ctx: RequestState): boolean {
+  if (result.kind !== 'full') return false
+  const finish = ctx.facts?.finish ?? result.response.choices[0]?.finish
+  return finish === 'malformed_tool_call'
 }
 
 function addAll(call: CallState, headers: readonly string[]): void {

@@ -39,6 +39,7 @@ export class UpstreamStream implements StreamSource {
   #sink: StreamSink | null = null
   #committed = false
   #over = false
+  #ended = false
   #finished: () => void = () => {}
   #bytes = 0
 
@@ -69,7 +70,8 @@ export class UpstreamStream implements StreamSource {
   }
 
   end(): void {
-    if (this.#over) return
+    if (this.#over || this.#ended) return
+    this.#ended = true
     try {
       this.#splitter.end(this.#onFrame)
       if (this.#over) return
@@ -96,9 +98,9 @@ export class UpstreamStream implements StreamSource {
   /** The upstream broke, or its answer cannot be used. Before the commit the attempt fails; after it the stream ends in an error. */
   fail(error: GatewayErrorShape): void {
     if (this.#over) return
-    // A cut after the terminal event takes nothing from the answer.
-    if (this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream')
-      return this.#finish()
+    // A cut after the terminal event takes nothing from the answer: it ends as an ordinary end does.
+    const harmless = this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream'
+    if (harmless && !this.#ended) return this.end()
     this.facts.error = error
     this.#over = true
     this.#init.abort(error)

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { refuseReferences } from '../shared/references.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeOptions, schemaInstruction } from './encode-options.ts'
 import { encodeToolFields } from './encode-tools.ts'
@@ -32,6 +33,7 @@ function refuseServerState(request: Request, hop: Hop): void {
   const { state, ext } = request
   if (request.source !== 'chat' && request.maxTokens === 0)
     throw GatewayError.unsupported('max_tokens', 'Warming a cache needs a messages target.')
+  refuseReferences(request)
   if (state?.previousResponseId !== undefined) throw stateless('previous_response_id')
   if (state?.conversation !== undefined && state.conversation !== null) throw stateless('conversation')
   if (state?.background === true) throw stateless('background')

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { refuseReferences } from '../shared/references.ts'
 
 const MAX_CANDIDATES = 8
 
@@ -14,6 +15,7 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): 
   if (n > 1 && request.stream) throw GatewayError.unsupported(field, 'This target cannot stream more than one candidate.')
   if (n > 1 && hop.quirks.noMultipleChoices) throw GatewayError.unsupported(field, 'This target returns one candidate only.')
   if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'This target cannot warm a cache without generating.')
+  refuseReferences(request)
   if (state?.previousResponseId !== undefined) {
     throw GatewayError.unsupported(
       'previous_response_id',

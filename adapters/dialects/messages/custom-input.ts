@@ -16,6 +16,12 @@ export function callInput(args: string, custom: boolean, onWrapped: () => void):
   return { _raw: args }
 }
 
+/** The plain text of a custom call that an upstream made as a function: canonical custom arguments are always bare. */
+export function plainInput(args: string): string {
+  const parsed = parse(args)
+  return isObject(parsed) && typeof parsed.input === 'string' && Object.keys(parsed).length === 1 ? parsed.input : args
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -4,6 +4,7 @@ import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { DialectDriver, Hop, WireBody } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
+import { plainInput } from './custom-input.ts'
 import { decodeContent } from './decode-block.ts'
 import { inBandError } from './errors.ts'
 import { isObject, loose, others } from './fields.ts'
@@ -86,7 +87,8 @@ function readContent(wire: JsonObject, body: WireBody, hop: Hop): Part[] {
     if (part.t !== 'tool_call') return part
     if (part.name === json?.name) return { t: 'text', text: structuredText(part.args, json) }
     const { name, namespace, custom } = callerTool(part.name, hop)
-    return { ...part, name, ...(namespace === undefined ? {} : { namespace }), ...(custom ? { kind: 'custom' as const } : {}) }
+    const free = custom ? { kind: 'custom' as const, args: plainInput(part.args) } : {}
+    return { ...part, name, ...(namespace === undefined ? {} : { namespace }), ...free }
   })
 }
 

@@ -4,13 +4,15 @@ import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import type { PartWriter } from '../shared/parts.ts'
 import { decodeCitation } from './citations.ts'
+import { plainInput } from './custom-input.ts'
 import { decodeSignature, isServerBlock } from './decode-block.ts'
 import { structuredText } from './decode-response.ts'
 import { isObject, loose } from './fields.ts'
 import { callerTool, jsonTool } from './tool-names.ts'
 
 interface OpenBlock {
-  kind: 'text' | 'thinking' | 'tool' | 'structured' | 'whole'
+  /** `custom`: its input is unwrapped once it is whole. */
+  kind: 'text' | 'thinking' | 'tool' | 'custom' | 'structured' | 'whole'
   start: JsonObject
   /** Arguments so far, or what a `whole` block was streamed in pieces. */
   text: string
@@ -70,6 +72,7 @@ export class BlockReceiver {
       return
     }
     const { name, namespace, custom } = callerTool(upstream, this.#hop)
+    if (custom) block.kind = 'custom'
     const id = loose(block.start.id)
     this.hasToolCall = true
     this.#writer.toolStart(
@@ -135,6 +138,10 @@ export class BlockReceiver {
     const block = this.#open.get(index)
     if (block === undefined) return
     this.#open.delete(index)
+    if (block.kind === 'custom') {
+      this.#writer.toolArgs(0, index, plainInput(block.text === '' ? startInput(block.start) : block.text), emit)
+      return this.#writer.toolStop(0, index, emit)
+    }
     if (block.kind === 'tool') {
       // Some vendors put the whole input into the start.
       if (block.text === '') this.#writer.toolArgs(0, index, startInput(block.start), emit)

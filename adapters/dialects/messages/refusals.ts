@@ -1,7 +1,9 @@
 // What this API cannot do: refused before any upstream call (R of DIALECTS 3), or dropped with a warning (W).
+
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { refuseReferences } from '../shared/references.ts'
 
 /** @throws GatewayError.unsupported naming the caller's field. */
 export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
@@ -12,6 +14,7 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
     refuse(gemini ? 'generationConfig.responseModalities' : 'modalities', 'This target cannot answer with audio.')
   }
   if (source === 'messages') return
+  refuseReferences(request)
   if (state?.previousResponseId !== undefined) {
     refuse('previous_response_id', 'The previous response is not stored here, and this target keeps no state.')
   }

@@ -1,15 +1,26 @@
 // Media and forms: images inline and by address, PDF files, files stored at a vendor, answers under a schema.
+import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Cell } from '../cell.ts'
 import { ask, type Piece, user } from '../neutral.ts'
 import { FETCHED } from '../represent.ts'
 import type { Feature } from './feature.ts'
 
 const PDF = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n').toString('base64')
 
-function showing(id: string, title: string, piece: Piece): Feature {
+/** As each vendor names a file that it stores. */
+const FILE_IDS: Readonly<Record<Dialect, string>> = {
+  chat: 'file-Ab12Cd34Ef56',
+  messages: 'file_011CNha8iCJcU1wXNR6q4V8w',
+  responses: 'file-Ab12Cd34Ef56',
+  generate_content: 'files/abc123',
+}
+
+function showing(id: string, title: string, what: Piece | ((cell: Cell) => Piece)): Feature {
   return {
     id,
     title,
     async run(cell) {
+      const piece = typeof what === 'function' ? what(cell) : what
       await cell.exchange(ask({ turns: [user('What is in here?', piece)] }), { text: 'One single pixel, quite alone.' })
     },
   }
@@ -18,7 +29,7 @@ function showing(id: string, title: string, piece: Piece): Feature {
 export const image = showing('image', 'image input', FETCHED)
 export const imageUrl = showing('image_url', 'image by address', { t: 'image_url', url: 'https://example.com/pixel.png' })
 export const pdf = showing('pdf', 'PDF input', { t: 'pdf', data: PDF, filename: 'report.pdf' })
-export const file = showing('file', 'file stored at the vendor', { t: 'file', id: 'files/abc123' })
+export const file = showing('file', 'file stored at the vendor', (cell) => ({ t: 'file', id: FILE_IDS[cell.caller] }))
 
 export const schema: Feature = {
   id: 'schema',

@@ -25,7 +25,7 @@ export const system: Feature = {
 
 export const stop: Feature = {
   id: 'stop',
-  title: 'stop sequences',
+  title: 'stop sequences (responses has none to ask for)',
   async run(cell) {
     const reply: Reply = { text: 'one, two, three', finish: 'stop_sequence', stopSequence: 'END' }
     await cell.exchange(ask({ turns: [HELLO], stop: ['END', '###'] }), reply)

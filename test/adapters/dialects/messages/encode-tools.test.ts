@@ -97,7 +97,7 @@ it('golden 36: a codex request is accepted: custom and namespaced tools are func
   ]
   const answer = messagesDialect.decodeResponse(wireBody(JSON.stringify({ content, stop_reason: 'tool_use' })), hop)
   expect(answer.choices[0]?.parts).toMatchObject([
-    { kind: 'custom', name: 'apply_patch', args: '{"input":"*** Begin"}' },
+    { kind: 'custom', name: 'apply_patch', args: '*** Begin' },
     { kind: 'function', name: 'read', namespace: 'fs' },
   ])
 })

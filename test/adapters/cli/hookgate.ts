@@ -1,0 +1,115 @@
+// The built command line as a child process: what a user runs.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export const ROOT = resolve(import.meta.dirname, '../../..')
+const MAIN = join(ROOT, 'dist/adapters/cli/main.js')
+
+export interface Options {
+  env?: Record<string, string>
+  cwd?: string
+}
+
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs to its end. */
+export async function hookgate(args: string[], options: Options = {}): Promise<Finished> {
+  await built()
+  return finished(start([MAIN, ...args], options))
+}
+
+export interface Serving {
+  readonly url: string
+  readonly port: number
+  readonly child: ChildProcess
+  stderr(): string
+  readonly exited: Promise<Finished>
+}
+
+/** `hookgate serve --port 0 …`, once it listens. */
+export async function serving(args: string[], options: Options = {}): Promise<Serving> {
+  await built()
+  return listening(start([MAIN, 'serve', '--port', '0', ...args], options), /^hookgate listening on (http:\/\/\S+:(\d+))\n/)
+}
+
+export async function listening(child: ChildProcess, line: RegExp): Promise<Serving> {
+  let stdout = ''
+  let stderr = ''
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const exited = finished(child)
+  const match = await new Promise<RegExpExecArray>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      stdout += chunk
+      const found = line.exec(stdout)
+      if (found !== null) resolve(found)
+    })
+    void exited.then(({ code }) => reject(new Error(`It ended with ${code} before it listened.\n${stdout}${stderr}`)))
+  })
+  return { url: match[1] as string, port: Number(match[2]), child, stderr: () => stderr, exited }
+}
+
+export function start(args: string[], { env = {}, cwd = ROOT }: Options = {}): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name))
+  return spawn(process.execPath, args, { cwd, env: { ...Object.fromEntries(inherited), NO_COLOR: '1', ...env } })
+}
+
+function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+}
+
+/** A folder of its own with these files in it. */
+export function folder(files: Record<string, string>): string {
+  const path = mkdtempSync(join(tmpdir(), 'hookgate-test-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
+  return path
+}
+
+/** `npm test` builds first. A single test file run by hand must not test yesterday's build. */
+export async function built(): Promise<void> {
+  const lock = join(tmpdir(), `hookgate-build-${Buffer.from(ROOT).toString('hex').slice(-40)}`)
+  for (;;) {
+    if (newest(['core', 'plugins', 'adapters']) <= modified(join(ROOT, 'dist/core/index.js'))) return
+    try {
+      mkdirSync(lock)
+    } catch {
+      await sleep(200)
+      continue
+    }
+    try {
+      await finished(start([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
+    } finally {
+      rmdirSync(lock)
+    }
+  }
+}
+
+function newest(folders: string[]): number {
+  return Math.max(
+    ...folders.flatMap((path) =>
+      readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => modified(join(ROOT, path, name))),
+    ),
+  )
+}
+
+function modified(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
