@@ -108,7 +108,7 @@ class IdleWindow {
 function noting(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...result) => {
-      if (result[1] !== null) note(result[1])
+      if (result[1]) note(result[1])
       callback(...result)
     })
 }

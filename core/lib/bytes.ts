@@ -29,6 +29,13 @@ export function byteLength(text: string): number {
   return NodeBuffer ? NodeBuffer.byteLength(text) : encoder.encode(text).length
 }
 
+/** True when the bytes from `start` to `end` contain this ASCII text. */
+export function includesText(bytes: Uint8Array, text: string, start: number, end: number): boolean {
+  if (!NodeBuffer) return decodeUtf8(bytes, start, end).includes(text)
+  const view = NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as { includes(text: string, from: number, encoding: string): boolean }
+  return view.includes(text, 0, 'latin1')
+}
+
 export function concatBytes(list: readonly Uint8Array[]): Uint8Array {
   if (list.length === 1) return list[0] as Uint8Array
   if (NodeBuffer) return NodeBuffer.concat(list)

@@ -11,6 +11,8 @@ export interface Span {
 export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
+  /** The decoded text, once somebody asked. */
+  text?: string
 }
 
 const MAX_DEPTH = 128

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
-import { concatBytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
+import { concatBytes, decodeUtf8, encodeUtf8, includesText } from './bytes.ts'
 import { findSpan, pathSegments } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 
@@ -21,6 +21,8 @@ export function parsedBody(bytes: Uint8Array): WireBody {
 export function forkBody(body: WireBody): WireBody {
   return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
 }
+
+const PEEK_BYTES = 64
 
 interface Splice {
   start: number
@@ -78,7 +80,9 @@ class SplicedBody implements WireBody {
   raw(path: string): string | undefined {
     if (!path.includes('.') && this.#touched === null) {
       const plain = this.#members.get(path)
-      return plain === undefined ? undefined : decodeUtf8(this.#bytes, plain.start, plain.end)
+      if (plain === undefined) return undefined
+      plain.text ??= decodeUtf8(this.#bytes, plain.start, plain.end)
+      return plain.text
     }
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
     if (this.#touched?.has(first)) this.#materialise()
@@ -86,6 +90,18 @@ class SplicedBody implements WireBody {
     if (member === undefined) return undefined
     const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
     return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
+  }
+
+  peek(member: string): string | undefined {
+    if (this.#touched?.has(member)) this.#materialise()
+    const found = this.#members.get(member)
+    return found === undefined ? undefined : decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
+  }
+
+  contains(member: string, text: string): boolean {
+    if (this.#touched?.has(member)) this.#materialise()
+    const found = this.#members.get(member)
+    return found !== undefined && includesText(this.#bytes, text, found.start, found.end)
   }
 
   set(path: string, value: Json): void {

@@ -14,6 +14,10 @@ export interface WireBody {
   get(path: string): Json | undefined
   /** The JSON text at a path exactly as sent (digits of big numbers included), undefined when absent. */
   raw(path: string): string | undefined
+  /** The first bytes of a top-level member's JSON text: what kind of value it is, without decoding all of it. */
+  peek(member: string): string | undefined
+  /** True when a top-level member's JSON text contains this ASCII text; a byte search, nothing is decoded. */
+  contains(member: string, text: string): boolean
   set(path: string, value: Json): void
   remove(path: string): void
   json(): Frozen<JsonObject>

@@ -20,6 +20,7 @@ interface Edit {
 const SPLICES_AT_MOST = 8
 
 export function spliceMessages(body: WireBody, hop: Hop): void {
+  if (!mayContainEdits(body, hop)) return
   const raw = body.raw('messages')
   if (raw === undefined || !mayNeedEdits(raw, hop)) return
   const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, hop) ? editsOf(text, index, hop) : []))
@@ -34,6 +35,14 @@ export function spliceMessages(body: WireBody, hop: Hop): void {
   const messages = JSON.parse(raw) as Json[]
   for (const { index, path, value } of edits) assign(messages[index] as JsonObject, path, value)
   body.set('messages', messages)
+}
+
+/** A search in the bytes: most conversations need no edit, and decoding a megabyte to learn that would cost more than the rest. */
+function mayContainEdits(body: WireBody, hop: Hop): boolean {
+  const has = (text: string) => body.contains('messages', text)
+  if (has('"gw1.') || has('"tool_call') || (hop.quirks.developerRole === false && has('"developer"'))) return true
+  // Text parts have a `type`; a quoted one inside a text has a backslash before its quotes.
+  return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"'))
 }
 
 /** Cheap and never wrongly false, for the whole array or one message. */

@@ -6,7 +6,7 @@ import type { WireBody } from '../../../core/types/dialect.ts'
 /** @throws GatewayError 400 with `param` set. A body in generate-content style (no messages, but contents) is not judged. */
 export function validateChat(body: WireBody): void {
   if (speaksGenerateContent(body)) return
-  const messages = body.raw('messages')
+  const messages = body.peek('messages')
   if (messages === undefined || messages === 'null') throw violation('messages', 'is required')
   if (messages[0] !== '[' || isEmptyArray(messages)) throw violation('messages', 'must be a non-empty array')
   checkRange(body, 'temperature', 0, 2)
@@ -18,9 +18,9 @@ export function validateChat(body: WireBody): void {
 
 /** `contents` is an array and `messages` is absent or null: the caller speaks generate-content on the chat route. */
 export function speaksGenerateContent(body: WireBody): boolean {
-  const messages = body.raw('messages')
+  const messages = body.peek('messages')
   if (messages !== undefined && messages !== 'null') return false
-  return body.raw('contents')?.[0] === '['
+  return body.peek('contents')?.[0] === '['
 }
 
 export function isEmptyArray(raw: string): boolean {

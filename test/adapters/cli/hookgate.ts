@@ -1,6 +1,6 @@
 // The built command line as a child process: what a user runs.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -84,19 +84,18 @@ export function folder(files: Record<string, string>): string {
 /** `npm test` builds first. A single test file run by hand must not test yesterday's build. */
 export async function built(): Promise<void> {
   const lock = join(tmpdir(), `hookgate-build-${Buffer.from(ROOT).toString('hex').slice(-40)}`)
-  for (;;) {
-    if (newest(['core', 'plugins', 'adapters']) <= modified(join(ROOT, 'dist/core/index.js'))) return
+  while (newest(['core', 'plugins', 'adapters']) > modified(join(ROOT, 'dist/core/index.js'))) {
+    // Test files run in parallel: one of them builds, the others wait.
+    if (modified(lock) < Date.now() - 60_000) rmSync(lock, { recursive: true, force: true })
     try {
       mkdirSync(lock)
     } catch {
       await sleep(200)
       continue
     }
-    try {
-      await finished(start([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
-    } finally {
-      rmdirSync(lock)
-    }
+    await finished(start([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
+    rmSync(lock, { recursive: true, force: true })
+    return
   }
 }
 

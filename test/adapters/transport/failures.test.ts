@@ -1,7 +1,7 @@
 // What goes wrong below HTTP: every failure is one `handler.error` with its class, and no text tells hosts or secrets.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
-import { closedPort, type FaultyAddress, rawServer, silentPort, tarpit } from '../../../adapters/testing/network-faults.ts'
+import { closedPort, rawServer, silentPort, tarpit } from '../../../adapters/testing/network-faults.ts'
 import { secureUpstream, text } from '../../../adapters/testing/index.ts'
 import { undiciTransport } from '../../../adapters/transport/undici.ts'
 import { call } from './support.ts'
@@ -113,8 +113,7 @@ describe('broken HTTP', () => {
   })
 
   it('row 7: a reset mid-body comes after what was received', async () => {
-    let server: FaultyAddress
-    server = owned(
+    const server = owned(
       await rawServer((socket) =>
         socket.once('data', () => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nshort', () => setTimeout(() => socket.resetAndDestroy(), 20))

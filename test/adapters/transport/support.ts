@@ -34,7 +34,8 @@ export function call(transport: Transport, url: string, more: Partial<WireReques
       seen.calls.push(how)
       seen.body = Buffer.concat(chunks)
       seen.ms = performance.now() - started
-      resolve(seen)
+      // undici lends a socket again one turn of the loop after its answer.
+      setImmediate(() => setImmediate(() => resolve(seen)))
     }
     transport.send(wireRequest(url, more), {
       head(status, headers) {

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createGateway } from '../../../adapters/node/gateway.ts'
+import { serve } from '../../../adapters/node/serve.ts'
+import { reply } from '../../../adapters/testing/script.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
+import { silentLog } from '../../../core/lib/log.ts'
+import { folder, type Serving, serving } from '../cli/hookgate.ts'
+import { ask, collect, DIALECTS, ERROR_FRAME, openSocket, post, until } from './support.ts'
+
+const CONFIG = `
+import { defineConfig } from 'hookgate'
+const base = process.env.UPSTREAM
+const up = (wireFormat, version) => ({ provider: 'custom', baseUrl: base + '/' + version, wireFormat, apiKey: 'sk-up' })
+export default defineConfig({
+  connections: {
+    echo: { provider: 'echo' },
+    chat: up('chat', 'v1'),
+    messages: up('messages', 'v1'),
+    responses: up('responses', 'v1'),
+    generate_content: up('generate_content', 'v1beta'),
+  },
+})
+`
+
+let upstream: ScriptedUpstream
+let cwd: string
+const started: Serving[] = []
+
+beforeAll(async () => {
+  upstream = await scriptedUpstream()
+  cwd = folder({ 'gateway.config.ts': CONFIG })
+})
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGKILL')
+  await upstream.close()
+})
+
+async function boot(...args: string[]): Promise<Serving> {
+  const server = await serving(args, { cwd, env: { UPSTREAM: `http://127.0.0.1:${upstream.port}` } })
+  started.push(server)
+  return server
+}
+
+describe('hookgate serve', () => {
+  it('says where it listens in the first line on stdout, and answers there', async () => {
+    const { url, child, exited } = await boot()
+    expect((await post(url, ask('chat', 'echo/echo-1'))).status).toBe(200)
+    child.kill('SIGTERM')
+    const { code, stdout } = await exited
+    expect(code).toBe(0)
+    expect(stdout).toBe(`hookgate listening on ${url}\n`)
+  })
+
+  it('on SIGTERM readiness says 503 at once, nobody new gets in, a running stream finishes, and it exits with 0', async () => {
+    upstream.script(reply({ text: 'word '.repeat(16), chunk: 5 }, { everyMs: 60 }))
+    const { url, port, child, exited } = await boot()
+    const probe = await openSocket(port)
+    const probed = collect(probe)
+    const response = await post(url, ask('chat', 'chat/m', { stream: true }))
+    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
+    let text = (await reader.read()).value ?? ''
+
+    child.kill('SIGTERM')
+    await sleep(100)
+    probe.write('GET /health/readiness HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await until(() => probed().includes('draining'))
+    expect(probed()).toMatch(/^HTTP\/1\.1 503 /)
+    expect(probed()).toMatch(/connection: close/i)
+    await expect(fetch(`${url}/health/liveliness`)).rejects.toThrow()
+
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) text += chunk.value
+    expect(text.match(/word /g)).toHaveLength(16)
+    expect(text).toMatch(/data: \[DONE\]\n\n$/)
+    expect((await exited).code).toBe(0)
+  })
+
+  it('a stream that outlives the drain gets its dialect’s error frame, and it still exits with 0', async () => {
+    upstream.script(reply({ text: 'never finished', chunk: 4 }, { stallAfter: 4 }))
+    const { url, child, exited } = await boot('--drain-ms', '300')
+    const streams = await Promise.all(
+      DIALECTS.map(async (dialect) => {
+        const response = await post(url, ask(dialect, `${dialect}/m`, { stream: true }))
+        return { dialect, status: response.status, text: response.text() }
+      }),
+    )
+    child.kill('SIGTERM')
+    for (const { dialect, status, text } of streams) {
+      expect(status).toBe(200)
+      const frames = await text
+      expect(frames, dialect).toMatch(ERROR_FRAME[dialect])
+      expect(frames, dialect).toContain('shutting down')
+      expect(frames, dialect).not.toContain('[DONE]')
+    }
+    expect((await exited).code).toBe(0)
+  })
+
+  it('a second signal ends it at once', async () => {
+    upstream.script(reply({ text: 'never finished', chunk: 4 }, { stallAfter: 4 }))
+    const { url, child, exited, stderr } = await boot()
+    const response = await post(url, ask('chat', 'chat/m', { stream: true }))
+    child.kill('SIGTERM')
+    await until(() => stderr().includes('serve.draining'))
+    const at = performance.now()
+    child.kill('SIGINT')
+    expect((await exited).code).toBe(1)
+    expect(performance.now() - at).toBeLessThan(1000)
+    await response.text().catch(() => {})
+  })
+
+  it('a port in use is a boot error that says so', async () => {
+    const { port } = await boot()
+    const second = serving(['--port', String(port)], { cwd, env: { UPSTREAM: 'http://127.0.0.1:1' } })
+    await expect(second).rejects.toThrow(/ended with 1[\s\S]*port is in use; set GATEWAY_PORT or --port/)
+  })
+})
+
+describe('serve()', () => {
+  it('lets load balancers see the 503 before it stops listening', async () => {
+    const gateway = await createGateway({ connections: { echo: { provider: 'echo' } } }, { log: silentLog })
+    const server = await serve(gateway, { host: '127.0.0.1', port: 0, lameDuckMs: 300 })
+    const closing = server.close()
+    expect(server.close()).toBe(closing)
+    const readiness = await fetch(`${server.url}/health/readiness`)
+    expect(readiness.status).toBe(503)
+    expect((await post(server.url, ask('chat', 'echo/echo-1'))).status).toBe(200)
+    await closing
+    await expect(fetch(`${server.url}/health/readiness`)).rejects.toThrow()
+  })
+
+  it('has the limits of a server on a network', async () => {
+    const gateway = await createGateway({ connections: { echo: { provider: 'echo' } } }, { log: silentLog })
+    const { server, close } = await serve(gateway, { host: '127.0.0.1', port: 0 })
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = server
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
+      headersTimeout: 15_000,
+      requestTimeout: 300_000,
+      keepAliveTimeout: 75_000,
+      maxConnections: 10_000,
+    })
+    await close()
+  })
+})

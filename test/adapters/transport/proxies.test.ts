@@ -1,0 +1,81 @@
+// Outbound proxies: HTTP CONNECT and SOCKS5, with passwords, to http and https origins; what fails is 502 without a secret.
+import { afterAll, describe, expect, it } from 'vitest'
+import { certificate } from '../../../adapters/testing/certificate.ts'
+import { scriptedUpstream, secureUpstream, text } from '../../../adapters/testing/index.ts'
+import { closedPort } from '../../../adapters/testing/network-faults.ts'
+import { connectProxy, socksProxy } from '../../../adapters/testing/proxies.ts'
+import { undiciTransport } from '../../../adapters/transport/undici.ts'
+import { call } from './support.ts'
+
+const tls = certificate({ host: '127.0.0.1' })
+const transport = undiciTransport({ ca: tls.cert })
+const closing: { close(): Promise<void> }[] = [transport]
+afterAll(async () => {
+  for (const one of closing) await one.close()
+})
+const owned = <T extends { close(): Promise<void> }>(one: T): T => {
+  closing.push(one)
+  return one
+}
+
+const kinds = {
+  'http:': (options = {}) => connectProxy(options),
+  'socks5:': (options = {}) => socksProxy(options),
+}
+
+describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('%s', (protocol) => {
+  it.each(['http', 'https'] as const)('carries requests to an %s origin', async (scheme) => {
+    const upstream = owned(scheme === 'http' ? await scriptedUpstream(text('hi')) : await secureUpstream(tls, text('hi')))
+    const proxy = owned(await kinds[protocol]())
+    for (let i = 0; i < 2; i++) {
+      const seen = await call(transport, `${upstream.baseUrl('chat')}/chat/completions`, {
+        proxyUrl: `${protocol}//127.0.0.1:${proxy.port}`,
+      })
+      expect(seen.error?.message).toBeUndefined()
+      expect([seen.status, seen.body.toString()]).toEqual([200, expect.stringContaining('hi')])
+    }
+    // The tunnel is kept open between requests, and only the proxy dialled.
+    expect(proxy.tunnels).toEqual([`127.0.0.1:${upstream.port}`])
+  })
+
+  it('logs in, and says nothing of the password when that fails', async () => {
+    const upstream = owned(await scriptedUpstream(text('hi')))
+    const proxy = owned(await kinds[protocol]({ credentials: 'user:pässword' }))
+    const via = (login: string) => ({ proxyUrl: `${protocol}//${login}@127.0.0.1:${proxy.port}` })
+    const url = `${upstream.baseUrl('chat')}/chat/completions`
+    expect((await call(transport, url, via('user:p%C3%A4ssword'))).status).toBe(200)
+    const refused = await call(transport, url, via('user:wrong-secret'))
+    expect(refused.error).toMatchObject({ status: 502, code: 'upstream_error', upstream: { kind: 'proxy' } })
+    expect(refused.error?.message).not.toMatch(/wrong-secret|user|127\.0/)
+  })
+
+  it('a proxy that is not there, or cannot reach the origin, is 502 proxy', async () => {
+    const dead = await call(transport, 'http://127.0.0.1:9/', { proxyUrl: `${protocol}//127.0.0.1:${await closedPort()}` })
+    expect(dead.error).toMatchObject({ status: 502, upstream: { kind: 'proxy' } })
+    const proxy = owned(await kinds[protocol]({ refuse: protocol === 'http:' ? 502 : 5 }))
+    const refused = await call(transport, 'http://127.0.0.1:9/', { proxyUrl: `${protocol}//127.0.0.1:${proxy.port}` })
+    expect(refused.error).toMatchObject({ status: 502, upstream: { kind: 'proxy' } })
+  })
+
+  it('does not weaken the check of the origin’s certificate', async () => {
+    const proxy = owned(await kinds[protocol]())
+    for (const wrong of [certificate({ host: '127.0.0.1' }), certificate({ host: 'elsewhere.example' })]) {
+      const upstream = owned(await secureUpstream(wrong, text('never')))
+      const seen = await call(transport, `${upstream.baseUrl('chat')}/chat/completions`, {
+        proxyUrl: `${protocol}//127.0.0.1:${proxy.port}`,
+      })
+      expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'tls' } })
+      expect(upstream.requests).toHaveLength(0)
+    }
+  })
+})
+
+it('the global proxy of one connection does not serve another: pools are kept apart', async () => {
+  const upstream = owned(await scriptedUpstream(text('hi')))
+  const [a, b] = [owned(await connectProxy()), owned(await connectProxy())]
+  const url = `${upstream.baseUrl('chat')}/chat/completions`
+  for (const proxyUrl of [`http://127.0.0.1:${a.port}`, `http://127.0.0.1:${b.port}`, null]) {
+    expect((await call(transport, url, { proxyUrl })).status).toBe(200)
+  }
+  expect([a.tunnels.length, b.tunnels.length, upstream.requests.length]).toEqual([1, 1, 3])
+})
