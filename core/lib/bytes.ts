@@ -32,7 +32,9 @@ export function byteLength(text: string): number {
 /** True when the bytes from `start` to `end` contain this ASCII text. */
 export function includesText(bytes: Uint8Array, text: string, start: number, end: number): boolean {
   if (!NodeBuffer) return decodeUtf8(bytes, start, end).includes(text)
-  const view = NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as { includes(text: string, from: number, encoding: string): boolean }
+  const view = NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as {
+    includes(text: string, from: number, encoding: string): boolean
+  }
   return view.includes(text, 0, 'latin1')
 }
 

@@ -4,15 +4,22 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
 import { wireBody } from '../lib/wire-body.ts'
+import type { Awaitable } from '../types/canonical.ts'
+import type { Principal } from '../types/context.ts'
 import type { WireBody } from '../types/dialect.ts'
 import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 
 /** @throws GatewayError 401. */
-export async function authenticate(kernel: Kernel, ctx: RequestState): Promise<void> {
+export function authenticate(kernel: Kernel, ctx: RequestState): Awaitable<void> {
   const { hooks } = ctx.generation
-  const principal = hooks.authenticate === null ? undefined : await hooks.authenticate(ctx)
+  const identifying = hooks.authenticate === null ? undefined : hooks.authenticate(ctx)
+  if (identifying instanceof Promise) return identifying.then((principal) => admit(kernel, ctx, principal))
+  admit(kernel, ctx, identifying)
+}
+
+function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefined): void {
   if (principal !== undefined) {
     ctx.principal = principal
     return

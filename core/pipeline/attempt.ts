@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import { forkBody } from '../lib/wire-body.ts'
 import type { ConnectionService } from '../services.ts'
-import type { Dialect } from '../types/canonical.ts'
+import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { WireRequest } from '../types/ports.ts'
@@ -34,7 +34,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
   const upstream = driver(kernel, dialect)
-  const path = await encode(kernel, ctx, call, upstream)
+  const encoding = encode(kernel, ctx, call, upstream)
+  const path = typeof encoding === 'string' ? encoding : await encoding
   if (hooks.encoded !== null) {
     const editing = hooks.encoded(ctx, call)
     if (editing) await editing
@@ -76,7 +77,7 @@ function local(provider: Provider, call: CallState, ctx: RequestState): Result {
   return ctx.stream && result.kind === 'full' ? { kind: 'stream', source: replaySource(result.response) } : result
 }
 
-async function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstream: DialectDriver): Promise<string> {
+function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstream: DialectDriver): Awaitable<string> {
   if (call.lane === 'bytes' && ctx.body !== null) {
     const body = forkBody(ctx.body)
     const spliced = upstream.spliceRequest(body, call.hop, ctx.headers)
@@ -85,17 +86,30 @@ async function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstre
     return spliced.path
   }
   const remote = upstream.remoteMedia?.(call.request) ?? []
-  if (remote.length > 0) {
-    const { fetchMedia } = kernel
-    if (fetchMedia === undefined)
-      throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
-    const fetched = await Promise.all(remote.map(async (url) => [url, await fetchMedia(url, ctx.signal)] as const))
-    call.replace(upstream.inlineMedia?.(call.request, new Map(fetched)) ?? call.edit())
+  if (remote.length > 0) return inlined(kernel, ctx, call, upstream, remote).then(() => encoded(call, upstream))
+  return encoded(call, upstream)
+}
+
+function encoded(call: CallState, upstream: DialectDriver): string {
+  const wire = upstream.encodeRequest(call.request, call.hop)
+  call.body = wire.body
+  addAll(call, wire.headers)
+  return wire.path
+}
+
+async function inlined(
+  kernel: Kernel,
+  ctx: RequestState,
+  call: CallState,
+  upstream: DialectDriver,
+  remote: readonly string[],
+): Promise<void> {
+  const { fetchMedia } = kernel
+  if (fetchMedia === undefined) {
+    throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
   }
-  const encoded = upstream.encodeRequest(call.request, call.hop)
-  call.body = encoded.body
-  addAll(call, encoded.headers)
-  return encoded.path
+  const fetched = await Promise.all(remote.map(async (url) => [url, await fetchMedia(url, ctx.signal)] as const))
+  call.replace(upstream.inlineMedia?.(call.request, new Map(fetched)) ?? call.edit())
 }
 
 /** The answer may stay bytes when the dialects agree and nothing on the way back needs events or names restored. */

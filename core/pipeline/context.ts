@@ -2,6 +2,7 @@
 // Every field is assigned in the constructor, so that all contexts share one hidden class.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
+import type { Ticket } from '../lib/bag.ts'
 import { headerBag } from '../lib/headers.ts'
 import { requestId } from '../lib/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
@@ -11,6 +12,8 @@ import type { Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
+
+import type { Ticking } from './ticker.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 
@@ -59,6 +62,7 @@ export class RequestState implements RequestContext {
   /** The hop of the attempt that answered; encoders on the way back read its notes. */
   hop: Hop | null = null
   stages: StreamStages | null | undefined = undefined
+  ticking: Ticket<Ticking> | null = null
   facts: StreamFacts | null = null
   lastReadAt: number
   /** Set by whoever ends the request early; the running attempt is aborted with it. */

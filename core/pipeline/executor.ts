@@ -14,10 +14,18 @@ import type { Kernel } from './kernel.ts'
 const MAX_ATTEMPTS = 8
 
 /** @throws GatewayError: the caller's final error after the whole walk. */
-export async function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {
+export function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { hooks } = ctx.generation
-  let candidates = expand(ctx, ctx.plan as Plan)
-  if (hooks.candidates !== null) candidates = await hooks.candidates(ctx, candidates)
+  const candidates = expand(ctx, ctx.plan as Plan)
+  if (hooks.candidates === null) return answerFrom(kernel, ctx, candidates)
+  const choosing = hooks.candidates(ctx, candidates)
+  return choosing instanceof Promise
+    ? choosing.then((chosen) => answerFrom(kernel, ctx, chosen))
+    : answerFrom(kernel, ctx, choosing)
+}
+
+function answerFrom(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
+  const { hooks } = ctx.generation
   if (candidates.length === 0) throw noCandidate(ctx)
   const walk = () => walkCandidates(kernel, ctx, candidates)
   return hooks.call === null ? walk() : hooks.call(ctx, undefined, walk)

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../lib/ids.ts'
+import type { Awaitable } from '../types/canonical.ts'
 import type { Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Ingress, Sink } from '../types/ports.ts'
@@ -30,30 +31,38 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   const ctx = contextFor(kernel, ingress, route)
   const ticket = kernel.active.add(ctx)
   sink.onGone(() => ctx.stop(GatewayError.clientGone()))
-  const ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   let error: GatewayErrorShape | null = null
   try {
-    const result = await answer(kernel, ctx, route, ingress)
+    const result = await answer(kernel, ctx, route, ingress, reply)
     await sendResult(kernel, ctx, result, reply)
     error = ctx.facts?.error ?? null
   } catch (thrown) {
     error = conclude(kernel, ctx, reply, thrown)
   } finally {
-    kernel.ticker.remove(ticking)
+    if (ctx.ticking !== null) kernel.ticker.remove(ctx.ticking)
     kernel.active.remove(ticket)
     settle(kernel, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
   }
 }
 
 /** ingress → authenticate → body → access → resolve → request → answer → admit → call. */
-async function answer(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Result> {
+async function answer(
+  kernel: Kernel,
+  ctx: RequestState,
+  route: MatchedRoute,
+  ingress: Ingress,
+  reply: ReplyWriter,
+): Promise<Result> {
   const { hooks } = ctx.generation
   if (hooks.ingress !== null) {
     const entering = hooks.ingress(ctx)
     if (entering) await entering
   }
-  await authenticate(kernel, ctx)
+  const authenticating = authenticate(kernel, ctx)
+  if (authenticating) await authenticating
   if (ingress.method !== 'GET') await readBody(kernel, ctx, route, ingress)
+  // Only streams are kept alive, and only they can stall.
+  if (ctx.stream) ctx.ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   if (hooks.access !== null) {
     const checking = hooks.access(ctx)
     if (checking) await checking
@@ -64,7 +73,8 @@ async function answer(kernel: Kernel, ctx: RequestState, route: MatchedRoute, in
 
 async function routed(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { hooks } = ctx.generation
-  ctx.plan = await resolve(ctx)
+  const resolving = resolve(ctx)
+  ctx.plan = resolving instanceof Promise ? await resolving : resolving
   ctx.virtualModel = ctx.plan.virtualModel
   if (hooks.request !== null) {
     const checking = hooks.request(ctx)
@@ -84,17 +94,24 @@ async function routed(kernel: Kernel, ctx: RequestState): Promise<Result> {
 }
 
 /** @throws GatewayError 400 when nobody knows the model. */
-export async function resolve(ctx: RequestState): Promise<Plan> {
+export function resolve(ctx: RequestState): Awaitable<Plan> {
   const { hooks } = ctx.generation
-  const plan = hooks.resolve === null ? undefined : await hooks.resolve(ctx)
+  const resolving = hooks.resolve === null ? undefined : hooks.resolve(ctx)
+  return resolving instanceof Promise ? resolving.then((plan) => resolved(ctx, plan)) : resolved(ctx, resolving)
+}
+
+function resolved(ctx: RequestState, plan: Plan | undefined): Plan {
   if (plan === undefined || plan.targets.length === 0) throw GatewayError.modelNotFound(ctx.requestedModel)
   return plan
 }
 
 /** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut (SPEC). */
-async function withDeadline(kernel: Kernel, ctx: RequestState): Promise<Result> {
+function withDeadline(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { deadlineMs } = kernel.options
-  if (deadlineMs <= 0) return execute(kernel, ctx)
+  return deadlineMs > 0 ? underDeadline(kernel, ctx, deadlineMs) : execute(kernel, ctx)
+}
+
+async function underDeadline(kernel: Kernel, ctx: RequestState, deadlineMs: number): Promise<Result> {
   const timer = kernel.clock.timer(deadlineMs, () =>
     ctx.stop(GatewayError.timeout(`The request took longer than its deadline of ${deadlineMs} ms.`)),
   )
@@ -120,7 +137,7 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
 
 function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
   // Before admission there is no stream to keep alive, only a body that may still be refused.
-  if (ctx.stream && ctx.plan !== null) reply.tick(now, ctx)
+  if (ctx.plan !== null) reply.tick(now, ctx)
 }
 
 /** A failure before the answer: a status while nothing is on the wire, the dialect's error frame after a heartbeat. */

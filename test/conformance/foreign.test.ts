@@ -49,13 +49,6 @@ function weather(seen: string[]) {
   }
 }
 
-/** What the upstream was told that the tool gave. */
-function toolResult(upstream: Dialect): string {
-  const asked = READERS[upstream](world.upstream.requests[1]!)
-  const result = asked.turns.flatMap((turn) => turn.pieces).find((piece) => piece.t === 'result')
-  return JSON.stringify(result)
-}
-
 describe.each(PAIRS)('AI SDK: $caller → $upstream', ({ caller, upstream }) => {
   const model = () => CLIENTS[caller](MODELS[upstream])
 
@@ -103,16 +96,20 @@ describe.each(PAIRS)('AI SDK: $caller → $upstream', ({ caller, upstream }) => 
     expect(await result.text).toBe('It is sunny.')
     expect((await result.steps).map((step) => step.finishReason)).toEqual(['tool-calls', 'stop'])
     expect(cities).toEqual(['Zürich'])
-    expect(toolResult(upstream)).toContain('sunny')
+    // The AI SDK's Google model says {name, content}: the words have to be there, whatever the shape.
+    expect(world.upstream.requests[1]!.text).toContain('sunny')
   })
 
   it('an object under a schema', async () => {
-    world.upstream.script(reply({ text: '{"city":"Rome","degrees":21}' }))
+    const args = '{"city":"Rome","degrees":21}'
+    // For a model it does not know the AI SDK's Anthropic provider asks by a forced tool.
+    const forced = caller === 'messages' && upstream !== 'messages'
+    world.upstream.script(reply(forced ? { toolCalls: [{ id: 'call_1', name: 'json', args }] } : { text: args }))
     const schema = z.object({ city: z.string(), degrees: z.number() })
     const result = await generateText({ model: model(), prompt: 'Rome', output: Output.object({ schema }), maxRetries: 0 })
     expect(result.output).toEqual({ city: 'Rome', degrees: 21 })
-    const seen = READERS[upstream](world.upstream.requests[0]!).schema
-    expect(member(seen, 'properties', 'degrees', 'type')).toBe('number')
+    const asked = READERS[upstream](world.upstream.requests[0]!)
+    expect(member(forced ? asked.tools[0]?.schema : asked.schema, 'properties', 'degrees', 'type')).toBe('number')
   })
 
   it.each([false, true])('reasoning beside the answer (streamed: %s)', async (stream) => {

@@ -76,7 +76,7 @@ describe('hookgate serve', () => {
   })
 
   it('a stream that outlives the drain gets its dialect’s error frame, and it still exits with 0', async () => {
-    upstream.script(reply({ text: 'never finished', chunk: 4 }, { stallAfter: 4 }))
+    upstream.script(reply({ text: 'never finished '.repeat(9), chunk: 4 }, { stallAfter: 8 }))
     const { url, child, exited } = await boot('--drain-ms', '300')
     const streams = await Promise.all(
       DIALECTS.map(async (dialect) => {
@@ -96,7 +96,7 @@ describe('hookgate serve', () => {
   })
 
   it('a second signal ends it at once', async () => {
-    upstream.script(reply({ text: 'never finished', chunk: 4 }, { stallAfter: 4 }))
+    upstream.script(reply({ text: 'never finished '.repeat(9), chunk: 4 }, { stallAfter: 8 }))
     const { url, child, exited, stderr } = await boot()
     const response = await post(url, ask('chat', 'chat/m', { stream: true }))
     child.kill('SIGTERM')
