@@ -33,7 +33,11 @@ export function originForm(url: string): string {
 /** How often a header was sent; node:http keeps only the first Host. */
 export function headerLines(req: IncomingMessage, name: string): number {
   let lines = 0
-  for (let i = 0; i < req.rawHeaders.length; i += 2) if ((req.rawHeaders[i] as string).toLowerCase() === name) lines++
+  const { rawHeaders } = req
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] as string
+    if (given.length === name.length && given.toLowerCase() === name) lines++
+  }
   return lines
 }
 

@@ -22,10 +22,10 @@ export function findConfig(asked: string | null, cwd: string): string | null {
 /** @throws Error naming the file; syntax errors name the line. */
 export async function loadConfig(path: string): Promise<GatewayConfig> {
   const forget = await shareOwnModules()
-  const jiti = createJiti(import.meta.url, { fsCache: false, alias: ownEntries(), interopDefault: true })
+  const jiti = createJiti(import.meta.url, { fsCache: false, alias: ownEntries(), interopDefault: false })
   let loaded: unknown
   try {
-    loaded = await jiti.import(path, { default: true })
+    loaded = (await jiti.import<{ default?: unknown }>(path)).default
   } catch (error) {
     throw new Error(`${basename(path)} could not be loaded: ${(error as Error).message}`, { cause: error })
   } finally {

@@ -1,7 +1,10 @@
 // hookgate/testing: what our own tests use, for yours.
 export { type Certificate, type CertificateOptions, certificate } from './certificate.ts'
+export type { ContractCase } from './contract.ts'
+export { CONTRACT_REPLIES, contractHop, dialectContract } from './dialect-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { closedPort, type FaultyAddress, rawServer, silentPort, tarpit } from './network-faults.ts'
+export { providerContract } from './provider-contract.ts'
 export { connectProxy, type ProxyOptions, socksProxy, type TestProxy } from './proxies.ts'
 export type { Reply, ReplyRenderer, ReplyToolCall, ReplyUsage } from './replies/reply.ts'
 export { broken, type Delivery, fail, frames, hang, raw, reply, reset, type Step, text } from './script.ts'

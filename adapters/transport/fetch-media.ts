@@ -25,6 +25,7 @@ export function mediaFetcher(options: GuardOptions = {}): MediaFetcher {
       const { location } = answer.headers
       if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
         await answer.body.dump()
+        if (!URL.canParse(location, url)) throw unavailable()
         url = checkOutboundUrl(new URL(location, url).href, 'url')
         continue
       }

@@ -40,7 +40,12 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
       cause: thrown,
     })
   }
-  if (error.name === 'HTTPParserError' || code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  if (
+    error.name === 'HTTPParserError' ||
+    code.startsWith('HPE_') ||
+    code === 'UND_ERR_HEADERS_OVERFLOW' ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  ) {
     return GatewayError.protocol('The upstream sent a broken HTTP answer.', thrown)
   }
   if (code === 'UND_ERR_INVALID_ARG')

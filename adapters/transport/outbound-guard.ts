@@ -18,7 +18,10 @@ export interface GuardOptions {
 /** True when an address is of the public internet. NAT64, 6to4 and Teredo are not: they carry private addresses. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  return ipaddr.process(address).range() === 'unicast'
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  // Outside 2000::/3 nothing is global: `::127.0.0.1` and its like.
+  return parsed.kind() === 'ipv4' || ((parsed.toByteArray()[0] as number) & 0xe0) === 0x20
 }
 
 /** @throws GatewayError 400 for anything but http(s) to a name or a public address. Whether a name is public is seen at the dial. */

@@ -15,7 +15,7 @@ const MODELS: Readonly<Record<Dialect, string>> = {
   chat: 'openai/gpt-4.1-mini',
   messages: 'anthropic/claude-sonnet-4-5',
   responses: 'openai/gpt-5.6-mini',
-  generate_content: 'google/gemini-2.5-flash',
+  generate_content: 'google/gemini-3-flash',
 }
 const CALLERS = {
   chat: chatCaller,
@@ -86,7 +86,9 @@ describe.each(PAIRS)('foreign vendor: $caller → $upstream', ({ caller, upstrea
     const question = user('What is the weather in Rome?')
     const first = await callers[caller].send(MODELS[upstream], ask({ turns: [question], tools: TOOLS }), stream)
     expect(first.failure).toBeNull()
-    expect(first.answer).toMatchObject({ finish: 'tool_calls', calls: [{ name: 'get_weather', args: { city: 'Rome' } }] })
+    // aimock's word, which Google does not have; the byte lane leaves it alone.
+    const finish = caller === upstream && upstream === 'generate_content' ? 'FUNCTION_CALL' : 'tool_calls'
+    expect(first.answer).toMatchObject({ finish, calls: [{ name: 'get_weather', args: { city: 'Rome' } }] })
     const [call] = first.answer!.calls
     const turns = [
       question,

@@ -15,7 +15,7 @@ export const NOTES = {
     'A refusal is a word of its own only in chat-completions (`refusal`) and responses (a refusal part); Anthropic’s stop reason and Google’s safety stop become each other or a filtered answer, the text stays.',
   cache_writes: 'usageMetadata has no count for cache writes: they stay inside the prompt total.',
   secret_kept_back:
-    'Chat-completions clients send back no reasoning but what sits in a tool call: the upstream’s reasoning secret does not return, and the next turn goes without it.',
+    'Chat-completions clients send reasoning back only inside a tool call, which carries its secret: thoughts of a turn without a call stay behind.',
   sentinel:
     'Gemini 3 wants a signature on the calls of the running turn: a history of other making carries Google’s documented escape value.',
   text_secret: 'Other dialects have no place for Gemini’s optional signature on a text: the text goes back without it.',

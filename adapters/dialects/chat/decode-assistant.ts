@@ -5,6 +5,7 @@ import type { Json, JsonObject, Part, Signature, ToolCallPart } from '../../../c
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { decodeContent, imageSource } from './decode-parts.ts'
 import { isObject, optionalArray, optionalObject, optionalString, requiredString, text, wrongType } from './read.ts'
+import { unpackThoughts } from './thought-secrets.ts'
 
 export const ASSISTANT_KEYS: ReadonlySet<string> = new Set([
   'role',
@@ -54,7 +55,7 @@ export function decodeAssistant(message: JsonObject, at: string, body: WireBody)
       kind: 'function',
       ...named(legacy, `${at}.function_call`, body),
     })
-  return parts
+  return unpackThoughts(parts)
 }
 
 /** Reasoning of an assistant message, request or answer: one source is read, vendors repeat the same text in several fields. */

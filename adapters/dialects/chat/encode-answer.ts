@@ -1,10 +1,26 @@
 // Pieces that a whole answer and a stream share on their way to a chat caller.
 import { wrapSignature } from '../../../core/lib/signature.ts'
-import type { Annotation, Frozen, ImagePart, Json, JsonObject, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type {
+  Annotation,
+  Frozen,
+  ImagePart,
+  Json,
+  JsonObject,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+} from '../../../core/types/canonical.ts'
 import { dataUrl } from '../shared/data-url.ts'
 import { isObject } from './read.ts'
 
 const PREFIX = 'chatcmpl-'
+
+/** Between the thoughts of separate parts, which share one field. */
+export const THOUGHT_SEPARATOR = '\n\n'
+
+export function thoughtText(part: Frozen<ReasoningPart>): string {
+  return part.text || (part.summary ?? []).join(THOUGHT_SEPARATOR)
+}
 
 /** The upstream's id when it has the dialect's form, else a fresh one. */
 export function answerId(upstream: string, mint: (prefix: string) => string): string {
@@ -33,15 +49,15 @@ export function secretMember(signature: Frozen<Signature> | undefined): JsonObje
 }
 
 /** A function without arguments has an empty object: clients parse the text. */
-export function encodeCall(call: Frozen<ToolCallPart>): JsonObject {
+export function encodeCall(call: Frozen<ToolCallPart>, signature = call.signature): JsonObject {
   const head = { id: call.id }
   if (call.kind === 'custom')
-    return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(call.signature) }
+    return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(signature) }
   return {
     ...head,
     type: 'function',
     function: { name: call.name, arguments: call.args === '' ? '{}' : call.args },
-    ...secretMember(call.signature),
+    ...secretMember(signature),
   }
 }
 

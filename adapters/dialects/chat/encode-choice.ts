@@ -1,11 +1,12 @@
 // One choice of the stream a chat caller reads.
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { Finish } from '../../../core/types/answer.ts'
-import type { Annotation, Part, Signature } from '../../../core/types/canonical.ts'
+import type { Annotation, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import type { ChunkWriter } from './chunk.ts'
-import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember } from './encode-answer.ts'
+import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember, THOUGHT_SEPARATOR, thoughtText } from './encode-answer.ts'
 import { encodeFinish } from './finish.ts'
+import { ThoughtSecrets } from './thought-secrets.ts'
 
 interface CallState {
   index: number
@@ -25,7 +26,11 @@ export class ChoiceEncoder {
   /** Length of the content when a text part began. */
   readonly #offsets = new Map<number, number>()
   #length = 0
+  readonly #secrets = new ThoughtSecrets()
   #thoughtPart: number | null = null
+  /** Of all thoughts, and where the last one began. */
+  #thoughtLength = 0
+  #thoughtFrom = 0
   #images = 0
   #refused = false
   #opened = false
@@ -82,7 +87,7 @@ export class ChoiceEncoder {
       case 'text':
         return (missing ? this.#text(part, full.text) : '') + this.#annotations(part, full.text.length, full.annotations ?? [])
       case 'reasoning':
-        return missing ? this.#reasoning(part, full.text || (full.summary ?? []).join('\n\n')) : ''
+        return this.#thoughtStop(part, missing ? this.#reasoning(part, thoughtText(full)) : '', full)
       case 'refusal':
         return missing ? this.#refusal(part, full.text) : ''
       case 'tool_call':
@@ -112,10 +117,18 @@ export class ChoiceEncoder {
     if (text === '') return ''
     this.#streamed.add(part)
     // Thoughts of separate parts share one field: a blank line keeps them apart.
-    const lead = this.#thoughtPart !== null && this.#thoughtPart !== part ? '\n\n' : ''
+    const lead = this.#thoughtPart !== null && this.#thoughtPart !== part ? THOUGHT_SEPARATOR : ''
+    if (this.#thoughtPart !== part) this.#thoughtFrom = this.#thoughtLength + lead.length
     this.#thoughtPart = part
+    this.#thoughtLength += lead.length + text.length
     this.contentBytes += byteLength(text)
     return this.#emit('reasoning_content', JSON.stringify(lead + text))
+  }
+
+  #thoughtStop(part: number, out: string, full: ReasoningPart): string {
+    const from = this.#thoughtPart === part ? this.#thoughtFrom : this.#thoughtLength
+    this.#secrets.add(full, from, this.#thoughtLength)
+    return out
   }
 
   #refusal(part: number, text: string): string {
@@ -134,11 +147,12 @@ export class ChoiceEncoder {
   }
 
   #callStart(part: number, meta: PartMeta): string {
+    const signature = meta.signature ?? this.#secrets.take()
     const call: CallState = {
       index: this.#calls.size,
       custom: meta.kind === 'custom',
       streamed: false,
-      signed: meta.signature !== undefined,
+      signed: signature !== undefined,
     }
     this.#calls.set(part, call)
     const body = call.custom
@@ -146,7 +160,7 @@ export class ChoiceEncoder {
       : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
     return this.#emit(
       'tool_calls',
-      JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(meta.signature) }]),
+      JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(signature) }]),
     )
   }
 

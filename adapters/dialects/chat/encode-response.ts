@@ -2,8 +2,17 @@
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { answerId, encodeAnnotation, encodeCall, encodeImage, encodeLogprobs } from './encode-answer.ts'
+import {
+  answerId,
+  encodeAnnotation,
+  encodeCall,
+  encodeImage,
+  encodeLogprobs,
+  THOUGHT_SEPARATOR,
+  thoughtText,
+} from './encode-answer.ts'
 import { encodeFinish } from './finish.ts'
+import { ThoughtSecrets } from './thought-secrets.ts'
 import { encodeUsage } from './usage.ts'
 
 type AnyPart = Frozen<Part>
@@ -36,7 +45,7 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
       ...encodeReasoning(parts),
       ...annotations(parts),
       ...media(parts, hop),
-      ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
+      ...(calls.length > 0 ? { tool_calls: encodeCalls(parts) } : {}),
     },
     logprobs: encodeLogprobs(choice.logprobs),
     finish_reason: encodeFinish(choice.finish, choice.nativeFinish, { toolCall: calls.length > 0, refusal: refusal !== '' }),
@@ -54,11 +63,27 @@ function encodeContent(choice: Frozen<Choice>, hasOther: boolean): string | null
 function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
   const thoughts = parts.filter((part) => part.t === 'reasoning')
   const text = thoughts
-    .map((part) => part.text || (part.summary ?? []).join('\n\n'))
+    .map(thoughtText)
     .filter((thought) => thought !== '')
-    .join('\n\n')
+    .join(THOUGHT_SEPARATOR)
   const details = thoughts.flatMap((part) => (part.ext?.chat?.reasoning_details as Json[] | undefined) ?? [])
   return { ...(text === '' ? {} : { reasoning_content: text }), ...(details.length > 0 ? { reasoning_details: details } : {}) }
+}
+
+/** The first call behind a thought carries its secret. */
+function encodeCalls(parts: readonly AnyPart[]): JsonObject[] {
+  const secrets = new ThoughtSecrets()
+  const out: JsonObject[] = []
+  let length = 0
+  for (const part of parts) {
+    if (part.t === 'tool_call') out.push(encodeCall(part, part.signature ?? secrets.take()))
+    if (part.t !== 'reasoning') continue
+    const text = thoughtText(part)
+    const from = text !== '' && length > 0 ? length + THOUGHT_SEPARATOR.length : length
+    length = from + text.length
+    secrets.add(part, from, length)
+  }
+  return out
 }
 
 function annotations(parts: readonly AnyPart[]): JsonObject {

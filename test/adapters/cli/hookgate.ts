@@ -58,7 +58,9 @@ export async function listening(child: ChildProcess, line: RegExp): Promise<Serv
 }
 
 export function start(args: string[], { env = {}, cwd = ROOT }: Options = {}): ChildProcess {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name),
+  )
   return spawn(process.execPath, args, { cwd, env: { ...Object.fromEntries(inherited), NO_COLOR: '1', ...env } })
 }
 

@@ -66,3 +66,11 @@ export async function until(condition: () => boolean, ms = 3000): Promise<void> 
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
+
+export async function eventually(condition: () => Promise<boolean>, ms = 3000): Promise<void> {
+  const end = performance.now() + ms
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`Not within ${ms} ms: ${condition}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

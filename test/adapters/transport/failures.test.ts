@@ -1,8 +1,8 @@
 // What goes wrong below HTTP: every failure is one `handler.error` with its class, and no text tells hosts or secrets.
 import { afterAll, describe, expect, it } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
-import { closedPort, rawServer, silentPort, tarpit } from '../../../adapters/testing/network-faults.ts'
 import { secureUpstream, text } from '../../../adapters/testing/index.ts'
+import { closedPort, rawServer, silentPort, tarpit } from '../../../adapters/testing/network-faults.ts'
 import { undiciTransport } from '../../../adapters/transport/undici.ts'
 import { call } from './support.ts'
 
@@ -80,7 +80,11 @@ describe('row 3: TLS', () => {
     const client = title.startsWith('self') ? transport : owned(undiciTransport({ ca: tls.cert }))
     const seen = await call(client, `${upstream.baseUrl('chat')}/chat/completions`)
     expect(seen.calls).toEqual(['error'])
-    expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'tls' }, message: 'TLS verification failed for the upstream.' })
+    expect(seen.error).toMatchObject({
+      status: 502,
+      upstream: { kind: 'tls' },
+      message: 'TLS verification failed for the upstream.',
+    })
     expect(upstream.requests).toHaveLength(0)
   })
 

@@ -124,7 +124,12 @@ describe('row 9: a socket that died while it lay idle', () => {
 
   it('a reset after the first byte of the answer is not', async () => {
     const upstream = owned(
-      await scriptedUpstream(text('first'), { kind: 'raw', status: 200, body: 'x'.repeat(100), cut: { after: 10, how: 'reset' } }),
+      await scriptedUpstream(text('first'), {
+        kind: 'raw',
+        status: 200,
+        body: 'x'.repeat(100),
+        cut: { after: 10, how: 'reset' },
+      }),
     )
     const transport = transportWith()
     const url = `${upstream.baseUrl('chat')}/chat/completions`

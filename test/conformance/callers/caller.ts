@@ -15,6 +15,7 @@ export interface Failure {
 export interface Observed {
   answer: Answer | null
   failure: Failure | null
+  id: string
   /** The assistant turn as the SDK gave it, for the next Ask. */
   native: unknown
   /** In how many pieces the text came. */
@@ -34,6 +35,7 @@ export interface Caller {
 
 /** What one SDK call returned. */
 export interface Told {
+  id: string
   answer: Answer
   native: unknown
   deltas: number
@@ -46,11 +48,6 @@ interface Recording {
   sent: Wire
   headers: Headers
   raw: Promise<string>
-}
-
-/** Clients tell answers apart by the form of the id. */
-export function checkId(id: string | undefined, form: RegExp): void {
-  if (id === undefined || !form.test(id)) throw new Error(`"${id}" is no id of this dialect.`)
 }
 
 /** A fetch that keeps what went through it. */
@@ -91,6 +88,7 @@ export async function observe(
   return {
     answer: told?.answer ?? null,
     failure,
+    id: told?.id ?? '',
     native: told?.native,
     deltas: told?.deltas ?? 0,
     sent: recording.sent,

@@ -3,7 +3,7 @@
 import OpenAI, { APIError } from 'openai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
 import { list, member, type Wire } from '../readers/wire.ts'
-import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsNonStreaming
 
@@ -24,6 +24,7 @@ async function whole(client: OpenAI, params: Params): Promise<Told> {
   const completion = await client.chat.completions.create(params)
   const choice = completion.choices[0]!
   return {
+    id: completion.id,
     answer: answer(completion, choice.message as unknown as Wire),
     native: choice.message,
     deltas: 0,
@@ -48,7 +49,7 @@ async function streamed(client: OpenAI, params: Params): Promise<Told> {
   for (const field of ['content', 'refusal'] as const)
     if ((choice.message[field] || null) !== (message[field] ?? null))
       throw new Error(`The helper's ${field} differs from the chunks'.`)
-  return { answer: answer(final, message), native: message, deltas }
+  return { id: final.id, answer: answer(final, message), native: message, deltas }
 }
 
 function grown(call: Wire | undefined, piece: Wire): Wire {
@@ -59,7 +60,6 @@ function grown(call: Wire | undefined, piece: Wire): Wire {
 
 /** `message`: with the members that the helper drops. */
 function answer(completion: OpenAI.ChatCompletion, message: Wire): Answer {
-  checkId(completion.id, /^chatcmpl-/)
   const { usage } = completion
   const finish = completion.choices[0]!.finish_reason
   const refusal = (message.refusal ?? '') as string

@@ -8,7 +8,7 @@ import {
   type Part,
 } from '@google/genai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
-import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
 const FINISH: Readonly<Record<string, string>> = { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'content_filter' }
 
@@ -53,7 +53,6 @@ function told(chunks: readonly GenerateContentResponse[], deltas: number): Told 
   const reason = chunks.at(-1)?.candidates?.[0]?.finishReason ?? 'none'
   const finish = FINISH[reason] ?? reason
   const text = (thought: boolean) => parts.map((part) => ((part.thought ?? false) === thought ? (part.text ?? '') : '')).join('')
-  for (const chunk of chunks) checkId(chunk.responseId, /^[\w-]{10,}$/)
   const answer: Answer = {
     model: chunks.at(-1)?.modelVersion ?? '',
     text: text(false),
@@ -70,7 +69,7 @@ function told(chunks: readonly GenerateContentResponse[], deltas: number): Told 
       reasoning: usage?.thoughtsTokenCount ?? 0,
     },
   }
-  return { answer, native: { role: 'model', parts }, deltas }
+  return { id: chunks.at(-1)?.responseId ?? '', answer, native: { role: 'model', parts }, deltas }
 }
 
 function request(model: string, ask: Ask): GenerateContentParameters {

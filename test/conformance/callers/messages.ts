@@ -1,7 +1,7 @@
 // The `@anthropic-ai/sdk` on /v1/messages.
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
-import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
 type Params = Anthropic.MessageCreateParamsNonStreaming
 
@@ -28,7 +28,7 @@ export function messagesCaller(url: string): Caller {
 
 async function whole(client: Anthropic, params: Params): Promise<Told> {
   const message = await client.messages.create(params)
-  return { answer: answer(message), native: message.content, deltas: 0 }
+  return { id: message.id, answer: answer(message), native: message.content, deltas: 0 }
 }
 
 async function streamed(client: Anthropic, params: Params): Promise<Told> {
@@ -36,11 +36,10 @@ async function streamed(client: Anthropic, params: Params): Promise<Told> {
   let deltas = 0
   stream.on('text', () => deltas++)
   const message = await stream.finalMessage()
-  return { answer: answer(message), native: message.content, deltas }
+  return { id: message.id, answer: answer(message), native: message.content, deltas }
 }
 
 function answer(message: Anthropic.Message): Answer {
-  checkId(message.id, /^msg_/)
   const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   const refused = message.stop_reason === 'refusal'
   if (refused && message.stop_details?.type !== 'refusal') throw new Error('A refusal without stop_details.')

@@ -1,7 +1,7 @@
 // The `openai` SDK on /v1/responses.
 import OpenAI, { APIError } from 'openai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
-import { type Caller, checkId, observe, recordingFetch, type Told } from './caller.ts'
+import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming
 type Answered = OpenAI.Responses.Response
@@ -21,7 +21,7 @@ export function responsesCaller(url: string): Caller {
 
 async function whole(client: OpenAI, params: Params): Promise<Told> {
   const response = await client.responses.create(params)
-  return { answer: answer(response), native: response.output, deltas: 0 }
+  return { id: response.id, answer: answer(response), native: response.output, deltas: 0 }
 }
 
 async function streamed(client: OpenAI, params: Params): Promise<Told> {
@@ -35,11 +35,10 @@ async function streamed(client: OpenAI, params: Params): Promise<Told> {
   const response = (await stream.finalResponse()) as unknown as Answered
   const told = answer(response)
   if (text !== told.text) throw new Error('The text of the deltas differs from the final response.')
-  return { answer: told, native: response.output, deltas }
+  return { id: response.id, answer: told, native: response.output, deltas }
 }
 
-function answer({ id, model, output, status, incomplete_details: incomplete, usage }: Answered): Answer {
-  checkId(id, /^resp_/)
+function answer({ model, output, status, incomplete_details: incomplete, usage }: Answered): Answer {
   const contents = output.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = contents.map((content) => (content.type === 'refusal' ? content.refusal : '')).join('')
   const calls = output.flatMap((item) =>

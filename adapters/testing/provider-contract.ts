@@ -1,0 +1,70 @@
+// The contract of a provider: it names itself, knows its dialects, and puts its credential nowhere but into headers.
+import assert from 'node:assert/strict'
+import type { CanonicalRequest, Dialect } from '../../core/types/canonical.ts'
+import type { WireRequest } from '../../core/types/ports.ts'
+import type { Provider } from '../../core/types/provider.ts'
+import type { ContractCase } from './contract.ts'
+
+const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
+
+export function providerContract(provider: Provider): ContractCase[] {
+  const spoken = DIALECTS.filter((dialect) => provider.dialects[dialect] !== undefined)
+  return [
+    {
+      name: `${provider.id}: has a usable id, aliases and base URLs`,
+      run() {
+        for (const id of [provider.id, ...provider.aliases]) assert.match(id, /^[a-z0-9][a-z0-9._-]*$/)
+        for (const url of [provider.baseUrl, ...Object.values(provider.dialects)]) {
+          if (url) assert.match(new URL(url).protocol, /^https?:$/)
+        }
+        assert.ok(spoken.length > 0, 'speaks at least one dialect')
+      },
+    },
+    {
+      name: `${provider.id}: picks a dialect it speaks, for every caller`,
+      run() {
+        for (const caller of DIALECTS) {
+          const picked = provider.dialectFor(() => emptyRequest(caller), caller, provider.caps('some-model'))
+          assert.ok(spoken.includes(picked), `${caller} → ${picked}`)
+          if (spoken.includes(caller)) assert.equal(picked, caller)
+        }
+      },
+    },
+    {
+      name: `${provider.id}: authorizes in a header and nowhere else`,
+      async run() {
+        for (const dialect of spoken) {
+          const wire = wireRequest()
+          await provider.authorize(wire, dialect, 'secret-canary')
+          assert.equal(wire.url, wireRequest().url)
+          assert.equal(wire.body, null)
+          if (provider.needsKey) assert.ok(wire.headers.some((value) => value.includes('secret-canary')))
+        }
+      },
+    },
+    {
+      name: `${provider.id}: knows a family for any model, and says nothing it does not know`,
+      run() {
+        const caps = provider.caps('a-model-nobody-has-heard-of')
+        assert.ok(caps.family.length > 0)
+        assert.deepEqual(provider.caps('a-model-nobody-has-heard-of'), caps)
+      },
+    },
+  ]
+}
+
+function wireRequest(): WireRequest {
+  return {
+    method: 'POST',
+    url: 'https://upstream.test/v1/x',
+    headers: [],
+    body: null,
+    proxyUrl: null,
+    connectTimeoutMs: 0,
+    stream: false,
+  }
+}
+
+function emptyRequest(source: Dialect): CanonicalRequest {
+  return { model: 'm', stream: false, source, system: [], messages: [], tools: [], sampling: {}, headers: {}, ext: {} }
+}
