@@ -24,6 +24,7 @@ class AttemptHop implements Hop {
   readonly quirks: Readonly<Quirks>
   readonly #kernel: Kernel
   readonly #ctx: RequestState
+  #includeUsage: boolean | null = null
   #names: Map<string, string> | null = null
   #notes: Map<string, Json> | null = null
 
@@ -51,9 +52,9 @@ class AttemptHop implements Hop {
     return this.#ctx.sse
   }
   get includeUsage(): boolean {
-    const { body, dialect } = this.#ctx
-    if (dialect !== 'chat') return false
-    return body === null ? this.#ctx.request.includeUsage === true : body.get('stream_options.include_usage') === true
+    // Asked for with every frame.
+    this.#includeUsage ??= this.#readIncludeUsage()
+    return this.#includeUsage
   }
   get names(): Map<string, string> {
     this.#names ??= new Map()
@@ -75,6 +76,12 @@ class AttemptHop implements Hop {
   }
   id(prefix: string): string {
     return randomId(prefix)
+  }
+
+  #readIncludeUsage(): boolean {
+    const { body, dialect } = this.#ctx
+    if (dialect !== 'chat') return false
+    return body === null ? this.#ctx.request.includeUsage === true : body.get('stream_options.include_usage') === true
   }
 }
 

@@ -51,12 +51,10 @@ const EXCEPTIONS: Readonly<Record<string, Partial<Record<Pair, Expected>>>> = {
     'chat→responses': 'converted',
     'chat→generate_content': 'converted',
     'messages→chat': 'converted',
-    'messages→responses': 'converted',
     'messages→generate_content': 'converted',
     'responses→chat': 'converted',
     'responses→generate_content': 'converted',
     'generate_content→chat': 'converted',
-    'generate_content→responses': 'converted',
   },
   stop: {
     'chat→messages': 'converted',

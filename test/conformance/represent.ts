@@ -19,7 +19,6 @@ export const NOTES = {
   sentinel:
     'Gemini 3 wants a signature on the calls of the running turn: a history of other making carries Google’s documented escape value.',
   text_secret: 'Other dialects have no place for Gemini’s optional signature on a text: the text goes back without it.',
-  thoughts_in_secret: 'A replayed reasoning item of the responses API is its secret alone: the readable summary stays behind.',
   thoughts_on_calls:
     'Vendors that show their thoughts in chat-completions (`reasoning_content`) want them back on turns with tool calls only.',
   thoughts_unsigned: 'Gemini’s secret belongs to calls and texts, never to thoughts: readable thoughts are not replayed to it.',

@@ -160,7 +160,9 @@ class InputWriter {
     const secret = part.signature ?? part.encrypted
     const fits = secret?.dialect === 'responses' && (secret.modelFamily === '' || secret.modelFamily === this.#hop.caps.family)
     if (!fits || secret === undefined || secret.value === '') return
-    const summary = (part.summary ?? []).map((text) => ({ type: 'summary_text', text }))
+    // Other dialects keep the summary as a text; a text of this one's own is raw thought, which is not sent back.
+    const said = part.summary ?? (this.#request.source === 'responses' || part.text === '' ? [] : [part.text])
+    const summary = said.map((text) => ({ type: 'summary_text', text }))
     this.items.push({ type: 'reasoning', summary, encrypted_content: secret.value })
   }
 

@@ -101,9 +101,7 @@ function thought(piece: Piece & { t: 'thought' }, calls: boolean, cell: Cell): P
   if (cell.upstream === 'generate_content') return without('thoughts_unsigned')
   if (cell.upstream === 'chat') return calls ? [piece] : without('thoughts_on_calls')
   if (cell.caller === 'chat' && !calls) return without('secret_kept_back')
-  if (cell.upstream === 'messages') return [piece]
-  cell.note('thoughts_in_secret')
-  return [{ ...piece, text: '' }]
+  return [piece]
 }
 
 async function checkLeaks(cell: Cell, history: Ask): Promise<void> {
