@@ -97,6 +97,16 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
   throw finalError(failures, ctx.dialect)
 }
 
+function ownError(kernel: Kernel, ctx: RequestState, thrown: unknown): GatewayError {
+  if (!GatewayError.is(thrown)) {
+    kernel.log.error('attempt.failed', {
+      requestId: ctx.id,
+      error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    })
+  }
+  return GatewayError.from(thrown)
+}
+
 async function tryOnce(
   kernel: Kernel,
   ctx: RequestState,
@@ -107,7 +117,8 @@ async function tryOnce(
   const startedAt = kernel.clock.monotonic()
   ctx.candidate = candidate
   ctx.attempts.push(attempt)
-  const send = () => sendAttempt(kernel, ctx, candidate)
+  // A bug below is not the fault of the plugins around it.
+  const send = () => sendAttempt(kernel, ctx, candidate).catch((thrown: unknown) => Promise.reject(ownError(kernel, ctx, thrown)))
   try {
     const result = wrapped === null ? await send() : await wrapped(ctx, candidate, send)
     attempt.status = 200

@@ -7,6 +7,7 @@ import { RENDERERS } from '../../adapters/testing/scripted-upstream.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Observed } from './callers/caller.ts'
 import { type Answer, type Ask, meaning } from './neutral.ts'
+import { checkShape } from './readers/strict.ts'
 import type { Wire } from './readers/wire.ts'
 import { express, type Note, tell, utterance } from './represent.ts'
 import { credentials, MODELS, pathOf, READERS, type World } from './world.ts'
@@ -116,6 +117,7 @@ export class Cell {
     expect(Object.values(credentials(request))).toEqual([expect.stringMatching(/^(Bearer )?sk-upstream$/)])
     if (this.upstream !== 'generate_content') expect(request.json.model).toBe(this.model.slice(this.model.indexOf('/') + 1))
     expect(request.stream).toBe(this.stream)
+    if (!this.same) checkShape(this.upstream, request.json)
     const seen = READERS[this.upstream](request)
     const said = this.same
       ? { value: express(this.upstream, asked, 'client').value, notes: [] }

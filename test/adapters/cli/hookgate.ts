@@ -16,6 +16,7 @@ export interface Options {
 export interface Finished {
   code: number | null
   stdout: string
+  /** Without the marks around names: a terminal shows them as colour, a pipe as backticks. */
   stderr: string
 }
 
@@ -73,7 +74,7 @@ function finished(child: ChildProcess): Promise<Finished> {
   child.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr: stderr.replaceAll('`', '') })))
 }
 
 /** A folder of its own with these files in it. */

@@ -58,8 +58,9 @@ describe('hookgate serve', () => {
     const probe = await openSocket(port)
     const probed = collect(probe)
     const response = await post(url, ask('chat', 'chat/m', { stream: true }))
-    const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
-    let text = (await reader.read()).value ?? ''
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const decoder = new TextDecoder()
+    let text = decoder.decode((await reader.read()).value, { stream: true })
 
     child.kill('SIGTERM')
     await sleep(100)
@@ -69,7 +70,8 @@ describe('hookgate serve', () => {
     expect(probed()).toMatch(/connection: close/i)
     await expect(fetch(`${url}/health/liveliness`)).rejects.toThrow()
 
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) text += chunk.value
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      text += decoder.decode(chunk.value, { stream: true })
     expect(text.match(/word /g)).toHaveLength(16)
     expect(text).toMatch(/data: \[DONE\]\n\n$/)
     expect((await exited).code).toBe(0)

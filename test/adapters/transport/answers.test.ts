@@ -93,7 +93,8 @@ describe('row 18: compression nobody asked for', () => {
     ['gzip', false],
   ] as const)('a %s bomb ends at a ratio of 100, a small one at 1 MiB (stream: %s)', async (encoding, stream) => {
     const bomb = Buffer.alloc(40 << 20)
-    const bytes = encoding === 'gzip' ? gzipSync(bomb) : brotliCompressSync(bomb, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+    const bytes =
+      encoding === 'gzip' ? gzipSync(bomb) : brotliCompressSync(bomb, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
     const seen = await encoded(encoding, bytes, { stream })
     expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'protocol' } })
     expect(seen.body.length).toBeLessThan(Math.max(1 << 20, bytes.length * 100) + 65_536)

@@ -36,7 +36,15 @@ describe('literals', () => {
   })
 
   it('refuses every scheme but http and https, and what is no URL', () => {
-    for (const url of ['ftp://example.com/', 'file:///etc/passwd', 'data:text/plain,x', 'gopher://example.com/', 'javascript:1', 'x', ''])
+    for (const url of [
+      'ftp://example.com/',
+      'file:///etc/passwd',
+      'data:text/plain,x',
+      'gopher://example.com/',
+      'javascript:1',
+      'x',
+      '',
+    ])
       expect(() => checkOutboundUrl(url, 'image'), url).toThrow(/`image`/)
   })
 
@@ -117,10 +125,20 @@ describe('mediaFetcher', () => {
     for (const url of ['http://127.0.0.1/', 'http://169.254.169.254/latest/meta-data/'])
       await expect(fetch(url, signal)).rejects.toMatchObject({ status: 400 })
     expect(asked).toEqual([])
-    for (const to of ['http://127.0.0.1/', 'http://169.254.169.254/', 'http://inward.example/', 'http://[::1]/', 'file:///etc/passwd', '//localhost/']) {
+    for (const to of [
+      'http://127.0.0.1/',
+      'http://169.254.169.254/',
+      'http://inward.example/',
+      'http://[::1]/',
+      'file:///etc/passwd',
+      '//localhost/',
+    ]) {
       moved(to)
       asked.length = dialled.length = 0
-      await expect(fetch('http://pictures.example/a', signal), to).rejects.toMatchObject({ status: 400, param: expect.any(String) })
+      await expect(fetch('http://pictures.example/a', signal), to).rejects.toMatchObject({
+        status: 400,
+        param: expect.any(String),
+      })
       expect(asked, to).toEqual(['pictures.example/a'])
       expect(dialled.every((address) => address === PUBLIC)).toBe(true)
     }
@@ -145,7 +163,9 @@ describe('mediaFetcher', () => {
       (_: string, res: ServerResponse) => void res.socket?.resetAndDestroy(),
     ]) {
       answer = broken
-      const error = await fetch('http://pictures.example/a', signal).catch((thrown: unknown) => thrown as Error & { status: number })
+      const error = await fetch('http://pictures.example/a', signal).catch(
+        (thrown: unknown) => thrown as Error & { status: number },
+      )
       expect(error).toMatchObject({ status: 400 })
       messages.add((error as Error).message)
     }

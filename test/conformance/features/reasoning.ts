@@ -5,6 +5,7 @@ import type { Reply } from '../../../adapters/testing/replies/reply.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Cell } from '../cell.ts'
 import { type Ask, ask, type Piece, type Turn, user } from '../neutral.ts'
+import { checkShape } from '../readers/strict.ts'
 import type { Note } from '../represent.ts'
 import { READERS, REASONING_MODELS } from '../world.ts'
 import type { Feature } from './feature.ts'
@@ -112,7 +113,9 @@ async function checkLeaks(cell: Cell, history: Ask): Promise<void> {
     cell.model = REASONING_MODELS[other]
     const { observed, text } = await cell.send(history, { kind: 'reply', reply: { text: 'As you like.' } })
     expect(observed.failure).toBeNull()
-    const asked = READERS[other](cell.world.upstream.requests[0]!)
+    const [request] = cell.world.upstream.requests
+    if (other !== cell.caller) checkShape(other, request!.json)
+    const asked = READERS[other](request!)
     // Unsigned thoughts are refused by Anthropic, and unknown items by OpenAI.
     if (other === 'messages' || other === 'responses') {
       const thoughts = asked.turns.flatMap((turn) => turn.pieces).filter((piece) => piece.t === 'thought')

@@ -1,7 +1,13 @@
 // A gateway whose providers have a faulty account first and a good one behind it, for each upstream dialect:
 //   two-<dialect>/m   faulty, then good        all-<dialect>/m   two faulty ones        many-<dialect>/m   nine faulty ones
-import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/index.ts'
-import { type ScriptedUpstream, scriptedUpstream, text } from '../../../adapters/testing/index.ts'
+import {
+  createTestGateway,
+  type ScriptedUpstream,
+  scriptedUpstream,
+  type TestGateway,
+  type TestGatewayOptions,
+  text,
+} from '../../../adapters/testing/index.ts'
 import type { ConnectionConfig } from '../../../core/config/define.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Attempt, Outcome } from '../../../core/types/context.ts'

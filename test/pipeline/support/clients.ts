@@ -6,8 +6,9 @@ import OpenAI, { APIConnectionError, APIError as OpenAIError } from 'openai'
 import type { Dialect } from '../../../core/types/canonical.ts'
 
 export interface Raised {
-  /** The SDK's class. */
+  /** The SDK's class, and those above it. */
   name: string
+  classes: string[]
   /** null: inside a started stream. */
   status: number | null
   message: string
@@ -29,6 +30,8 @@ export interface Ask {
   prompt?: string
   signal?: AbortSignal
   onDelta?: (text: string) => void
+  /** The answer has no text: a tool call, a refusal. */
+  empty?: boolean
 }
 
 export type Client = (ask: Ask) => Promise<Seen>
@@ -53,7 +56,7 @@ function watched(run: (ask: Ask, seen: Seen) => Promise<void>): Client {
     } catch (thrown) {
       seen.raised = raised(thrown)
     }
-    if (seen.raised === null && seen.text === '') throw new Error('The SDK returned an empty success.')
+    if (seen.raised === null && seen.text === '' && !ask.empty) throw new Error('The SDK returned an empty success.')
     return seen
   }
 }
@@ -91,7 +94,7 @@ async function askResponses(client: OpenAI, ask: Ask, seen: Seen): Promise<void>
     if (event.type === 'response.failed') {
       const { error } = event.response
       const { message = '', code = null } = error ?? {}
-      seen.raised = { name: 'response.failed', status: null, message, code, type: null, retryAfter: null }
+      seen.raised = { name: 'response.failed', classes: [], status: null, message, code, type: null, retryAfter: null }
     }
   }
   const { status } = await runner.finalResponse()
@@ -132,6 +135,7 @@ function raised(thrown: unknown): Raised {
     const error = body(thrown.error)
     return {
       name: thrown.constructor.name,
+      classes: classesOf(thrown),
       status: thrown.status ?? null,
       message: thrown.message,
       code: (error.code as string | undefined) ?? null,
@@ -144,6 +148,7 @@ function raised(thrown: unknown): Raised {
     const inStream = typeof error.code === 'number'
     return {
       name: 'ApiError',
+      classes: ['ApiError'],
       status: inStream ? null : thrown.status,
       message: String(error.message ?? thrown.message),
       code: inStream ? null : ((error.code as string | undefined) ?? null),
@@ -157,6 +162,13 @@ function raised(thrown: unknown): Raised {
 /** True for an exception that says the connection broke: never what a client should see of an upstream's fault. */
 export function isConnectionError(name: string): boolean {
   return name === APIConnectionError.name || name === 'APIConnectionTimeoutError'
+}
+
+function classesOf(thrown: object): string[] {
+  const names: string[] = []
+  for (let at = Object.getPrototypeOf(thrown); at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
+    names.push(at.constructor.name)
+  return names
 }
 
 function body(value: unknown): Record<string, unknown> {

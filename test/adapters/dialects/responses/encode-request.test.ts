@@ -151,6 +151,19 @@ describe('responses: encoding a request', () => {
     ])
   })
 
+  it('rule 3: the summary that another dialect kept as a text goes back with its secret', () => {
+    const signature = { dialect: 'responses' as const, modelFamily: 'gpt', value: 'v' }
+    const messages = [user('x'), assistant({ t: 'reasoning', text: 'hm', signature }, 'y'), user('z')]
+    const reasoning = (source: 'messages' | 'responses') =>
+      (encode(request({ source, messages })).input as { type: string }[]).find((item) => item.type === 'reasoning')
+    expect(reasoning('messages')).toEqual({
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'hm' }],
+      encrypted_content: 'v',
+    })
+    expect(reasoning('responses')).toMatchObject({ summary: [] })
+  })
+
   it('golden 44: a signature of another vendor is dropped at fail-over, the request stays', () => {
     const { input } = encode(
       request({

@@ -1,0 +1,187 @@
+// Writes the generated parts of docs/: the variable table, the hooks and their sealed order, the routes, the metrics.
+// They come from the built code, so that they cannot say anything else than what runs.
+//
+//   npm run docs               rewrites what is between the marks
+//   node scripts/docs.mjs --check    fails when something there is stale
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createGateway, definePlugin, HOOKS, preset, silentLog, VARIABLES } from '../dist/adapters/node/index.js'
+import { HOOK_TEXT } from './hook-text.mjs'
+
+const root = new URL('../', import.meta.url)
+const observed = observedPreset()
+const gateway = await createGateway(
+  { connections: { echo: { provider: 'echo' } }, plugins: [...observed.plugins, failing()] },
+  { log: silentLog },
+)
+
+const sections = {
+  'docs/configuration.md': { variables: variablesInEffect(), 'variables-to-come': variablesToCome() },
+  'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
+  'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
+  'docs/metrics.md': { metrics: await metricTable() },
+}
+await gateway.close()
+
+const stale = []
+for (const [file, parts] of Object.entries(sections)) {
+  const before = readFileSync(new URL(file, root), 'utf8')
+  const after = Object.entries(parts).reduce((text, [name, body]) => replaced(file, text, name, body), before)
+  if (after === before) continue
+  stale.push(file)
+  if (!process.argv.includes('--check')) writeFileSync(new URL(file, root), after)
+}
+if (process.argv.includes('--check') && stale.length > 0) {
+  console.error(`Stale: ${stale.join(', ')}. Run \`npm run docs\`.`)
+  process.exit(1)
+}
+
+function replaced(file, text, name, body) {
+  const [start, end] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`]
+  const [from, to] = [text.indexOf(start), text.indexOf(end)]
+  if (from === -1 || to < from) throw new Error(`${file} lacks the marks ${start} … ${end}.`)
+  return `${text.slice(0, from + start.length)}\n\n${body}\n\n${text.slice(to)}`
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function variablesInEffect() {
+  return variableTable(VARIABLES.filter(({ name }) => isRead(name)))
+}
+
+function variablesToCome() {
+  return variableTable(VARIABLES.filter(({ name }) => !isRead(name)))
+}
+
+function variableTable(list) {
+  const rows = list.map((variable) => [`\`GATEWAY_${variable.name}\``, kind(variable), shown(variable.default), meaning(variable)])
+  return table(['Variable', 'Type', 'Default', 'Meaning'], rows)
+}
+
+/** Some source beside the declaration names it, outside comments. */
+function isRead(name) {
+  isRead.text ??= ['core', 'plugins', 'adapters'].flatMap(sources).join('\n')
+  return isRead.text.includes(`'${name}'`)
+}
+
+function sources(folder) {
+  return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('variables.ts'))
+    .map((path) => readFileSync(new URL(`${folder}/${path}`, root), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
+}
+
+function kind({ type, values, min, max }) {
+  if (values) return values.map((value) => `\`${value}\``).join(', ')
+  const range = [min === undefined ? '' : `≥ ${min}`, max === undefined ? '' : `≤ ${max}`].filter(Boolean).join(', ')
+  return range === '' ? type : `${type}, ${range}`
+}
+
+function shown(value) {
+  return value === null || value === '' ? '–' : `\`${value}\``
+}
+
+function meaning({ about, lenient, fallback, emptyMeans }) {
+  const more = [
+    fallback && `\`${fallback}\` is read when it is unset.`,
+    emptyMeans && `Set to nothing: ${emptyMeans}.`,
+    lenient && 'A bad value is logged and ignored.',
+  ]
+  return [about, ...more].filter(Boolean).join(' ')
+}
+
+function hookTable() {
+  const rows = Object.entries(HOOKS).map(([name, { kind, onError }]) => {
+    if (HOOK_TEXT[name] === undefined) throw new Error(`scripts/hook-text.mjs says nothing about ${name}.`)
+    const { gets, may } = HOOK_TEXT[name]
+    return [`\`${name}\``, kind, `\`${gets}\``, may, onError]
+  })
+  return table(['Hook', 'Kind', 'Handler', 'May', 'On a bug'], rows)
+}
+
+function sealedOrder() {
+  const rows = gateway.hooks.flatMap(({ hook, handlers }) => {
+    const names = handlers.filter(({ plugin }) => plugin !== 'docs-failing').map(({ plugin, conditional }) => plugin + (conditional ? ' (conditional)' : ''))
+    return names.length === 0 ? [] : [[`\`${hook}\``, names.join(' → ')]]
+  })
+  return table(['Hook', 'Plugins, in order'], rows)
+}
+
+function dataRoutes() {
+  const limits = { json: '`GATEWAY_MAX_BODY_BYTES`', default: '2 MiB' }
+  const rows = gateway.routes.entries.map((entry) => [
+    `\`${entry.method} ${shownPath(entry)}\``,
+    `\`${entry.dialect}\``,
+    `\`${entry.operation}\``,
+    limits[entry.dialectRoute?.bodyLimit] ?? `${entry.bodyLimit} bytes`,
+  ])
+  return table(['Route', 'Dialect', 'Operation', 'Body limit'], rows)
+}
+
+function shownPath({ path }) {
+  return path.endsWith('*') ? `${path.slice(0, -1)}{model}:generateContent\` · \`…:streamGenerateContent` : path
+}
+
+function controlRoutes() {
+  const rows = observed.routes.map(({ method, path, role, summary, plugin }) => [`\`${method} ${path}\``, plugin, role ?? 'local clients', summary])
+  return table(['Route', 'Plugin', 'Open to', 'What'], rows)
+}
+
+async function metricTable() {
+  const chat = { model: 'echo/echo-1', messages: [{ role: 'user', content: 'x' }] }
+  await gateway.fetch(new Request('http://docs/v1/chat/completions', { method: 'POST', body: JSON.stringify(chat) }), { local: true })
+  const text = await (await gateway.fetch(new Request('http://docs/metrics'), { local: true })).text()
+  const names = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)/gm)]
+  const rows = names
+    .filter(([, name]) => !/^gateway_(process|nodejs)_/.test(name))
+    .map(([, name, help, type]) => {
+      const known = observed.metrics.get(name)
+      return [`\`${name}\``, type, (known?.labels ?? labelsOf(text, name)).map((label) => `\`${label}\``).join(', ') || '–', known?.plugin ?? 'core', help]
+    })
+  return table(['Metric', 'Type', 'Labels', 'Plugin', 'What'], rows)
+}
+
+function labelsOf(text, name) {
+  const sample = new RegExp(`^${name}\\{([^}]*)\\}`, 'm').exec(text)?.[1] ?? ''
+  return [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label)
+}
+
+/** A handler that throws, so that the error counter has a sample that shows its labels. */
+function failing() {
+  return definePlugin({
+    name: 'docs-failing',
+    setup(scope) {
+      const fail = () => {
+        throw new Error('on purpose')
+      }
+      scope.hook('answer', fail, { onError: 'open' })
+    },
+  })()
+}
+
+/** The preset, with a look at what each plugin registers. */
+function observedPreset() {
+  const routes = []
+  const metrics = new Map()
+  const plugins = preset().map((plugin) => {
+    const { name, definition } = plugin
+    const record = (kind) => (metric, help, labels, ...rest) => {
+      metrics.set(`gateway_${metric}`, { plugin: name, labels: labels ?? [] })
+      return kind(metric, help, labels, ...rest)
+    }
+    const setup = (scope, options) => {
+      const { metrics: real } = scope
+      const watched = {
+        metrics: { counter: record(real.counter), gauge: record(real.gauge), histogram: record(real.histogram) },
+        api(route) {
+          routes.push({ ...route, plugin: name })
+          scope.api(route)
+        },
+      }
+      return definition.setup(new Proxy(scope, { get: (target, key) => watched[key] ?? Reflect.get(target, key) }), options)
+    }
+    return { ...plugin, definition: { ...definition, setup } }
+  })
+  return { plugins, routes, metrics }
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest'
+import { readEnv } from '../../../core/config/env.ts'
+import { VARIABLES } from '../../../core/config/variables.ts'
+import { VERSION } from '../../../core/version.ts'
+import { folder, hookgate } from './hookgate.ts'
+
+interface Row {
+  name: string
+  value: string
+  source: string
+  default: string
+  about: string
+}
+
+const empty = folder({})
+
+describe('hookgate', () => {
+  it('--version is the version of the package', async () => {
+    expect(await hookgate(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' })
+  })
+
+  it('--help names the commands', async () => {
+    const { code, stdout } = await hookgate(['--help'])
+    expect(code).toBe(0)
+    for (const command of ['serve', 'hooks', 'env']) expect(stdout).toContain(command)
+  })
+
+  it.each([
+    [['bogus'], /There is no command bogus\. There are serve, hooks, env/],
+    [['serve', '--prot', '9000'], /There is no flag --prot\. There are --config, --port, --host, --data-dir, --drain-ms/],
+    [['--prot=9000'], /There is no flag --prot/],
+    [['hooks', '--jsn'], /There is no flag --jsn\. There are --config, --json/],
+    [['env', '--jsn'], /There is no flag --jsn/],
+    [['serve', '--drain-ms', 'soon'], /--drain-ms: soon is not a whole number/],
+  ])('%j is a wrong command line: exit 2, and what there is instead', async (args, message) => {
+    const { code, stdout, stderr } = await hookgate(args, { cwd: empty })
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(message)
+  })
+
+  it.each([
+    [{ GATEWAY_PORT: 'http' }, /GATEWAY_PORT: http is not a whole number of at least 0 and at most 65535/],
+    [{ GATEWAY_PROFILE: 'home' }, /GATEWAY_PROFILE: home is not one of local, cloud/],
+    [{ GATEWAY_REQUIRE_API_KEY: 'maybe' }, /GATEWAY_REQUIRE_API_KEY: maybe is neither true nor false/],
+    [{ GATEWAY_STREAM_HEARTBEAT_MS: '-1' }, /GATEWAY_STREAM_HEARTBEAT_MS/],
+    [{ DATABASE_URL: 'not a url' }, /GATEWAY_DATABASE_URL: the value is not a URL/],
+    [{ GATEWAY_PORT: 'x', GATEWAY_MAX_BODY_BYTES: '0' }, /GATEWAY_PORT[\s\S]*GATEWAY_MAX_BODY_BYTES/],
+  ])('%j stops the boot with exit 1, naming the variable', async (env, message) => {
+    for (const command of ['serve', 'hooks', 'env']) {
+      const { code, stdout, stderr } = await hookgate([command], { cwd: empty, env: env as Record<string, string> })
+      expect(code, command).toBe(1)
+      expect(stdout, command).toBe('')
+      expect(stderr, command).toMatch(message)
+    }
+  })
+})
+
+describe('hookgate env', () => {
+  const rows = async (env: Record<string, string> = {}, cwd = empty, args: string[] = []): Promise<Map<string, Row>> => {
+    const { code, stdout } = await hookgate(['env', '--json', ...args], { env, cwd })
+    expect(code).toBe(0)
+    return new Map((JSON.parse(stdout) as Row[]).map((row) => [row.name, row]))
+  }
+
+  it('prints every declared variable with value, source, default and meaning', async () => {
+    const all = await rows()
+    expect([...all.keys()]).toEqual(VARIABLES.map(({ name }) => `GATEWAY_${name}`))
+    expect(all.get('GATEWAY_PORT')).toEqual({
+      name: 'GATEWAY_PORT',
+      value: '8788',
+      source: 'default',
+      default: '8788',
+      about: 'Port; 0 picks a free one.',
+    })
+    for (const row of all.values()) expect(row.about, row.name).toMatch(/\.$/)
+  })
+
+  it('says where a value comes from: default, file or environment; the environment wins', async () => {
+    const cwd = folder({
+      'gateway.config.ts': `import { defineConfig } from 'hookgate'
+        export default defineConfig({ profile: 'cloud', options: { port: 1111, streamHeartbeatMs: 1111 } })`,
+    })
+    const all = await rows({ GATEWAY_PORT: '2222' }, cwd)
+    const seen = ['GATEWAY_PROFILE', 'GATEWAY_PORT', 'GATEWAY_STREAM_HEARTBEAT_MS', 'GATEWAY_HOST'].map((name) => {
+      const { value, source } = all.get(name) as Row
+      return [value, source]
+    })
+    expect(seen).toEqual([
+      ['cloud', 'config'],
+      ['2222', 'env'],
+      ['1111', 'config'],
+      ['127.0.0.1', 'default'],
+    ])
+  })
+
+  it('never prints a credential', async () => {
+    const env = Object.fromEntries(
+      VARIABLES.filter(({ type }) => type === 'secret').map(({ name }) => [`GATEWAY_${name}`, 'hush-hush']),
+    )
+    const urls = { DATABASE_URL: 'postgres://app:hush-hush@db/app', GATEWAY_OUTBOUND_PROXY: 'http://user:hush-hush@proxy:3128' }
+    for (const flags of [[], ['--json']]) {
+      const { stdout } = await hookgate(['env', ...flags], { cwd: empty, env: { ...env, ...urls } })
+      expect(stdout).not.toContain('hush-hush')
+      expect(stdout).toContain('postgres://app:***@db/app')
+    }
+    expect(Object.keys(env).length).toBeGreaterThan(4)
+  })
+
+  it('the table has a line for each variable', async () => {
+    const { stdout } = await hookgate(['env'], { cwd: empty })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^VARIABLE +VALUE +SOURCE +DEFAULT +MEANING$/)
+    expect(lines).toHaveLength(VARIABLES.length + 2)
+  })
+
+  it('what a lenient variable ignores is said on stderr, and the boot goes on', async () => {
+    const { code, stderr } = await hookgate(['env'], { cwd: empty, env: { GATEWAY_CAVEMAN_LEVEL: 'loud' } })
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/GATEWAY_CAVEMAN_LEVEL: .*ignored/)
+    expect(readEnv({ environment: { GATEWAY_CAVEMAN_LEVEL: 'loud' } }).get('CAVEMAN_LEVEL')).toBeNull()
+  })
+})
+
+describe('hookgate hooks', () => {
+  interface Sealed {
+    hook: string
+    kind: string
+    handlers: { plugin: string; order: string; onError: string; conditional: boolean }[]
+  }
+
+  it('prints the sealed order of the preset', async () => {
+    const { code, stdout } = await hookgate(['hooks', '--json'], { cwd: empty })
+    expect(code).toBe(0)
+    const order = (JSON.parse(stdout) as Sealed[]).map(({ hook, kind, handlers }) =>
+      [hook, kind, ...handlers.map(({ plugin }) => plugin)].join(' '),
+    )
+    expect(order).toMatchInlineSnapshot(`
+      [
+        "ingress series",
+        "authenticate first",
+        "access series",
+        "resolve first connections",
+        "request series",
+        "answer first",
+        "admit series",
+        "candidates reduce",
+        "call wrap count-tokens",
+        "attempt wrap strip-unsupported",
+        "prepare series",
+        "encoded series strip-unsupported",
+        "stream stream",
+        "stream:batch reduce",
+        "response reduce",
+        "settle series",
+        "settled observe metrics",
+        "ready series",
+        "close observe",
+      ]
+    `)
+  })
+
+  it('prints it as a table too, for the configuration that is asked for', async () => {
+    const cwd = folder({
+      'own.config.ts': `import { defineConfig, definePlugin, preset } from 'hookgate'
+        const last = definePlugin({ name: 'last', setup: (g) => g.hook('settled', () => {}, { after: 'metrics', timeoutMs: 50, when: () => true }) })
+        const first = definePlugin({ name: 'first', setup: (g) => g.hook('settled', () => {}, { before: 'metrics' }) })
+        export default defineConfig({ plugins: [...preset(), last(), first()] })`,
+    })
+    const { stdout } = await hookgate(['hooks', '--config', 'own.config.ts'], { cwd })
+    const at = stdout.split('\n').findIndex((line) => line.startsWith('settled'))
+    const lines = stdout
+      .split('\n')
+      .slice(at, at + 3)
+      .map((line) => line.trim().split(/\s{2,}/))
+    expect(lines).toEqual([
+      ['settled', 'observe', 'first', 'normal', 'open'],
+      ['metrics', 'normal', 'open'],
+      ['last', 'normal', 'open', '50 ms, conditional'],
+    ])
+  })
+
+  it('a circle of before and after is a boot error that names the plugins', async () => {
+    const cwd = folder({
+      'gateway.config.ts': `import { defineConfig, definePlugin } from 'hookgate'
+        const plugin = (name, before) => definePlugin({ name, setup: (g) => g.hook('access', () => {}, { before }) })()
+        export default defineConfig({ plugins: [plugin('a', 'b'), plugin('b', 'a')] })`,
+    })
+    const { code, stderr } = await hookgate(['hooks'], { cwd })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/hook access is a circle: .*a.*b/)
+  })
+})

@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Bag } from '../../../core/lib/bag.ts'
+import { globMatch } from '../../../core/lib/glob.ts'
+import { headerBag } from '../../../core/lib/headers.ts'
+import { randomId, requestId } from '../../../core/lib/ids.ts'
+import { hasBigNumber, RawJson, stringify } from '../../../core/lib/raw-json.ts'
+import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
+import { signatureFits, unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
+
+describe('globs', () => {
+  it.each([
+    ['*', 'anything/at-all', true],
+    ['openai/gpt-4o*', 'openai/gpt-4o-mini', true],
+    ['openai/gpt-4?', 'openai/gpt-4', false],
+    ['a.c', 'abc', false],
+    ['*x*y', 'axbycy', true],
+    ['GPT', 'gpt', false],
+    ['', '', true],
+  ])('%s against %s: %s', (pattern, text, expected) => {
+    expect(globMatch(pattern, text)).toBe(expected)
+  })
+
+  it('are linear: forty stars against two thousand characters', () => {
+    const started = performance.now()
+    expect(globMatch(`${'*a'.repeat(40)}b`, 'a'.repeat(2000))).toBe(false)
+    expect(performance.now() - started).toBeLessThan(100)
+  })
+})
+
+describe('headers', () => {
+  it('are case-insensitive, joined by get, apart in all', () => {
+    const bag = headerBag(['X-A', '1', 'x-a', '2', 'B', '3'])
+    expect([bag.get('x-A'), bag.all('X-a'), bag.has('b'), bag.get('c')]).toEqual(['1, 2', ['1', '2'], true, null])
+  })
+
+  it('leave the list they were made from alone', () => {
+    const list = ['a', '1']
+    const bag = headerBag(list)
+    bag.set('b', '2')
+    bag.delete('a')
+    expect(list).toEqual(['a', '1'])
+    expect([...bag]).toEqual([['b', '2']])
+  })
+})
+
+describe('raw JSON', () => {
+  it('keeps the digits of numbers that a parse would round', () => {
+    expect(stringify({ input: new RawJson('{"id":12345678901234567890}'), n: 1 })).toBe(
+      '{"input":{"id":12345678901234567890},"n":1}',
+    )
+    expect([hasBigNumber('{"a":1.5}'), hasBigNumber('{"a":12345678901234567890}')]).toEqual([false, true])
+  })
+
+  it('cannot be forged by text that looks like its marker', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.jsonValue(), (text, value) => {
+        const raw = JSON.stringify(value)
+        expect(JSON.parse(stringify({ text, raw: new RawJson(raw), more: [new RawJson('1')] }))).toEqual({
+          text,
+          raw: JSON.parse(raw),
+          more: [1],
+        })
+      }),
+    )
+  })
+})
+
+describe('signatures', () => {
+  it('travel through a foreign dialect and back, plain or as base64', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1 }),
+        fc.string({ minLength: 1, maxLength: 20 }),
+        fc.constantFrom('plain' as const, 'base64' as const),
+        (value, modelFamily, form) => {
+          const signature = { dialect: 'messages' as const, modelFamily, value }
+          expect(unwrapSignature(wrapSignature(signature, form))).toEqual(signature)
+        },
+      ),
+    )
+  })
+
+  it('that are not ours stay the caller’s own', () => {
+    for (const text of ['EqQBCgIYAhIM', 'gw1.', 'gw1.nope.x.eA', 'gw1.chat.x']) expect(unwrapSignature(text)).toBeNull()
+  })
+
+  it('fit only their own dialect and family', () => {
+    const signature = { dialect: 'messages' as const, modelFamily: 'claude', value: 'x' }
+    expect([
+      signatureFits(signature, 'messages', 'claude'),
+      signatureFits(signature, 'messages', 'other'),
+      signatureFits(signature, 'chat', 'claude'),
+      signatureFits(undefined, 'chat', ''),
+    ]).toEqual([true, false, false, false])
+  })
+})
+
+describe('ids', () => {
+  it('are unique, prefixed, and request ids sort by time', () => {
+    const ids = Array.from({ length: 2000 }, () => randomId('call_'))
+    expect(new Set(ids).size).toBe(2000)
+    expect(ids.every((id) => /^call_[0-9A-Za-z]{24}$/.test(id))).toBe(true)
+    expect(requestId()).toMatch(/^req_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
+    expect(new Set(Array.from({ length: 2000 }, requestId)).size).toBe(2000)
+  })
+})
+
+describe('messages to clients', () => {
+  it('are one line, bounded, without paths and without secrets', () => {
+    expect(sanitizeMessage('first\nsecond')).toBe('first')
+    expect(sanitizeMessage('open /home/x/app/secret.js failed')).toBe('open [path] failed')
+    expect(sanitizeMessage('key sk-very-secret refused', ['sk-very-secret'])).toBe('key *** refused')
+    expect(sanitizeMessage('x'.repeat(5000)).length).toBe(1000)
+  })
+})
+
+describe('the bag', () => {
+  it('keeps exactly what was added and not removed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20), { maxLength: 60 }), (steps) => {
+        const bag = new Bag<number>()
+        const model: { value: number; ticket: ReturnType<Bag<number>['add']> }[] = []
+        for (const step of steps) {
+          if (step < 12 || model.length === 0) model.push({ value: step, ticket: bag.add(step) })
+          else bag.remove((model.splice(step % model.length, 1)[0] as { ticket: ReturnType<Bag<number>['add']> }).ticket)
+        }
+        expect([...bag.values()].sort()).toEqual(model.map(({ value }) => value).sort())
+        expect(bag.size).toBe(model.length)
+      }),
+    )
+  })
+})

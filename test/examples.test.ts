@@ -1,0 +1,131 @@
+// Every example, run as its header says, answers for real: whole and streamed.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { built, listening, ROOT, type Serving, serving, start } from './adapters/cli/hookgate.ts'
+import { ask, DIALECTS, post, until } from './adapters/node/support.ts'
+
+const JITI = join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs')
+const children: Serving[] = []
+afterAll(() => {
+  for (const { child } of children) child.kill('SIGKILL')
+})
+
+/** `npx jiti examples/<name>.ts` with PORT=0. */
+async function run(name: string): Promise<string> {
+  await built()
+  const child = start([JITI, `examples/${name}.ts`], { env: { PORT: '0' } })
+  const server = await listening(child, /^listening on (http:\/\/127\.0\.0\.1:(\d+)\S*)\n/)
+  children.push(server)
+  return server.url
+}
+
+async function answersEverywhere(base: string, model: string, expected: string): Promise<void> {
+  for (const dialect of DIALECTS) {
+    const whole = await post(base, ask(dialect, model))
+    expect(whole.status, dialect).toBe(200)
+    expect(await whole.text(), dialect).toContain(expected)
+    const streamed = await post(base, ask(dialect, model, { stream: true }))
+    expect(streamed.headers.get('content-type'), dialect).toContain('text/event-stream')
+    expect(textOf(await streamed.text()), dialect).toContain(expected)
+  }
+}
+
+/** What a reader of the stream would have put together, in any dialect. */
+function textOf(frames: string): string {
+  const pieces = frames.matchAll(/"(?:content|text|delta)":("(?:[^"\\]|\\.)*")/g)
+  return [...pieces].map(([, text]) => JSON.parse(text as string)).join('')
+}
+
+const content = async (response: Response) =>
+  ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content
+
+describe('examples', () => {
+  it('all of them are run here', () => {
+    const names = readdirSync(join(ROOT, 'examples')).map((name) => name.replace('.ts', ''))
+    expect(names.sort()).toEqual(
+      [
+        'config-as-code',
+        'custom-plugin',
+        'custom-provider',
+        'library-in-express',
+        'library-in-h3',
+        'library-in-node-http',
+        'minimal',
+      ].sort(),
+    )
+  })
+
+  it('minimal', async () => {
+    await answersEverywhere(await run('minimal'), 'echo/echo-1', 'Hello there')
+  })
+
+  it('library-in-h3: the gateway under /llm, the app’s own routes beside it', async () => {
+    const base = await run('library-in-h3')
+    await answersEverywhere(base, 'echo/echo-1', 'Hello there')
+    expect(await (await fetch(new URL('/', base))).text()).toContain('under /llm')
+    expect((await fetch(`${base}/healthz`)).status).toBe(200)
+  })
+
+  it('library-in-express: the gateway before the body parser, which works for the app’s own routes', async () => {
+    const base = await run('library-in-express')
+    await answersEverywhere(base, 'echo/echo-1', 'Hello there')
+    const order = await post(new URL('/', base).origin, { path: '/orders', body: { item: 'tea' } })
+    expect(await order.json()).toEqual({ ordered: 'tea' })
+  })
+
+  it('library-in-node-http: the same, and it decides who is local', async () => {
+    const base = await run('library-in-node-http')
+    await answersEverywhere(base, 'echo/echo-1', 'Hello there')
+    expect(await (await fetch(new URL('/', base))).text()).toContain('under /llm')
+  })
+
+  it('custom-plugin: refuses, masks in whole and streamed answers, counts, and gives its places back', async () => {
+    const base = await run('custom-plugin')
+    await answersEverywhere(base, 'echo/echo-1', 'Hello there')
+    const refused = await post(base, ask('chat', 'echo/echo-1', { text: 'my password is' }))
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'guardrail_blocked', message: expect.stringContaining('password') },
+    })
+
+    const question = { text: 'What is bluebird, please?' }
+    expect(await content(await post(base, ask('chat', 'echo/echo-1', question)))).toBe('What is ████████, please?')
+    for (const dialect of DIALECTS) {
+      const frames = await (await post(base, ask(dialect, 'echo/echo-1', { ...question, stream: true }))).text()
+      expect(frames, dialect).not.toContain('bluebird,')
+      expect(textOf(frames), dialect).toContain('What is ████████, please?')
+    }
+    const metrics = await (await fetch(`${base}/metrics`)).text()
+    expect(metrics).toContain('gateway_house_rules_masked_total{stream="false"} 1')
+    expect(metrics).toContain('gateway_house_rules_running 0')
+  })
+
+  it('custom-provider: a provider as code with its quirks, and a connection that says its wire format', async () => {
+    const base = await run('custom-provider')
+    await answersEverywhere(base, 'inhouse/any', 'In-house, asked in messages: any')
+    await answersEverywhere(base, 'acme/acme-large', 'Acme, at most')
+    await answersEverywhere(base, 'acme-ai/acme-large', 'Acme, at most')
+    const { path, body } = ask('chat', 'acme/acme-large')
+    expect(await content(await post(base, { path, body: { ...body, max_completion_tokens: 50 } }))).toBe(
+      'Acme, at most 50 tokens',
+    )
+  })
+
+  it('config-as-code: references to secrets, a plugin beside the file, a pinned setting, options', async () => {
+    const env = { OPENAI_API_KEY: 'sk-openai', ANTHROPIC_API_KEY: 'sk-ant' }
+    const args = ['--config', 'examples/config-as-code/gateway.config.ts']
+    const server = await serving(args, { env })
+    children.push(server)
+    await answersEverywhere(server.url, 'echo/echo-1', 'Hello there')
+    await until(() => server.stderr().split('"message":"audit"').length > 8)
+    expect(server.stderr()).toMatch(
+      /"message":"audit","plugin":"audit-trail","team":"search".*"model":"echo\/echo-1","status":200/,
+    )
+
+    const withoutKey = serving(args, { env: { OPENAI_API_KEY: 'sk-openai' } })
+    await expect(withoutKey).rejects.toThrow(
+      /connections\.anthropic\.apiKey: the environment variable ANTHROPIC_API_KEY is not set/,
+    )
+  })
+})
