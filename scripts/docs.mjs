@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog, VARIABLES } from '../dist/adapters/node/index.js'
 import { HOOK_TEXT } from './hook-text.mjs'
+import { warningText } from './warning-text.mjs'
 
 const root = new URL('../', import.meta.url)
 const observed = observedPreset()
@@ -15,6 +16,7 @@ const gateway = await createGateway(
 )
 
 const sections = {
+  'docs/dialects.md': { warnings: warningTable() },
   'docs/configuration.md': { variables: variablesInEffect(), 'variables-to-come': variablesToCome() },
   'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
   'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
@@ -47,6 +49,22 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
+/** Every literal slug of the sources, and the places that build one from a field's name. */
+function warningTable() {
+  const where = new Map()
+  for (const folder of ['adapters', 'core', 'plugins']) {
+    for (const [path, text] of sourceFiles(folder)) {
+      for (const [, plain, built] of text.matchAll(/\.warn\((?:'([a-z0-9_]+)'|`([a-z0-9_]+_)\$\{)/g)) {
+        const slug = plain ?? `${built}…`
+        const place = /^dialects\/([^/]+)/.exec(path)?.[1] ?? path.split('/')[0]
+        where.set(slug, (where.get(slug) ?? new Set()).add(place))
+      }
+    }
+  }
+  const rows = [...where].sort(([a], [b]) => (a < b ? -1 : 1))
+  return table(['Slug', 'Said by', 'Meaning'], rows.map(([slug, places]) => [`\`${slug}\``, [...places].sort().join(', '), warningText(slug.replace('…', 'field'))]))
+}
+
 function variablesInEffect() {
   return variableTable(VARIABLES.filter(({ name }) => isRead(name)))
 }
@@ -60,16 +78,17 @@ function variableTable(list) {
   return table(['Variable', 'Type', 'Default', 'Meaning'], rows)
 }
 
-/** Some source beside the declaration names it, outside comments. */
+/** Some source beside the declaration names it. */
 function isRead(name) {
-  isRead.text ??= ['core', 'plugins', 'adapters'].flatMap(sources).join('\n')
+  isRead.text ??= ['core', 'plugins', 'adapters'].flatMap((folder) => sourceFiles(folder).map(([, text]) => text)).join('\n')
   return isRead.text.includes(`'${name}'`)
 }
 
-function sources(folder) {
+/** [path, code without comments]; the declaration of the variables is left out. */
+function sourceFiles(folder) {
   return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('variables.ts'))
-    .map((path) => readFileSync(new URL(`${folder}/${path}`, root), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('config/variables.ts'))
+    .map((path) => [path, readFileSync(new URL(`${folder}/${path}`, root), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')])
 }
 
 function kind({ type, values, min, max }) {

@@ -28,6 +28,17 @@ export function estimateUsage(request: Frozen<CanonicalRequest> | null, contentB
   return { inputTotal, cacheRead: 0, cacheWrite: 0, outputTotal, total: inputTotal + outputTotal, estimated: true, raw: null }
 }
 
+/** True when an upstream's own count can be booked: not made up, not negative, not NaN. An explicit zero can. */
+export function isReported(usage: Usage | null): usage is Usage {
+  return (
+    usage !== null && !usage.estimated && [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every(isCount)
+  )
+}
+
+function isCount(value: number): boolean {
+  return Number.isFinite(value) && value >= 0
+}
+
 export function noUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: false, raw: null }
 }

@@ -5,6 +5,7 @@ import type { StreamEncoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
+import { answerFacts } from './answer-facts.ts'
 import { hopOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
@@ -45,14 +46,7 @@ async function sendFull(
     return reply.send(ctx, 200, JSON_TYPE, concatBytes(wire.body.toBytes()))
   }
   const response = changed ?? result.response
-  ctx.facts ??= {
-    content: true,
-    contentBytes: 0,
-    terminal: true,
-    usage: response.usage as never,
-    finish: response.choices[0]?.finish ?? null,
-    error: null,
-  }
+  ctx.facts ??= answerFacts(response)
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }
 

@@ -4,10 +4,10 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
 import { noUsage } from '../lib/token-estimate.ts'
-import type { Usage } from '../types/answer.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
+import { answerFacts } from './answer-facts.ts'
 import { RequestState } from './context.ts'
 import { transformed } from './egress.ts'
 import { execute } from './executor.ts'
@@ -78,14 +78,7 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
       const response = await hooks.response(ctx, result.response)
       if (response !== result.response) answer = { kind: 'full', response }
     }
-    ctx.facts ??= {
-      content: true,
-      contentBytes: 0,
-      terminal: true,
-      usage: result.response.usage as Usage,
-      finish: null,
-      error: null,
-    }
+    ctx.facts ??= answerFacts(result.response)
     transformed.add(answer)
   }
   done(200, null)

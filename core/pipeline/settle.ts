@@ -1,6 +1,6 @@
 // The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
 import { deepFreeze } from '../lib/deep-freeze.ts'
-import { estimateUsage, noUsage } from '../lib/token-estimate.ts'
+import { estimateUsage, isReported, noUsage } from '../lib/token-estimate.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome, Step } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -54,21 +54,13 @@ function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
   const { facts } = ctx
   const reported = facts?.usage ?? null
   if (ctx.cached !== false || facts === null) return noUsage()
-  if (reported !== null && !reported.estimated && sane(reported)) {
+  if (isReported(reported)) {
     // A cut stream may have reported its prompt but not yet its output.
     if (!cutShort || reported.outputTotal * 4 >= facts.contentBytes) return reported
     const outputTotal = Math.max(reported.outputTotal, Math.ceil(facts.contentBytes / 4))
     return { ...reported, outputTotal, total: reported.inputTotal + outputTotal, estimated: true }
   }
   return estimateUsage(requestOrNull(ctx), facts.contentBytes)
-}
-
-function sane(usage: Usage): boolean {
-  return counts(usage.inputTotal) && counts(usage.outputTotal) && counts(usage.cacheRead) && counts(usage.cacheWrite)
-}
-
-function counts(value: number): boolean {
-  return Number.isFinite(value) && value >= 0
 }
 
 function requestOrNull(ctx: RequestState) {

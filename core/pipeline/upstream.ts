@@ -7,6 +7,7 @@ import type { Ticket } from '../lib/bag.ts'
 import { concatBytes } from '../lib/bytes.ts'
 import { collector } from '../lib/collect.ts'
 import { createSseSplitter } from '../lib/sse.ts'
+import { isReported } from '../lib/token-estimate.ts'
 import { parsedBody } from '../lib/wire-body.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Dialect, Frozen } from '../types/canonical.ts'
@@ -14,6 +15,7 @@ import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
+import { answerFacts } from './answer-facts.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 import { replaySource } from './replay-source.ts'
@@ -244,8 +246,12 @@ function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): Cano
 function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
   const facts = driver.inspectResponse(body, hop)
   if (facts.error !== null) throw facts.error
-  ctx.facts = { ...facts, contentBytes: 0, terminal: true }
-  return new ByteAnswer(body, driver, hop)
+  const answer = new ByteAnswer(body, driver, hop)
+  ctx.facts =
+    ctx.operation === 'chat' && !isReported(facts.usage)
+      ? answerFacts(answer.response)
+      : { ...facts, contentBytes: 0, terminal: true }
+  return answer
 }
 
 /**

@@ -64,11 +64,23 @@ export interface Services {}
 // biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
 export interface EventMap {}
 
+/** Series of one metric by label values, made on first use; values must come from a closed set. */
+export interface Tally {
+  series(...labelValues: string[]): TallySeries
+}
+
+export interface TallySeries {
+  /** Counters add, histograms observe. */
+  add(value: number): void
+}
+
 export interface MetricsFactory {
   /** Names are prefixed `gateway_`; label values must come from the registry, never from a request. */
   counter(name: string, help: string, labels?: string[]): Counter
   gauge(name: string, help: string, labels?: string[]): Gauge
   histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram
+  /** For what is counted on every request: a counter, or with `buckets` a histogram, at the cost of an addition. */
+  tally(name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Tally
 }
 
 export interface InvokeOptions {

@@ -1,5 +1,5 @@
 // RELIABILITY 2.2, the rows in which an answer stalls, breaks off or never ends: 5-8, 16, 43.
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock, frames, hang, reply, type Step, text } from '../../../adapters/testing/index.ts'
 import { type Accounts, type AccountsOptions, accounts, FINE } from '../support/accounts.ts'
 import { cells } from '../support/cells.ts'
@@ -10,7 +10,6 @@ const closing: { close(): Promise<void> }[] = []
 afterEach(async () => {
   for (const one of closing.splice(0).reverse()) await one.close()
 })
-afterAll(() => {})
 
 async function world(options: AccountsOptions = {}): Promise<{ at: Accounts; clock: FakeClock }> {
   const clock = fakeClock()

@@ -57,10 +57,16 @@ export async function accounts(options: AccountsOptions = {}): Promise<Accounts>
   const t = await createTestGateway({ ...options, config: { ...options.config, connections } })
   const { url } = await t.listen()
   let read = 0
+  const counted =
+    (client: Client): Client =>
+    (ask) => {
+      read = t.settled.length
+      return client(ask)
+    }
   return {
     t,
     url,
-    clients: clients(url),
+    clients: Object.fromEntries(Object.entries(clients(url)).map(([id, client]) => [id, counted(client)])) as Accounts['clients'],
     bad,
     good,
     async settle() {

@@ -1,13 +1,21 @@
-// Counts the cells of a matrix: row by row, how many were run, and one line at the end.
-import { afterAll } from 'vitest'
+// Counts the cells of a matrix: row by row, how many were run, and one line at the end. A red cell does not hide the ones
+// behind it: the test fails at its end, with all of their names.
+import { afterAll, afterEach } from 'vitest'
 
 export interface Cells {
-  /** Runs one cell; its name is in the message when it fails. */
   run(row: string, name: string, cell: () => Promise<void>): Promise<void>
 }
 
 export function cells(matrix: string): Cells {
   const green = new Map<string, number>()
+  let red: Error[] = []
+  afterEach(() => {
+    const [first, ...others] = red
+    red = []
+    if (first === undefined) return
+    first.message = [first.message, ...others.map(({ message }) => message.split('\n', 1)[0])].join('\n')
+    throw first
+  })
   afterAll(() => {
     const total = [...green.values()].reduce((sum, count) => sum + count, 0)
     const rows = [...green].map(([row, count]) => `${row}:${count}`)
@@ -17,11 +25,12 @@ export function cells(matrix: string): Cells {
     async run(row, name, cell) {
       try {
         await cell()
+        green.set(row, (green.get(row) ?? 0) + 1)
       } catch (thrown) {
-        if (thrown instanceof Error) thrown.message = `[${row} · ${name}] ${thrown.message}`
-        throw thrown
+        const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+        error.message = `[${row} · ${name}] ${error.message}`
+        red.push(error)
       }
-      green.set(row, (green.get(row) ?? 0) + 1)
     },
   }
 }

@@ -98,7 +98,8 @@ async function askResponses(client: OpenAI, ask: Ask, seen: Seen): Promise<void>
     }
   }
   const { status } = await runner.finalResponse()
-  if (seen.raised === null && status !== 'completed') throw new Error(`The response helper ended quietly in ${status}.`)
+  if (seen.raised === null && status !== 'completed' && !(ask.empty && status === 'incomplete'))
+    throw new Error(`The response helper ended quietly in ${status}.`)
 }
 
 async function askMessages(client: Anthropic, ask: Ask, seen: Seen): Promise<void> {

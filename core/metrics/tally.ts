@@ -1,0 +1,100 @@
+// Counters and histograms for the hot path: plain numbers per label combination, turned into Prometheus samples only when
+// somebody scrapes. A prom-client metric hashes and checks its labels on every single observation.
+import type { Registry } from 'prom-client'
+import type { Tally, TallySeries } from '../types/plugin.ts'
+
+export interface TallyOptions {
+  name: string
+  help: string
+  labels: readonly string[]
+  /** Upper bounds, ascending; a histogram when given, else a counter. */
+  buckets?: readonly number[]
+}
+
+interface Sample {
+  metricName?: string
+  labels: Record<string, string | number>
+  value: number
+}
+
+/** A metric of the registry that is read by its `get`, as the registry reads its own. */
+export function registerTally(registry: Registry, { name, help, labels, buckets }: TallyOptions): Tally {
+  const all = new Map<string, CounterSeries | HistogramSeries>()
+  const type = buckets === undefined ? 'counter' : 'histogram'
+  const samples = (): Sample[] => [...all.values()].flatMap((series) => series.samples(name))
+  registry.registerMetric({
+    name,
+    help,
+    type,
+    aggregator: 'sum',
+    get: async () => ({ name, help, type, values: samples(), aggregator: 'sum' }),
+    reset() {},
+  } as never)
+  return {
+    series(...values) {
+      const key = values.join('\u0000')
+      let series = all.get(key)
+      if (series === undefined) {
+        const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+        series = buckets === undefined ? new CounterSeries(named) : new HistogramSeries(named, buckets)
+        all.set(key, series)
+      }
+      return series
+    },
+  }
+}
+
+class CounterSeries implements TallySeries {
+  readonly #labels: Record<string, string>
+  #total = 0
+
+  constructor(labels: Record<string, string>) {
+    this.#labels = labels
+  }
+
+  add(value: number): void {
+    if (value > 0) this.#total += value
+  }
+
+  samples(): Sample[] {
+    return [{ labels: this.#labels, value: this.#total }]
+  }
+}
+
+class HistogramSeries implements TallySeries {
+  readonly #labels: Record<string, string>
+  readonly #bounds: readonly number[]
+  readonly #counts: Float64Array
+  #sum = 0
+  #count = 0
+
+  constructor(labels: Record<string, string>, bounds: readonly number[]) {
+    this.#labels = labels
+    this.#bounds = bounds
+    this.#counts = new Float64Array(bounds.length)
+  }
+
+  add(value: number): void {
+    this.#sum += value
+    this.#count++
+    for (let i = 0; i < this.#bounds.length; i++) {
+      if (value > (this.#bounds[i] as number)) continue
+      this.#counts[i] = (this.#counts[i] as number) + 1
+      return
+    }
+  }
+
+  samples(name: string): Sample[] {
+    let below = 0
+    const cumulative = this.#bounds.map((le, index) => {
+      below += this.#counts[index] as number
+      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: below }
+    })
+    return [
+      ...cumulative,
+      { metricName: `${name}_bucket`, labels: { ...this.#labels, le: '+Inf' }, value: this.#count },
+      { metricName: `${name}_sum`, labels: this.#labels, value: this.#sum },
+      { metricName: `${name}_count`, labels: this.#labels, value: this.#count },
+    ]
+  }
+}
