@@ -4,6 +4,7 @@ import { defineConfig } from 'hookgate'
 export default defineConfig({
   connections: {
     echo: { provider: 'echo' },
+    // With `secret` imported beside `defineConfig`:
     // openai: { provider: 'openai', apiKey: secret.env('OPENAI_API_KEY') },
     // anthropic: { provider: 'anthropic', apiKey: secret.env('ANTHROPIC_API_KEY') },
   },

@@ -5,10 +5,12 @@ import { countTokens } from './count-tokens/index.ts'
 import { health } from './health/index.ts'
 import { metrics } from './metrics/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
+import { thinkTags } from './think-tags/index.ts'
 
 export interface PresetOptions {
   /** False leaves a plugin out; an object is its options. */
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
+  thinkTags?: false
   countTokens?: false
   health?: false
   metrics?: false
@@ -19,6 +21,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
   const plugins: (Plugin | false)[] = [
     connections(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
+    options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),

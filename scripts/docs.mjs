@@ -62,7 +62,10 @@ function warningTable() {
     }
   }
   const rows = [...where].sort(([a], [b]) => (a < b ? -1 : 1))
-  return table(['Slug', 'Said by', 'Meaning'], rows.map(([slug, places]) => [`\`${slug}\``, [...places].sort().join(', '), warningText(slug.replace('…', 'field'))]))
+  return table(
+    ['Slug', 'Said by', 'Meaning'],
+    rows.map(([slug, places]) => [`\`${slug}\``, [...places].sort().join(', '), warningText(slug.replace('…', 'field'))]),
+  )
 }
 
 function variablesInEffect() {
@@ -74,7 +77,12 @@ function variablesToCome() {
 }
 
 function variableTable(list) {
-  const rows = list.map((variable) => [`\`GATEWAY_${variable.name}\``, kind(variable), shown(variable.default), meaning(variable)])
+  const rows = list.map((variable) => [
+    `\`GATEWAY_${variable.name}\``,
+    kind(variable),
+    shown(variable.default),
+    meaning(variable),
+  ])
   return table(['Variable', 'Type', 'Default', 'Meaning'], rows)
 }
 
@@ -121,7 +129,9 @@ function hookTable() {
 
 function sealedOrder() {
   const rows = gateway.hooks.flatMap(({ hook, handlers }) => {
-    const names = handlers.filter(({ plugin }) => plugin !== 'docs-failing').map(({ plugin, conditional }) => plugin + (conditional ? ' (conditional)' : ''))
+    const names = handlers
+      .filter(({ plugin }) => plugin !== 'docs-failing')
+      .map(({ plugin, conditional }) => plugin + (conditional ? ' (conditional)' : ''))
     return names.length === 0 ? [] : [[`\`${hook}\``, names.join(' → ')]]
   })
   return table(['Hook', 'Plugins, in order'], rows)
@@ -143,20 +153,33 @@ function shownPath({ path }) {
 }
 
 function controlRoutes() {
-  const rows = observed.routes.map(({ method, path, role, summary, plugin }) => [`\`${method} ${path}\``, plugin, role ?? 'local clients', summary])
+  const rows = observed.routes.map(({ method, path, role, summary, plugin }) => [
+    `\`${method} ${path}\``,
+    plugin,
+    role ?? 'local clients',
+    summary,
+  ])
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
 }
 
 async function metricTable() {
   const chat = { model: 'echo/echo-1', messages: [{ role: 'user', content: 'x' }] }
-  await gateway.fetch(new Request('http://docs/v1/chat/completions', { method: 'POST', body: JSON.stringify(chat) }), { local: true })
+  await gateway.fetch(new Request('http://docs/v1/chat/completions', { method: 'POST', body: JSON.stringify(chat) }), {
+    local: true,
+  })
   const text = await (await gateway.fetch(new Request('http://docs/metrics'), { local: true })).text()
   const names = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)/gm)]
   const rows = names
     .filter(([, name]) => !/^gateway_(process|nodejs)_/.test(name))
     .map(([, name, help, type]) => {
       const known = observed.metrics.get(name)
-      return [`\`${name}\``, type, (known?.labels ?? labelsOf(text, name)).map((label) => `\`${label}\``).join(', ') || '–', known?.plugin ?? 'core', help]
+      return [
+        `\`${name}\``,
+        type,
+        (known?.labels ?? labelsOf(text, name)).map((label) => `\`${label}\``).join(', ') || '–',
+        known?.plugin ?? 'core',
+        help,
+      ]
     })
   return table(['Metric', 'Type', 'Labels', 'Plugin', 'What'], rows)
 }
@@ -185,14 +208,15 @@ function observedPreset() {
   const metrics = new Map()
   const plugins = preset().map((plugin) => {
     const { name, definition } = plugin
-    const record = (kind) => (metric, help, labels, ...rest) => {
-      metrics.set(`gateway_${metric}`, { plugin: name, labels: labels ?? [] })
-      return kind(metric, help, labels, ...rest)
-    }
+    const record =
+      (real) =>
+      (metric, help, labels, ...rest) => {
+        metrics.set(`gateway_${metric}`, { plugin: name, labels: labels ?? [] })
+        return real(metric, help, labels, ...rest)
+      }
     const setup = (scope, options) => {
-      const { metrics: real } = scope
       const watched = {
-        metrics: { counter: record(real.counter), gauge: record(real.gauge), histogram: record(real.histogram) },
+        metrics: new Proxy(scope.metrics, { get: (kinds, kind) => record(kinds[kind]) }),
         api(route) {
           routes.push({ ...route, plugin: name })
           scope.api(route)

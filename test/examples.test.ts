@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { built, listening, ROOT, type Serving, serving, start } from './adapters/cli/hookgate.ts'
+import { built, hookgateRoot, listening, type Serving, serving, start } from './adapters/cli/hookgate.ts'
 import { ask, DIALECTS, post, until } from './adapters/node/support.ts'
 
-const JITI = join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs')
+const JITI = join(hookgateRoot, 'node_modules/jiti/lib/jiti-cli.mjs')
 const children: Serving[] = []
 afterAll(() => {
   for (const { child } of children) child.kill('SIGKILL')
@@ -42,7 +42,7 @@ const content = async (response: Response) =>
 
 describe('examples', () => {
   it('all of them are run here', () => {
-    const names = readdirSync(join(ROOT, 'examples')).map((name) => name.replace('.ts', ''))
+    const names = readdirSync(join(hookgateRoot, 'examples')).map((name) => name.replace('.ts', ''))
     expect(names.sort()).toEqual(
       [
         'config-as-code',

@@ -190,15 +190,12 @@ async function streamed(res: ServerResponse, list: readonly string[], delivery: 
     ...delivery.headers,
   })
   const pieces = chunked(list, delivery)
+  const closed = new Promise((resolve) => res.once('close', resolve))
   for (const [index, piece] of pieces.entries()) {
     if (delivery.stallAfter === index) return
     if (delivery.cut?.after === index) return end(res, delivery)
     if (res.destroyed) return
-    if (!res.write(piece))
-      await Promise.race([
-        new Promise((resolve) => res.once('drain', resolve)),
-        new Promise((resolve) => res.once('close', resolve)),
-      ])
+    if (!res.write(piece)) await Promise.race([new Promise((resolve) => res.once('drain', resolve)), closed])
     if (delivery.everyMs) await sleep(delivery.everyMs)
   }
   if (delivery.stallAfter !== undefined && delivery.stallAfter >= pieces.length) return

@@ -31,6 +31,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   }
   ctx.hop = hop
   ctx.facts = null
+  // Whether a stage applies may depend on the candidate.
+  ctx.stages = undefined
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
   const upstream = driver(kernel, dialect)

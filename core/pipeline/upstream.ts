@@ -33,6 +33,8 @@ export interface UpstreamCall {
 
 /** Bytes of an error body worth reading. */
 const MAX_ERROR_BYTES = 256 * 1024
+/** Bytes of an answer that is not a stream of events, even where a stream was asked for (RELIABILITY row 51). */
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024
 /** Wall time of one stream, ms (RELIABILITY row 51). */
 const MAX_STREAM_MS = 30 * 60_000
 
@@ -103,7 +105,8 @@ class UpstreamExchange implements WireHandler, Ticking {
     if (this.#mode === 'unknown') this.#sniff(chunk)
     if (this.#mode === 'stream') return this.#paced(this.#stream?.push(chunk))
     this.#size += chunk.length
-    if (this.#mode !== 'error' || this.#size <= MAX_ERROR_BYTES) this.#chunks.push(chunk)
+    if (this.#size <= (this.#mode === 'error' ? MAX_ERROR_BYTES : MAX_WHOLE_BYTES)) this.#chunks.push(chunk)
+    else this.#endless()
     return undefined
   }
 
@@ -164,6 +167,15 @@ class UpstreamExchange implements WireHandler, Ticking {
       this.#paused = false
       ctx.lastReadAt = kernel.clock.monotonic()
     })
+  }
+
+  /** More than can be meant: an error says what it has said so far, anything else is no answer. */
+  #endless(): void {
+    const reason = GatewayError.protocol('The upstream answer is larger than the limit.')
+    if (this.#mode === 'error') this.#whole()
+    else this.#fail(reason)
+    this.#abort(reason)
+    this.#finish()
   }
 
   #whole(): void {

@@ -1,9 +1,10 @@
 // One choice of a chat stream: deltas → canonical parts. Order inside a delta: reasoning, text, refusal, media, calls.
+
+import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import type { PartWriter } from '../shared/parts.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, detailsText } from './decode-assistant.ts'
 import { decodeFinish } from './finish.ts'

@@ -1,9 +1,9 @@
 // A chat stream of an upstream → canonical events.
 import type { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import { PartWriter } from '../shared/parts.ts'
 import { ChoiceDecoder } from './decode-delta.ts'
 import { failedAnswer } from './decode-response.ts'
 import { inBandError } from './errors.ts'

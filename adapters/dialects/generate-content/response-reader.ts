@@ -1,13 +1,13 @@
 // Reads GenerateContentResponse objects, one or a stream of increments, into canonical events. Some backends put STOP on
 // every chunk: a finish that may be one of those is held until close(), any other ends its choice at once.
 import { rawAt } from '../../../core/lib/json-path.ts'
+import { PartWriter } from '../../../core/lib/part-writer.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'
-import { PartWriter } from '../shared/parts.ts'
 import { isObject, listField } from './fields.ts'
 import { finishOf, nativeFinish } from './finish.ts'
 import { annotationsOf } from './grounding.ts'

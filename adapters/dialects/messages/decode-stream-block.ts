@@ -1,8 +1,9 @@
 // The blocks of a stream → canonical parts: deltas as they come, secrets once at the end, server items whole.
+
+import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import type { PartWriter } from '../shared/parts.ts'
 import { decodeCitation } from './citations.ts'
 import { plainInput } from './custom-input.ts'
 import { decodeSignature, isServerBlock } from './decode-block.ts'

@@ -1,11 +1,11 @@
 // An upstream's SSE frames → canonical events. One part per block, one finish, one end; what comes after stop_reason and
 // every second message_start is ignored (golden 63).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import { PartWriter } from '../shared/parts.ts'
 import { BlockReceiver } from './decode-stream-block.ts'
 import { inBandError } from './errors.ts'
 import { isObject, loose } from './fields.ts'

@@ -1,9 +1,10 @@
 // An upstream's event stream → canonical events. Deltas are preferred; what only arrives in a `.done` event, in a whole
 // item or in the final response is made up for, never doubled (golden 50).
+
+import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit, StreamEvent } from '../../../core/types/stream.ts'
-import { PartWriter } from '../shared/parts.ts'
 import { decodeAnnotation } from './annotations.ts'
 import { failureOf, outcome } from './decode-response.ts'
 import { innerError } from './errors.ts'

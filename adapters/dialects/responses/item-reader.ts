@@ -1,8 +1,9 @@
 // The output items of one upstream stream: what was seen of each, so that nothing is lost and nothing said twice.
+
+import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Annotation, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import type { PartWriter } from '../shared/parts.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from './decode-items.ts'
 import { isObject, loose } from './fields.ts'
 import { decodeReasoning } from './secrets.ts'

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export const ROOT = resolve(import.meta.dirname, '../../..')
-const MAIN = join(ROOT, 'dist/adapters/cli/main.js')
+export const hookgateRoot = resolve(import.meta.dirname, '../../..')
+const MAIN = join(hookgateRoot, 'dist/adapters/cli/main.js')
 
 export interface Options {
   env?: Record<string, string>
@@ -23,7 +23,12 @@ export interface Finished {
 /** Runs to its end. */
 export async function hookgate(args: string[], options: Options = {}): Promise<Finished> {
   await built()
-  return finished(start([MAIN, ...args], options))
+  return run([MAIN, ...args], options)
+}
+
+/** Any script under node, to its end. */
+export function run(args: string[], options: Options = {}): Promise<Finished> {
+  return finished(start(args, options))
 }
 
 export interface Serving {
@@ -58,7 +63,7 @@ export async function listening(child: ChildProcess, line: RegExp): Promise<Serv
   return { url: match[1] as string, port: Number(match[2]), child, stderr: () => stderr, exited }
 }
 
-export function start(args: string[], { env = {}, cwd = ROOT }: Options = {}): ChildProcess {
+export function start(args: string[], { env = {}, cwd = hookgateRoot }: Options = {}): ChildProcess {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name),
   )
@@ -86,8 +91,8 @@ export function folder(files: Record<string, string>): string {
 
 /** `npm test` builds first. A single test file run by hand must not test yesterday's build. */
 export async function built(): Promise<void> {
-  const lock = join(tmpdir(), `hookgate-build-${Buffer.from(ROOT).toString('hex').slice(-40)}`)
-  while (newest(['core', 'plugins', 'adapters']) > modified(join(ROOT, 'dist/core/index.js'))) {
+  const lock = join(tmpdir(), `hookgate-build-${Buffer.from(hookgateRoot).toString('hex').slice(-40)}`)
+  while (newest(['core', 'plugins', 'adapters']) > modified(join(hookgateRoot, 'dist/core/index.js'))) {
     // Test files run in parallel: one of them builds, the others wait.
     if (modified(lock) < Date.now() - 60_000) rmSync(lock, { recursive: true, force: true })
     try {
@@ -96,7 +101,7 @@ export async function built(): Promise<void> {
       await sleep(200)
       continue
     }
-    await finished(start([join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
+    await finished(start([join(hookgateRoot, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
     rmSync(lock, { recursive: true, force: true })
     return
   }
@@ -105,9 +110,9 @@ export async function built(): Promise<void> {
 function newest(folders: string[]): number {
   return Math.max(
     ...folders.flatMap((path) =>
-      readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
+      readdirSync(join(hookgateRoot, path), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
-        .map((name) => modified(join(ROOT, path, name))),
+        .map((name) => modified(join(hookgateRoot, path, name))),
     ),
   )
 }

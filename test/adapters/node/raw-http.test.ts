@@ -81,6 +81,29 @@ describe('request targets (H6)', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"unknown_url"/)
   })
 
+  it.each([
+    ['//healthz', 404],
+    ['/HEALTHZ', 404],
+    ['/healthz%00', 404],
+  ])('%s reaches no control route by another spelling: %d', async (target, status) => {
+    const answer = await rawHttp(port, `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"code":"unknown_url"`))
+  })
+
+  it.each(['host: localhost', 'authorization: Bearer a', 'x-api-key: a'])(
+    '%s twice is 400 on the control plane',
+    async (line) => {
+      const lines = [
+        'GET /healthz HTTP/1.1',
+        ...(line.startsWith('host') ? [] : ['host: localhost']),
+        line,
+        line,
+        'connection: close',
+      ]
+      expect(await rawHttp(port, `${lines.join('\r\n')}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*is sent twice/)
+    },
+  )
+
   it('a WebSocket upgrade is 426, so that clients fall back to POST', async () => {
     const upgrade =
       'GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'

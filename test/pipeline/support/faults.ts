@@ -180,9 +180,9 @@ export function pairs(fault: Pick<Fault, 'modes' | 'upstreams' | 'callers'>): Ce
 export const nameOf = ({ caller, upstream, stream }: Cell) => `${caller} → ${upstream} ${stream ? 'stream' : 'plain'}`
 
 /** Frames of a reply, cut in two: the lifecycle before the first content, and the rest. */
-export function framesOf(upstream: Dialect, text = FINE): { head: string[]; content: string[]; all: string[] } {
-  const all = RENDERERS[upstream].frames({ text, chunk: 4 })
-  const first = all.findIndex((frame) => frame.includes(JSON.stringify(text.slice(0, 4)).slice(1, -1)))
+export function framesOf(upstream: Dialect, text = FINE, chunk = 4): { head: string[]; content: string[]; all: string[] } {
+  const all = RENDERERS[upstream].frames({ text, chunk })
+  const first = all.findIndex((frame) => frame.includes(JSON.stringify(text.slice(0, chunk)).slice(1, -1)))
   return { head: all.slice(0, first), content: all.slice(first, first + 2), all }
 }
 

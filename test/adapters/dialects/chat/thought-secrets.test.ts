@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PartWriter } from '../../../../adapters/dialects/shared/parts.ts'
+import { PartWriter } from '../../../../core/lib/part-writer.ts'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { JsonObject, Part, Signature } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PartWriter } from '../../../../adapters/dialects/shared/parts.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import { PartWriter } from '../../../../core/lib/part-writer.ts'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'

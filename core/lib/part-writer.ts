@@ -1,7 +1,7 @@
 // Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
 // Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
-import type { Annotation, Part, Signature } from '../../../core/types/canonical.ts'
-import type { Emit, PartKind, PartMeta } from '../../../core/types/stream.ts'
+import type { Annotation, Part, Signature } from '../types/canonical.ts'
+import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
 
 interface OpenPart {
   index: number
@@ -86,6 +86,17 @@ export class PartWriter {
     const index = this.#state(choice).next++
     emit({ e: 'part_start', choice, part: index, kind, meta: 'raw' in full ? { raw: full.raw } : {} })
     emit({ e: 'part_stop', choice, part: index, full })
+  }
+
+  /** The index of a part that somebody else writes; ends the running text-like part, as any other part does. */
+  claim(choice: number, emit: Emit): number {
+    this.closeCurrent(choice, emit)
+    return this.#state(choice).next++
+  }
+
+  /** The running text-like part: where deltas that are not accumulated (logprobs, raw) belong. */
+  running(choice: number): { readonly index: number; readonly kind: PartKind } | null {
+    return this.#state(choice).current
   }
 
   hasTool(choice: number, key: string | number): boolean {

@@ -1,0 +1,62 @@
+// THINK_TAG_MODELS: models that think aloud in `<think>` tags; the thoughts move to the reasoning channel of every dialect
+// (SPEC "Cross-provider parameter mapping"). Other models keep the byte lane.
+import { z } from 'zod'
+import {
+  type CanonicalResponse,
+  collector,
+  definePlugin,
+  type Frozen,
+  globMatch,
+  type RequestContext,
+  replay,
+} from '../../core/index.ts'
+import { SplitStream } from './split-stream.ts'
+import { type Tag, ThinkTagParser } from './tag-parser.ts'
+
+const MODELS = ['*deepseek-r1*', '*qwq*', '*qwen3*', '*magistral*', '*minimax-m*', '*-thinking*', '*reasoner*']
+
+export const thinkTags = definePlugin({
+  name: 'think-tags',
+  settings: {
+    /** Globs over the upstream's model id, letter case aside; none = off. */
+    'think_tags.models': z.array(z.string()).default(MODELS).meta({ env: 'THINK_TAG_MODELS' }),
+  },
+  setup(gateway) {
+    const when = (ctx: RequestContext): boolean => {
+      if (ctx.candidate === null || ctx.operation !== 'chat') return false
+      const model = ctx.candidate.target.model.toLowerCase()
+      return gateway.settings.get('think_tags.models').some((glob) => globMatch(glob.toLowerCase(), model))
+    }
+    // Before the others, which want to see thoughts as thoughts.
+    gateway.hook('stream', () => new SplitStream(), { order: 'pre', when })
+    gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', when })
+  },
+})
+
+/** The answer taken apart just as a stream of it would be; undefined when no tag is in it. */
+function split(response: Frozen<CanonicalResponse>): CanonicalResponse | undefined {
+  const first = new Map(response.choices.map((choice) => [choice.index, firstTag(choice)]))
+  if ([...first.values()].every((tag) => tag === null)) return undefined
+  // Some chat templates write the opening tag themselves, so that the answer has only the closing one.
+  const stream = new SplitStream((choice) => first.get(choice) === 'close')
+  const whole = collector()
+  replay(response, (event) => stream.event(event, whole.event))
+  const parts = new Map(whole.response().choices.map((choice) => [choice.index, choice.parts]))
+  const { choices, ...rest } = response as CanonicalResponse
+  return { ...rest, choices: choices.map((choice) => ({ ...choice, parts: parts.get(choice.index) ?? [] })) }
+}
+
+function firstTag({ parts }: Frozen<CanonicalResponse>['choices'][number]): Tag | null {
+  const parser = new ThinkTagParser()
+  for (const part of parts) {
+    if (part.t !== 'text') continue
+    parser.push(part.text, NOWHERE)
+    parser.release(NOWHERE)
+    if (parser.first !== null) return parser.first
+  }
+  return null
+}
+
+const NOWHERE = { text() {}, reasoning() {} }
+
+export default thinkTags

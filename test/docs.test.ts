@@ -1,0 +1,63 @@
+// What the documentation says is so: generated parts are fresh, links lead somewhere, code compiles.
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { built, hookgate, hookgateRoot, run } from './adapters/cli/hookgate.ts'
+import { asModule, blocks, inScratch, readDoc } from './markdown.ts'
+
+const DOCS = readdirSync(join(hookgateRoot, 'docs')).filter((name) => name.endsWith('.md'))
+const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...DOCS.map((name) => `docs/${name}`)]
+
+describe('documentation', () => {
+  it('generated parts are what `npm run docs` writes', async () => {
+    await built()
+    expect(await run(['scripts/docs.mjs', '--check'])).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it.each(FILES)('every link in %s leads somewhere', (file) => {
+    for (const [, target, anchor] of readDoc(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
+      const path = target === '' ? file : join(dirname(file), target as string)
+      expect(existsSync(join(hookgateRoot, path)), `${file} → ${path}`).toBe(true)
+      if (anchor !== undefined) expect(anchorsOf(path), `${file} → ${path}`).toContain(anchor)
+    }
+  })
+
+  it('all TypeScript in it compiles', async () => {
+    const code = FILES.flatMap((file) => blocks(file, 'ts'))
+    expect(code.length).toBeGreaterThan(10)
+    const files = Object.fromEntries(
+      code.map(({ file, line, code: text }) => [`${file.replace(/\W/g, '-')}-line-${line}.ts`, asModule(text)]),
+    )
+    const tsconfig = JSON.stringify({ extends: '../../tsconfig.json', include: ['*.ts'], exclude: [] })
+    await built()
+    const { code: status, stdout } = await inScratch({ ...files, 'tsconfig.json': tsconfig }, (path) =>
+      run(['node_modules/typescript/bin/tsc', '-p', path]),
+    )
+    expect(stdout).toBe('')
+    expect(status).toBe(0)
+  })
+
+  it('every command line in docs/configuration.md exists', async () => {
+    const commands = blocks('docs/configuration.md', 'text').concat(blocks('docs/configuration.md', 'sh'))
+    expect(commands).toEqual([])
+    for (const command of ['serve', 'hooks', 'env']) {
+      const { stdout } = await hookgate([command, '--help'])
+      const usage =
+        readDoc('docs/configuration.md')
+          .split('\n')
+          .find((line) => line.startsWith(`hookgate ${command}`)) ?? ''
+      const said = [...usage.matchAll(/--[a-z-]+/g)].map(([flag]) => flag)
+      const real = [...stdout.matchAll(/--[a-z-]+/g)].map(([flag]) => flag)
+      expect(said.sort()).toEqual([...new Set(real)].sort())
+    }
+  })
+})
+
+function anchorsOf(path: string): string[] {
+  return [...readDoc(path).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    (title as string)
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
