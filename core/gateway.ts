@@ -26,7 +26,7 @@ import { providerTable } from './providers.ts'
 import type { Configuration, GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
-import type { Peer } from './types/ports.ts'
+import type { Logger, Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
@@ -62,7 +62,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
 
   let parsed = parseConfig(config)
   let env = environment(parsed)
-  let options = kernelOptions(parsed, env, create)
+  let options = kernelOptions(env, create)
   const kernel: Kernel = {
     get options() {
       return options
@@ -107,7 +107,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
       readFile: ports.readFile ?? (() => null),
     })
     const nextConfiguration =
-      configuration !== null && sameOptions(configuration.connections, connections)
+      configuration !== null &&
+      sameOptions(configuration.connections, connections) &&
+      sameOptions(parsed.providers, next.providers)
         ? configuration
         : { connections, providerId: (id: string) => (nextProviders.known(id) ? nextProviders.find(id).id : id) }
     const services = new Map<string, unknown>([
@@ -139,7 +141,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       },
       previous,
     )
-    const nextOptions = kernelOptions(next, nextEnv, create)
+    const nextOptions = kernelOptions(nextEnv, create)
     const routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
     const app = controlApp({ profile: nextOptions.profile, log, routes: generation.api })
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
@@ -177,7 +179,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   const fetch = async (request: Request, peer: Partial<Peer> = {}): Promise<Response> => {
-    const from = { ...UNKNOWN_PEER, ...peer }
+    const from = judged(peer)
     if (!owns(new URL(request.url).pathname)) return control.fetch(request, from)
     const { sink, response } = webSink(request.signal)
     void runExchange(kernel, webIngress(request, from), sink).then(() => sink.end())
@@ -204,6 +206,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       const next = parseConfig(nextConfig)
       await install(next, environment(next), previous)
       log.info('config.reloaded', { generation: kernel.generation.number })
+      await readyAfterReload(kernel.generation, log)
       void idle((ctx) => ctx.generation === previous, RETIRE_AFTER_MS).then(() => retire(previous, kernel.generation, log))
     },
     async drain(ms) {
@@ -224,9 +227,37 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 }
 
-function kernelOptions(config: GatewayConfig, env: Env, create: CreateOptions): KernelOptions {
+/** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
+function judged(given: Partial<Peer>): Peer {
+  const { address, local, secure } = given
   return {
-    profile: config.profile ?? env.get<'local' | 'cloud'>('PROFILE'),
+    address: typeof address === 'string' ? address : UNKNOWN_PEER.address,
+    local: typeof local === 'boolean' ? local : UNKNOWN_PEER.local,
+    secure: secure === true,
+  }
+}
+
+/** The swap is done: a plugin that fails here is reported, and the gateway serves. */
+async function readyAfterReload(generation: Generation, log: Logger): Promise<void> {
+  for (const { plugin, hooks } of generation.fresh) {
+    for (const { hook, fn } of hooks) {
+      if (hook !== 'ready') continue
+      try {
+        await fn()
+      } catch (error) {
+        log.error('plugin.error', {
+          plugin: plugin.name,
+          hook,
+          error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        })
+      }
+    }
+  }
+}
+
+function kernelOptions(env: Env, create: CreateOptions): KernelOptions {
+  return {
+    profile: env.get<'local' | 'cloud'>('PROFILE'),
     requireApiKey: env.get<boolean>('REQUIRE_API_KEY'),
     maxBodyBytes: env.get<number>('MAX_BODY_BYTES'),
     heartbeatMs: env.get<number>('STREAM_HEARTBEAT_MS'),

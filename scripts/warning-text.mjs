@@ -6,11 +6,11 @@ const SAID = {
   max_tokens_raised: 'The token limit was below the least the target takes.',
   output_schema_as_instruction: 'The output schema became an instruction to the model.',
   pause_turn: 'The model paused its turn; the caller’s dialect says `stop`.',
-  prefill_dropped: 'The begun assistant turn is not continued by this model; it was asked to go on instead.',
+  dropped_prefill: 'The begun assistant turn is not continued by this model; it was asked to go on instead.',
   seed_folded: 'The seed was mapped into the range the target takes.',
   stop_truncated: 'The target takes fewer stop sequences; the first ones were sent.',
   tool_args_wrapped: 'Arguments of a call in the history are not a JSON object; they were wrapped in one.',
-  tool_dropped: 'A tool that only another vendor runs was left out.',
+  dropped_tool: 'A tool that only another vendor runs was left out.',
 }
 
 const RULES = [

@@ -3,9 +3,11 @@
 import { H3, type H3Event } from 'h3'
 import type { ZodType } from 'zod'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
+import { decodeUtf8 } from '../lib/bytes.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Logger, Peer } from '../types/ports.ts'
+import { UNKNOWN_PEER, webIngress } from './web-exchange.ts'
 
 export interface ControlApp {
   fetch(request: Request, peer: Peer): Promise<Response>
@@ -78,10 +80,9 @@ function parsed(schema: ZodType | undefined, value: unknown): unknown {
 }
 
 async function jsonBody(request: Request): Promise<unknown> {
-  const text = await request.text()
-  if (text.length > BODY_LIMIT) throw GatewayError.tooLarge(BODY_LIMIT)
+  const bytes = await webIngress(request, UNKNOWN_PEER).body(BODY_LIMIT)
   try {
-    return JSON.parse(text)
+    return JSON.parse(decodeUtf8(bytes))
   } catch {
     throw GatewayError.invalid(null, 'The body is not valid JSON.')
   }

@@ -45,7 +45,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   const secret = connectionService(ctx).secretOf(connection)
   const wire: WireRequest = {
     method: 'POST',
-    url: joinUrl(connection.baseUrl ?? provider.dialects[dialect] ?? provider.baseUrl ?? '', path),
+    // '' in a registry row: the dialect lives at the provider's own address.
+    url: joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path),
     headers: wireHeaders(call, connection.headers, ctx.stream),
     body: call.body.toBytes(),
     proxyUrl: connection.proxyUrl === 'direct' ? null : (connection.proxyUrl ?? kernel.options.outboundProxy),

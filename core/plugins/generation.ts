@@ -20,6 +20,8 @@ export interface Generation {
   /** Services of core it was built with. */
   readonly services: ReadonlyMap<string, unknown>
   service(token: string): unknown
+  /** Set up for this generation, not carried over. */
+  readonly fresh: readonly PluginInstance[]
 }
 
 export interface GenerationSource {
@@ -68,6 +70,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       data: inFileOrder.flatMap((instance) => instance.data),
       services: source.services,
       service,
+      fresh,
     }
   } catch (error) {
     for (const instance of fresh.reverse()) await tearDown(instance)

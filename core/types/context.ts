@@ -91,7 +91,12 @@ export interface Requests {
   chat: CanonicalRequest
   count_tokens: CanonicalRequest
 }
-export type RequestOf<O extends Operation> = O extends keyof Requests ? Requests[O] : unknown
+/** A hook sees every operation: without narrowing, any of the known requests. */
+export type RequestOf<O extends Operation> = Operation extends O
+  ? Requests[keyof Requests]
+  : O extends keyof Requests
+    ? Requests[O]
+    : unknown
 
 export interface Reply {
   status: number

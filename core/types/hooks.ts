@@ -23,7 +23,7 @@ export interface GatewayHooks {
   stream: (ctx: RequestContext) => StreamTransform | undefined
   'stream:batch': (ctx: RequestContext, events: StreamEvent[]) => Awaitable<StreamEvent[]>
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing keeps the response
-  response: (ctx: RequestContext, response: Frozen<CanonicalResponse>) => Awaitable<CanonicalResponse | void>
+  response: (ctx: RequestContext, response: Frozen<CanonicalResponse>) => Awaitable<Frozen<CanonicalResponse> | void>
   settle: (ctx: RequestContext, outcome: Outcome, unit: Unit) => void
   settled: (ctx: RequestContext, outcome: Outcome) => Awaitable<void>
   ready: () => Awaitable<void>

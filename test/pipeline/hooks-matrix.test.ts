@@ -1,234 +1,225 @@
-// Every hook × every endpoint × stream on and off fires exactly once: the test other gateways fail.
+// Every hook × every endpoint × plain and stream fires exactly once, however the request ends; per-attempt hooks once per
+// attempt; leases settle once, last first.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createTestGateway, fail, type TestGateway, text } from '../../adapters/testing/index.ts'
+import { createTestGateway, fail, hang, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { HOOK_NAMES } from '../../core/hooks/catalogue.ts'
-import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { HookName } from '../../core/types/hooks.ts'
-import type { Result } from '../../core/types/result.ts'
+import { cells } from './support/cells.ts'
+import { ENDPOINTS, type Endpoint } from './support/endpoints.ts'
+import { framesOf } from './support/faults.ts'
+import { hookRecorder, REQUEST_HOOKS, type RequestHook } from './support/hook-recorder.ts'
 
-const fired: string[] = []
-let veto: HookName | null = null
-let hit: Result | null = null
-
-const note = (hook: HookName) => {
-  fired.push(hook)
-  if (veto === hook) throw GatewayError.forbidden(`veto in ${hook}`)
-}
-
-/** A plugin on every hook, each of which only takes part. */
-const everywhere = definePlugin({
-  name: 'everywhere',
-  setup(gateway) {
-    gateway.hook('ingress', () => note('ingress'))
-    gateway.hook('authenticate', (ctx) => {
-      note('authenticate')
-      return { ...ctx.principal, label: 'tested' }
-    })
-    gateway.hook('access', () => note('access'))
-    gateway.hook('resolve', () => void note('resolve'))
-    gateway.hook('request', () => note('request'))
-    gateway.hook('answer', () => {
-      note('answer')
-      return hit ?? undefined
-    })
-    gateway.hook('admit', (ctx) => {
-      note('admit')
-      for (const name of ['first', 'second']) ctx.hold({ settle: () => void fired.push(`lease ${name}`) })
-    })
-    gateway.hook('candidates', (_ctx, candidates) => {
-      note('candidates')
-      return candidates
-    })
-    gateway.hook('call', (_ctx, next) => {
-      note('call')
-      return next()
-    })
-    gateway.hook('attempt', (_ctx, _candidate, next) => {
-      note('attempt')
-      return next()
-    })
-    gateway.hook('prepare', () => note('prepare'))
-    gateway.hook('encoded', () => note('encoded'))
-    gateway.hook('stream', () => {
-      note('stream')
-      return { event: (event, emit) => emit(event) }
-    })
-    let batches = new WeakSet<RequestContext>()
-    gateway.hook('stream:batch', (ctx, events) => {
-      // Once per upstream read: noted once per request.
-      if (!batches.has(ctx)) note('stream:batch')
-      batches.add(ctx)
-      return events
-    })
-    gateway.hook('response', () => note('response'))
-    gateway.hook('settle', () => note('settle'))
-    gateway.hook('settled', () => note('settled'))
-    gateway.hook('ready', () => note('ready'))
-    gateway.hook('close', () => {
-      batches = new WeakSet()
-      note('close')
-    })
-  },
+const count = cells('hooks matrix')
+const recorder = hookRecorder()
+let t: TestGateway
+beforeAll(async () => {
+  t = await createTestGateway({ plugins: [recorder.plugin] })
+})
+afterAll(async () => {
+  await t.close()
+  expect(recorder.lifecycle).toEqual({ ready: 1, close: 1 })
+})
+beforeEach(() => {
+  recorder.behave = {}
+  recorder.passive = true
 })
 
-const chat = { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] }
-const contents = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
-interface Endpoint {
-  name: string
-  stream: boolean
-  path: string
-  body: object
-  streams?: boolean
-}
-const ENDPOINTS: Endpoint[] = [
-  { name: 'chat completions', stream: false, path: '/v1/chat/completions', body: chat },
-  { name: 'chat completions', stream: true, path: '/v1/chat/completions', body: { ...chat, stream: true } },
-  { name: 'chat completions with contents', stream: false, path: '/v1/chat/completions', body: { model: 'chat/m', ...contents } },
-  {
-    name: 'chat completions with contents',
-    stream: true,
-    path: '/v1/chat/completions',
-    body: { model: 'chat/m', stream: true, ...contents },
-  },
-  { name: 'messages', stream: false, path: '/v1/messages', body: { ...chat, max_tokens: 9 } },
-  { name: 'messages', stream: true, path: '/v1/messages', body: { ...chat, max_tokens: 9, stream: true } },
-  { name: 'count_tokens', stream: false, path: '/v1/messages/count_tokens', body: { ...chat, model: 'messages/m' } },
-  { name: 'responses', stream: false, path: '/v1/responses', body: { model: 'chat/m', input: 'hi' } },
-  { name: 'responses', stream: true, path: '/v1/responses', body: { model: 'chat/m', input: 'hi', stream: true } },
-  { name: 'generateContent', stream: false, path: '/v1beta/models/chat/m:generateContent', body: contents },
-  {
-    name: 'streamGenerateContent, SSE',
-    stream: true,
-    path: '/v1beta/models/chat/m:streamGenerateContent?alt=sse',
-    body: contents,
-  },
-  { name: 'streamGenerateContent, array', stream: true, path: '/v1beta/models/chat%2Fm:streamGenerateContent', body: contents },
+const BEFORE_CALL: RequestHook[] = [
+  'ingress',
+  'authenticate',
+  'access',
+  'resolve',
+  'request',
+  'answer',
+  'admit',
+  'candidates',
+  'call',
 ]
+const PER_ATTEMPT: RequestHook[] = ['attempt', 'prepare', 'encoded']
+const END: RequestHook[] = ['settle', 'settled']
 
-const REQUEST_HOOKS = HOOK_NAMES.filter((hook) => !['ready', 'close', 'stream', 'stream:batch', 'response'].includes(hook))
-const LEASES = ['lease second', 'lease first']
-const counts = () => Object.fromEntries([...new Set(fired)].map((name) => [name, fired.filter((other) => other === name).length]))
+/** How often each hook fires for one request; absent = never. */
+function expected(hooks: readonly RequestHook[], more: Partial<Record<RequestHook, number>> = {}): Record<string, number> {
+  return { ...Object.fromEntries([...hooks, ...END].map((hook) => [hook, 1])), ...more }
+}
 
-describe.each(['chat', 'messages', 'responses', 'generate_content'])('towards a %s upstream', (upstream) => {
-  let gateway: TestGateway
-  beforeAll(async () => {
-    fired.length = 0
-    gateway = await createTestGateway({ plugins: [everywhere()], upstream: [text('Hello there.')] })
-    expect(fired).toEqual(['ready'])
+interface Ran {
+  id: string
+  fired: Record<string, number>
+  status: number
+  outcome: TestGateway['settled'][number]['outcome']
+}
+
+async function run(endpoint: Endpoint, model: string, init: RequestInit = {}): Promise<Ran> {
+  const { path, body } = endpoint.request(model)
+  const settled = t.settled.length
+  const response = await t.fetch(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+    ...init,
   })
-  afterAll(async () => {
-    fired.length = 0
-    await gateway.close()
-    expect(fired).toEqual(['close'])
-  })
-  beforeEach(() => {
-    fired.length = 0
-    veto = hit = null
-  })
+  await response.text().catch(() => '')
+  await t.untilSettled(settled + 1)
+  // Nothing may come twice, and nothing late.
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(t.settled).toHaveLength(settled + 1)
+  const { ctx, outcome } = t.settled[settled]!
+  return { id: ctx.id, fired: recorder.of(ctx.id), status: response.status, outcome }
+}
 
-  const call = async ({ path, body }: Endpoint) => {
-    const settled = gateway.settled.length
-    const towards = (value: string) =>
-      value
-        .replace(/^chat\//, `${upstream}/`)
-        .replace('/chat/m', `/${upstream}/m`)
-        .replace('/chat%2Fm', `/${upstream}%2Fm`)
-    const sent =
-      'model' in body ? { ...body, model: path.includes('count_tokens') ? body.model : towards(String(body.model)) } : body
-    const response = await gateway.post(towards(path), sent)
-    const answer = await response.text()
-    await gateway.untilSettled(settled + 1)
-    return { status: response.status, answer }
-  }
+const targets = (endpoint: Endpoint) =>
+  endpoint.operation === 'count_tokens'
+    ? ['messages/m']
+    : [`${endpoint.caller}/m`, endpoint.caller === 'chat' ? 'messages/m' : 'chat/m', 'echo/echo-1']
+const cellsOf = ENDPOINTS.flatMap((endpoint) =>
+  targets(endpoint).map((model) => ({ endpoint, model, name: `${endpoint.name} → ${model}` })),
+)
 
-  it.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint.stream ? 'streamed' : 'whole', endpoint] as const))(
-    '%s, %s: each hook exactly once',
-    async (_name, _how, endpoint) => {
-      const { status, answer } = await call(endpoint)
-      expect(status, answer).toBe(200)
-      const counting = endpoint.path.includes('count_tokens')
-      const expected = [...REQUEST_HOOKS, ...LEASES, ...(endpoint.stream ? ['stream', 'stream:batch'] : ['response'])]
-      expect(counts()).toEqual(Object.fromEntries(expected.map((hook) => [hook, 1])))
-      expect(fired.filter((name) => name.startsWith('lease'))).toEqual(LEASES)
-      expect(fired.indexOf('settle')).toBeGreaterThan(fired.indexOf('lease first'))
-      expect(gateway.settled.at(-1)?.outcome.status).toBe(200)
-      expect(gateway.settled.at(-1)?.outcome.steps.length).toBe(counting ? 0 : 1)
+describe('a request that is answered', () => {
+  it.each(cellsOf)('$name fires each hook exactly once', async ({ endpoint, model }) => {
+    for (const passive of [true, false]) {
+      await count.run('answered', `${endpoint.name} → ${model}, ${passive ? 'passive' : 'active'}`, async () => {
+        recorder.passive = passive
+        t.upstream.script(text('fine'))
+        const { fired, status, outcome } = await run(endpoint, model)
+        expect([status, outcome.status]).toEqual([200, 200])
+        const local = model.startsWith('echo')
+        const attempt = local ? PER_ATTEMPT.filter((hook) => hook !== 'encoded') : PER_ATTEMPT
+        const way = endpoint.stream ? (['stream'] as const) : (['response'] as const)
+        const { 'stream:batch': batches = 0, ...once } = fired
+        expect(once).toEqual(expected([...BEFORE_CALL, ...attempt, ...way]))
+        if (endpoint.stream) expect(recorder.events).toBeGreaterThan(2)
+        expect(batches > 0).toBe(endpoint.stream && !passive)
+        expect(recorder.order.slice(0, 9)).toEqual(BEFORE_CALL)
+        expect(recorder.order.slice(-2)).toEqual(END)
+        expect(recorder.leases).toEqual([...(local ? [] : ['encoded#1']), 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
+      })
+    }
+  })
+})
+
+describe('a request that fails over', () => {
+  it.each(cellsOf.filter(({ model }) => !model.startsWith('echo')))(
+    '$name fires attempt hooks once per attempt',
+    async ({ endpoint, model }) => {
+      await count.run('failed', `${endpoint.name} → ${model}`, async () => {
+        t.upstream.script(fail(500))
+        const { fired, status, outcome } = await run(endpoint, model)
+        expect([status, outcome.status]).toEqual([500, 500])
+        expect(fired).toEqual(expected([...BEFORE_CALL, ...PER_ATTEMPT], streamFactory(endpoint, model)))
+        expect(recorder.leases).toEqual(['encoded#1', 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
+      })
     },
   )
 
-  it.each(ENDPOINTS.map((endpoint) => [endpoint.name, endpoint.stream ? 'streamed' : 'whole', endpoint] as const))(
-    '%s, %s: a failing upstream settles once, and its leases',
-    async (_name, _how, endpoint) => {
-      gateway.upstream.script(fail(500))
-      const { status } = await call(endpoint)
-      expect(status).toBe(500)
-      const after = counts()
-      expect([after.attempt, after.settle, after.settled, after['lease first'], after['lease second'], after.response]).toEqual([
-        1,
-        1,
-        1,
-        1,
-        1,
-        undefined,
-      ])
-      gateway.upstream.script(text('Hello there.'))
-    },
-  )
+  it('strips a field in a second pass through prepare and encoded, within one attempt hook', async () => {
+    t.upstream.script(
+      fail(400, { message: "Unsupported parameter: 'seed'", param: 'seed', code: 'unsupported_parameter' }),
+      text('fine'),
+    )
+    const settled = t.settled.length
+    const response = await t.post('/v1/chat/completions', {
+      model: 'chat/m',
+      seed: 1,
+      messages: [{ role: 'user', content: 'hi' }],
+    })
+    expect(response.status).toBe(200)
+    const fired = recorder.of(t.settled[settled]!.ctx.id)
+    expect(fired).toEqual(expected([...BEFORE_CALL, 'attempt', 'response'], { prepare: 2, encoded: 2 }))
+    expect(recorder.leases).toEqual(['encoded#2', 'encoded#1', 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
+  })
+})
 
-  it.each([
-    'ingress',
-    'authenticate',
-    'access',
-    'resolve',
-    'request',
-    'answer',
-    'admit',
-    'candidates',
-    'call',
-    'attempt',
-    'prepare',
-    'encoded',
-  ] as HookName[])('a veto in %s is the caller’s error, nothing later runs, and the request settles once', async (hook) => {
+/** In the byte lane the stream factory is asked before the call, as its answer decides the lane. */
+function streamFactory(endpoint: Endpoint, model: string): Partial<Record<RequestHook, number>> {
+  return endpoint.stream && model.startsWith(`${endpoint.caller}/`) ? { stream: 1 } : {}
+}
+
+describe('a request the client leaves', () => {
+  it.each(cellsOf.filter(({ model }) => !model.startsWith('echo')))('$name settles once', async ({ endpoint, model }) => {
+    for (const moment of endpoint.stream ? (['waiting', 'streaming'] as const) : (['waiting'] as const)) {
+      await count.run('aborted', `${endpoint.name} → ${model}, ${moment}`, async () => {
+        const upstream = model.slice(0, model.indexOf('/')) as 'chat'
+        t.upstream.script(
+          moment === 'waiting' ? hang() : reply({ text: 'fine, thank you' }, { stallAfter: framesOf(upstream).head.length + 2 }),
+        )
+        const controller = new AbortController()
+        const arrived = t.upstream.requests.length
+        const running = run(endpoint, model, { signal: controller.signal })
+        await expect.poll(() => t.upstream.requests.length, { interval: 1 }).toBe(arrived + 1)
+        if (moment === 'streaming')
+          await expect.poll(() => [...t.gateway.live()][0]?.contentBytes, { interval: 1 }).toBeGreaterThan(0)
+        controller.abort()
+        const { fired, outcome } = await running
+        expect(outcome).toMatchObject({ status: 499, aborted: true })
+        const stream = moment === 'streaming' ? { stream: 1 } : streamFactory(endpoint, model)
+        expect(fired).toEqual(expected([...BEFORE_CALL, ...PER_ATTEMPT], stream))
+        expect(recorder.leases).toEqual(['encoded#1', 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
+      })
+    }
+  })
+})
+
+describe('a request that is answered from elsewhere', () => {
+  it.each(ENDPOINTS)('$name: an answer hook ends it before admit', async (endpoint) => {
+    await count.run('hit', endpoint.name, async () => {
+      recorder.behave.answer = (ctx: RequestContext) => {
+        ctx.cached = 'exact'
+        const body = new TextEncoder().encode('{"cached":true}')
+        return { kind: 'raw', status: 200, headers: ['content-type', 'application/json'], body }
+      }
+      const arrived = t.upstream.requests.length
+      const { fired, status, outcome } = await run(endpoint, endpoint.operation === 'chat' ? 'chat/m' : 'messages/m')
+      expect([status, t.upstream.requests.length]).toEqual([200, arrived])
+      expect(fired).toEqual(expected(['ingress', 'authenticate', 'access', 'resolve', 'request', 'answer']))
+      expect(outcome).toMatchObject({ cached: 'exact', usage: { total: 0 }, steps: [] })
+      expect(recorder.leases).toEqual(['access#1', 'ingress#1'])
+    })
+  })
+})
+
+describe('a request that is vetoed', () => {
+  const VETOES = [...BEFORE_CALL, ...PER_ATTEMPT]
+  const ORDER = [...VETOES, 'response'] as RequestHook[]
+  it.each([...VETOES, 'response'] as RequestHook[])('in %s: nothing after it runs but settle and settled', async (hook) => {
     for (const endpoint of ENDPOINTS) {
-      fired.length = 0
-      veto = hook
-      const before = gateway.upstream.requests.length
-      const { status, answer } = await call(endpoint)
-      expect([status, JSON.parse(answer).error.message], `${endpoint.name} ${endpoint.stream}`).toEqual([403, `veto in ${hook}`])
-      expect(gateway.upstream.requests.length).toBe(before)
-      const ran = REQUEST_HOOKS.filter((name) => fired.includes(name))
-      expect(ran).toEqual(
-        REQUEST_HOOKS.filter(
-          (name) => name === 'settle' || name === 'settled' || REQUEST_HOOKS.indexOf(name) <= REQUEST_HOOKS.indexOf(hook),
-        ),
-      )
-      expect([counts().settle, counts().settled]).toEqual([1, 1])
-      expect(gateway.settled.at(-1)?.outcome.status).toBe(403)
+      if (hook === 'response' && endpoint.stream) continue
+      await count.run('vetoed', `${hook}, ${endpoint.name}`, async () => {
+        t.upstream.script(text('fine'))
+        recorder.behave = {
+          [hook]: () => {
+            throw GatewayError.forbidden('No.')
+          },
+        }
+        const model = endpoint.operation === 'chat' ? `${endpoint.caller}/m` : 'messages/m'
+        const { fired, status, outcome } = await run(endpoint, model)
+        expect([status, outcome.status, outcome.error?.message]).toEqual([403, 403, 'No.'])
+        expect(fired).toEqual(expected(ORDER.slice(0, ORDER.indexOf(hook) + 1)))
+        expect(recorder.leases).toEqual([...new Set(recorder.leases)])
+      })
     }
   })
 
-  it('an answer from a hook goes out in the caller’s dialect, asks no upstream, and settles', async () => {
-    const usage = { inputTotal: 3, cacheRead: 0, cacheWrite: 0, outputTotal: 2, total: 5, estimated: false, raw: null }
-    hit = {
-      kind: 'full',
-      response: {
-        id: 'x',
-        created: 1,
-        model: 'm',
-        choices: [{ index: 0, parts: [{ t: 'text', text: 'from the cache' }], finish: 'stop', nativeFinish: 'stop' }],
-        usage,
-        ext: {},
-      },
-    }
-    for (const endpoint of ENDPOINTS.filter(({ stream, path }) => !stream && !path.includes('count_tokens'))) {
-      fired.length = 0
-      const before = gateway.upstream.requests.length
-      const { status, answer } = await call(endpoint)
-      expect([status, answer.includes('from the cache')], answer).toEqual([200, true])
-      expect(gateway.upstream.requests.length).toBe(before)
-      expect([counts().admit, counts().call, counts().settle, counts().settled]).toEqual([undefined, undefined, 1, 1])
+  it('by a bug: closed hooks refuse with 503, an open one is passed by', async () => {
+    for (const hook of VETOES) {
+      await count.run('bug', hook, async () => {
+        t.upstream.script(text('fine'))
+        recorder.behave = {
+          [hook]: () => {
+            throw new TypeError('x is not a function at /home/me/secret.ts')
+          },
+        }
+        const { status, outcome, fired } = await run(ENDPOINTS[0]!, 'chat/m')
+        expect(status).toBe(hook === 'answer' ? 200 : 503)
+        expect(fired).toMatchObject({ settle: 1, settled: 1, [hook]: 1 })
+        if (status === 503) expect(outcome.error).toMatchObject({ code: 'plugin_failed' })
+      })
     }
   })
+})
+
+it('knows every hook of the catalogue', () => {
+  const covered = new Set<string>([...BEFORE_CALL, ...PER_ATTEMPT, ...END, 'stream', 'stream:batch', 'response'])
+  expect([...REQUEST_HOOKS].filter((hook) => !covered.has(hook))).toEqual([])
 })

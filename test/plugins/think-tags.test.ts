@@ -1,9 +1,18 @@
 // CONTRACTS 3.5: inline think tags of listed models come out on the reasoning channel of every dialect.
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestGateway, fail, frames, raw, reply, type TestGateway, type TestGatewayOptions } from '../../adapters/testing/index.ts'
-import { collector, replay } from '../../core/lib/collect.ts'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
+import {
+  createTestGateway,
+  fail,
+  frames,
+  raw,
+  reply,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../../adapters/testing/index.ts'
+import { collector } from '../../core/lib/collect.ts'
+import { noUsage } from '../../core/lib/token-estimate.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
 import type { Dialect, Part } from '../../core/types/canonical.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import { preset } from '../../plugins/preset.ts'
@@ -44,17 +53,14 @@ const streamOf = (...pieces: string[]) =>
   frames([...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'])
 
 /** The parts a stream of these texts ends up with. */
-function split(pieces: readonly string[], whole?: CanonicalResponse): Part[] {
+function split(pieces: readonly string[]): Part[] {
   const stream = new SplitStream()
   const out = collector()
   const feed = (event: StreamEvent) => stream.event(event, out.event)
-  if (whole !== undefined) replay(whole, feed)
-  else {
-    feed({ e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} })
-    for (const text of pieces) feed({ e: 'delta', choice: 0, part: 0, d: { text } })
-    feed({ e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: pieces.join('') } })
-    feed({ e: 'finish', choice: 0, finish: 'stop', native: 'stop' })
-  }
+  feed({ e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} })
+  for (const text of pieces) feed({ e: 'delta', choice: 0, part: 0, d: { text } })
+  feed({ e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: pieces.join('') } })
+  feed({ e: 'finish', choice: 0, finish: 'stop', native: 'stop' })
   return out.response().choices[0]?.parts ?? []
 }
 
@@ -122,9 +128,9 @@ describe('golden 70: think tags of a listed model', () => {
 
   it('a whole answer that begins inside the thought: everything before the end tag is reasoning', async () => {
     const t = await gateway()
-    const content = 'First I look.\n```\nx\n</think>\n\nDone. <think>more</think>'
+    const content = 'First I look.\n```\nx <think>\n```\n</think>\n\nDone.'
     for (const dialect of DIALECTS)
-      expect(await said(t, dialect, content, false)).toEqual({ thought: 'First I look.\n```\nx\nmore', text: 'Done. ' })
+      expect(await said(t, dialect, content, false)).toEqual({ thought: 'First I look.\n```\nx \n```\n', text: 'Done.' })
     expect(await said(t, 'chat', 'Too late </think>to move', true)).toEqual({ thought: '', text: 'Too late to move' })
   })
 
@@ -168,17 +174,22 @@ describe('golden 70: think tags of a listed model', () => {
 describe('what is left alone', () => {
   it('an answer without tags keeps its bytes, whole', async () => {
     const t = await gateway()
-    const body = '{ "id":"c","object":"chat.completion","created":1,"model":"m", "choices":[{"index":0,"message":{"role":"assistant","content":" a <b> c"},"finish_reason":"stop"}]}'
+    const body =
+      '{ "id":"c","object":"chat.completion","created":1,"model":"m", "choices":[{"index":0,"message":{"role":"assistant","content":" a <b> c","refusal":null},"logprobs":null, "finish_reason":"stop"}],"odd":1}'
     t.upstream.script(raw(200, body))
     expect(await asked(t, 'chat', LISTED, false)).toBe(body)
   })
 
   it('a model that is not listed keeps the byte lane', async () => {
     const t = await gateway()
-    const all = [': odd comment\n\n', ...['<thi', 'nk>x</think>y'].map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n']
-    const sent = all.slice(1).join('')
-    t.upstream.script(frames(all))
-    expect(await asked(t, 'chat', UNLISTED, true)).toBe(sent)
+    const sent = [
+      chunk({ role: 'assistant', content: '<thi', odd: 1 }),
+      chunk({ content: 'nk>x</think>y' }),
+      chunk({}, 'stop'),
+      'data: [DONE]\n\n',
+    ]
+    t.upstream.script(frames(sent))
+    expect(await asked(t, 'chat', UNLISTED, true)).toBe(sent.join(''))
     for (const dialect of DIALECTS) {
       const content = '<think>x</think>y'
       for (const stream of [true, false])
@@ -189,10 +200,9 @@ describe('what is left alone', () => {
   it('lists come from the settings, the environment replaces them, and nothing disables', async () => {
     const tagged = '<think>x</think>y'
     const apart = { thought: 'x', text: 'y' }
-    const own = await gateway({ config: { connections: (await connections()).connections, settings: { 'think_tags.models': ['My-*'] } } })
-    const outside = await connections()
-    own.upstream.script(reply({ text: tagged }))
-    expect(outside).toBeDefined()
+    const own = await gateway({ config: { settings: { 'think_tags.models': ['GPT-?.1-mini'] } } })
+    expect(await said(own, 'chat', tagged, true, { model: UNLISTED })).toEqual(apart)
+    expect(await said(own, 'chat', tagged, false)).toEqual({ thought: '', text: tagged })
     const replaced = await gateway({ env: { THINK_TAG_MODELS: 'gpt-*, other' } })
     expect(await said(replaced, 'chat', tagged, true, { model: UNLISTED })).toEqual(apart)
     expect(await said(replaced, 'chat', tagged, false)).toEqual({ thought: '', text: tagged })
@@ -201,4 +211,126 @@ describe('what is left alone', () => {
     const without = await gateway({ config: { plugins: preset({ thinkTags: false }) } })
     expect(await said(without, 'chat', tagged, true)).toEqual({ thought: '', text: tagged })
   })
+
+  it('asks for the model that answers, not for the one that was tried first', async () => {
+    const targets = (...models: string[]) =>
+      definePlugin({
+        name: 'two-targets',
+        setup(scope) {
+          scope.hook('resolve', () => ({
+            targets: models.map((model) => ({ provider: 'chat', model, connectionId: null, weight: 1 })),
+            strategy: 'failover',
+            virtualModel: null,
+          }))
+        },
+      })()
+    const tagged = '<think>x</think>y'
+    const answers = reply({ text: tagged })
+    const later = await gateway({ plugins: [targets('gpt-4.1-mini', 'qwen3-8b')] })
+    const sooner = await gateway({ plugins: [targets('qwen3-8b', 'gpt-4.1-mini')] })
+    for (const dialect of DIALECTS) {
+      for (const stream of [true, false]) {
+        later.upstream.script(fail(503), answers)
+        expect(saidBy(answerOf(dialect, await asked(later, dialect, 'x', stream), stream))).toEqual({ thought: 'x', text: 'y' })
+        sooner.upstream.script(fail(503), answers)
+        expect(saidBy(answerOf(dialect, await asked(sooner, dialect, 'x', stream), stream))).toEqual({
+          thought: '',
+          text: tagged,
+        })
+      }
+    }
+  })
 })
+
+describe('the stream stage', () => {
+  const token = fc.constantFrom(
+    '<think>',
+    '</think>',
+    '<thinking>',
+    '</thinking>',
+    '<thi',
+    '<',
+    '>',
+    '```',
+    '\n',
+    ' ',
+    'word',
+    'é👋',
+    '/think>',
+  )
+  const said = (parts: readonly Part[]) =>
+    saidBy({ ...EMPTY, choices: [{ index: 0, parts: [...parts], finish: 'stop', nativeFinish: 'stop' }] })
+
+  it('says the same however the text is cut', () => {
+    fc.assert(
+      fc.property(fc.array(token, { maxLength: 20 }), fc.array(fc.nat(60), { maxLength: 8 }), (tokens, cuts) => {
+        const text = tokens.join('')
+        const at = [0, ...cuts.filter((cut) => cut < text.length).sort((a, b) => a - b), text.length]
+        const pieces = at.slice(1).map((end, index) => text.slice(at[index], end))
+        expect(split(pieces)).toEqual(split([text]))
+      }),
+    )
+  })
+
+  it('loses and invents nothing but tags and white space behind them', () => {
+    // Pieces that cannot become a tag by what is taken out between them.
+    const whole = token.filter((piece) => piece !== '<' && piece !== '/think>')
+    fc.assert(
+      fc.property(fc.array(whole, { maxLength: 20 }), (tokens) => {
+        const text = tokens.join('')
+        const { thought, text: rest } = said(split([text]))
+        const bare = (value: string) => [...value.replace(/<\/?think(ing)?>|\s/g, '')].sort().join('')
+        expect(bare(thought + rest)).toBe(bare(text))
+      }),
+    )
+  })
+
+  it('is the identity on text without tags, and holds back ten characters at most', () => {
+    const plain = fc.array(fc.constantFrom('<', '<thin', '</th', '<b>', '```\n', ' ', 'word', '👋', '\n'), { maxLength: 20 })
+    fc.assert(
+      fc.property(plain, (pieces) => {
+        const text = pieces.join('')
+        fc.pre(!/<\/?think(ing)?>/.test(text))
+        let sent = ''
+        let read = ''
+        const stream = new SplitStream()
+        const emit = (event: StreamEvent) => {
+          if (event.e === 'delta' && 'text' in event.d) sent += event.d.text
+        }
+        stream.event({ e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} }, emit)
+        for (const piece of pieces) {
+          read += piece
+          stream.event({ e: 'delta', choice: 0, part: 0, d: { text: piece } }, emit)
+          expect(read.length - sent.length).toBeLessThanOrEqual(10)
+          expect(read.startsWith(sent)).toBe(true)
+        }
+        stream.flush(emit)
+        expect(sent).toBe(text)
+      }),
+    )
+  })
+
+  it('annotations, signatures and logprobs stay with the text they came with', () => {
+    const annotation = { kind: 'url' as const, url: 'https://a.test', raw: {}, dialect: 'chat' as const }
+    const signature = { dialect: 'generate_content' as const, modelFamily: 'gemini', value: 's' }
+    const events: StreamEvent[] = []
+    const stream = new SplitStream()
+    const feed = (event: StreamEvent) => stream.event(event, (out) => events.push(out))
+    feed({ e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} })
+    feed({ e: 'delta', choice: 0, part: 0, d: { annotation } })
+    feed({ e: 'delta', choice: 0, part: 0, d: { text: '<think>a' } })
+    feed({ e: 'delta', choice: 0, part: 0, d: { logprobs: { content: [] } } })
+    feed({ e: 'delta', choice: 0, part: 0, d: { text: '</think>b' } })
+    feed({ e: 'delta', choice: 0, part: 0, d: { signature } })
+    feed({ e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: '' } })
+    const stops = events.flatMap((event) => (event.e === 'part_stop' ? [event.full] : []))
+    expect(stops).toEqual([
+      { t: 'reasoning', text: 'a' },
+      { t: 'text', text: 'b', annotations: [annotation], signature },
+    ])
+    const logprobs = events.find((event) => event.e === 'delta' && 'logprobs' in event.d)
+    expect(logprobs).toMatchObject({ part: 0 })
+  })
+})
+
+const EMPTY = { id: 'c', created: 1, model: 'm', choices: [], usage: noUsage(), ext: {} }

@@ -6,6 +6,7 @@ import { messagesDialect } from '../../adapters/dialects/messages/index.ts'
 import { responsesDialect } from '../../adapters/dialects/responses/index.ts'
 import { contractHop } from '../../adapters/testing/index.ts'
 import { collector } from '../../core/lib/collect.ts'
+import { deepFreeze } from '../../core/lib/deep-freeze.ts'
 import { createSseSplitter } from '../../core/lib/sse.ts'
 import { parsedBody } from '../../core/lib/wire-body.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
@@ -41,7 +42,9 @@ export function warningHop(driver: DialectDriver, facts: Partial<Hop>): TestHop 
   }
 }
 
-export function canonicalRequest(facts: Partial<CanonicalRequest> & Pick<CanonicalRequest, 'model' | 'source'>): CanonicalRequest {
+export function canonicalRequest(
+  facts: Partial<CanonicalRequest> & Pick<CanonicalRequest, 'model' | 'source'>,
+): CanonicalRequest {
   return { stream: false, system: [], messages: [user('hi')], tools: [], sampling: {}, headers: {}, ext: {}, ...facts }
 }
 
@@ -62,11 +65,7 @@ export function toolCall(id: string, name: string, args = '{}', extra: Partial<E
 }
 
 export function freeze<T>(value: T): Frozen<T> {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const member of Object.values(value)) freeze(member)
-  }
-  return value as Frozen<T>
+  return deepFreeze(value) as Frozen<T>
 }
 
 export type Cut = (bytes: Uint8Array) => Uint8Array[]

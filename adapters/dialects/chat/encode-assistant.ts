@@ -18,7 +18,7 @@ export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, hop: 
   const content = assistantContent(turn, own, asRefusal ? '' : refusal, hop)
   const audio = own ? parts.find((part) => part.t === 'audio' && part.id !== undefined) : undefined
   if (content === null && calls.length === 0 && !asRefusal && audio === undefined) return null
-  if (parts.some((part) => part.t === 'image')) hop.warn('image_dropped')
+  if (parts.some((part) => part.t === 'image')) hop.warn('dropped_image')
   const name = turn[0]?.name
   return {
     role: 'assistant',

@@ -115,7 +115,7 @@ function encodeResults(
     out.push({ role: 'tool', tool_call_id: wireCallId(callId, hop), content: resultContent(result, hop) })
   for (const { id } of calls) {
     if (results.has(id)) continue
-    hop.warn('tool_result_missing')
+    hop.warn('missing_tool_result')
     out.push({ role: 'tool', tool_call_id: wireCallId(id, hop), content: 'No result provided' })
   }
   encodeRest(

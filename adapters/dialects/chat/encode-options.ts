@@ -64,7 +64,7 @@ function responseFormat(output: Frozen<OutputFormat> | undefined, own: boolean, 
   if (output.kind === 'json_object') return { type: 'json_object' }
   if (output.kind === 'grammar') {
     if (own) return { type: 'grammar', ...(output.schema === undefined ? {} : { grammar: output.schema as Json }) }
-    hop.warn('output_grammar_dropped')
+    hop.warn('dropped_output_grammar')
     return undefined
   }
   if (hop.caps.structuredOutputs === false) {
@@ -118,7 +118,7 @@ function webSearch(request: Request, own: boolean, hop: Hop): JsonObject | undef
     hop.warn('dropped_web_search')
     return undefined
   }
-  if (search.allowedDomains !== undefined || search.blockedDomains !== undefined) hop.warn('web_search_filters_dropped')
+  if (search.allowedDomains !== undefined || search.blockedDomains !== undefined) hop.warn('dropped_web_search_filters')
   const place = search.userLocation as JsonObject | undefined
   const { type: _, ...approximate } = place ?? {}
   return defined({

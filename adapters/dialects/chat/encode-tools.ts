@@ -47,7 +47,7 @@ function declare(tool: Frozen<Tool>, namespace: string | undefined, to: Target):
     to.dropped.add(name ?? tool.kind)
     to.dropped.add(tool.kind)
     // The web search of other dialects travels as `webSearch`, and warns there.
-    if (!(to.request.webSearch !== undefined && /^(?:web_?search|google_?search)/i.test(tool.kind))) to.hop.warn('tool_dropped')
+    if (!(to.request.webSearch !== undefined && /^(?:web_?search|google_?search)/i.test(tool.kind))) to.hop.warn('dropped_tool')
   }
 }
 

@@ -87,7 +87,7 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
   const none = caps.efforts === undefined ? caps.reasoning === false : caps.efforts.length === 0
   if (effort !== undefined && none) {
     fields.remove('reasoning_effort')
-    if (effort !== 'none') hop.warn('reasoning_dropped')
+    if (effort !== 'none') hop.warn('dropped_reasoning')
     effort = undefined
   } else if (effort !== undefined && caps.efforts !== undefined) {
     const fitted = nearestEffort(effort as Effort, caps.efforts)

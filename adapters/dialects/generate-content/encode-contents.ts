@@ -37,7 +37,7 @@ export function encodeContents(request: Frozen<CanonicalRequest>, hop: Hop): Wir
   push(out, 'user', functionResponses(open, new Map(), field, hop))
   if (out[0]?.role === 'model') out.unshift({ role: 'user', parts: [{ text: 'Continue.' }] })
   if (out.at(-1)?.role === 'model' && hop.caps.prefill === false) {
-    hop.warn('prefill_dropped')
+    hop.warn('dropped_prefill')
     out.push({ role: 'user', parts: [{ text: 'Continue.' }] })
   }
   return out

@@ -71,7 +71,7 @@ function collectServer(tool: Frozen<Extract<Tool, { t: 'server' }>>, into: Colle
     if (hop.caps.webSearch !== false) into.server.set('googleSearch', { googleSearch: {} })
     else hop.warn('dropped_web_search')
   } else if (tool.kind.startsWith('code_execution')) into.server.set('codeExecution', { codeExecution: {} })
-  else hop.warn('tool_dropped')
+  else hop.warn('dropped_tool')
 }
 
 function addWebSearch(request: Frozen<CanonicalRequest>, into: Collected, hop: Hop): void {
@@ -93,7 +93,7 @@ function combine(collected: Collected, toolConfig: JsonObject, hop: Hop): void {
   if (collected.server.size === 0) return
   if (hop.caps.thoughtSignature === false) {
     collected.server.clear()
-    hop.warn('tool_dropped')
+    hop.warn('dropped_tool')
   } else if (hop.caps.thoughtSignature === true && !hop.quirks.noFunctionIds) {
     // Not a field of Vertex.
     toolConfig.includeServerSideToolInvocations = true

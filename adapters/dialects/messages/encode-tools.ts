@@ -42,7 +42,7 @@ function collect(tool: Frozen<Tool>, namespace: string | null, set: ToolSet, req
   if (tool.t === 'server') {
     if (tool.dialect === 'messages') set.server.push({ ...(tool.raw as JsonObject) })
     // Web search has its common form in `request.webSearch`.
-    else if (!isWebSearch(tool.kind) || request.webSearch === undefined) hop.warn('tool_dropped')
+    else if (!isWebSearch(tool.kind) || request.webSearch === undefined) hop.warn('dropped_tool')
     return
   }
   const flat = flatName(tool.name, namespace)

@@ -23,7 +23,7 @@ export function encodeTurns(request: Frozen<CanonicalRequest>, citations: boolea
     throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
   if (out[0]?.role !== 'user') out.unshift(continuation())
   if (out.at(-1)?.role === 'assistant' && hop.caps.prefill === false) {
-    hop.warn('prefill_dropped')
+    hop.warn('dropped_prefill')
     out.push(continuation())
   }
   return out

@@ -70,7 +70,7 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
     case 'opaque':
       // An unknown content part of the own dialect; server items are handled where items are made.
       if (part.dialect === 'responses') return [part.raw as object]
-      rules.hop.warn('content_dropped')
+      rules.hop.warn('dropped_content')
       return []
     default:
       return []

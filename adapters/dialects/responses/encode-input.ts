@@ -143,7 +143,7 @@ class InputWriter {
   /** This API refuses a call without its output; a responses caller may be continuing on purpose. */
   #unanswered(call: Frozen<ToolCallPart>): void {
     if (this.#request.source === 'responses') return
-    this.#hop.warn('tool_result_added')
+    this.#hop.warn('missing_tool_result')
     const type = call.kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output'
     this.items.push({ type, call_id: this.#callId(call.id), output: 'Error: No result provided' })
   }
@@ -153,7 +153,7 @@ class InputWriter {
     else if (part.t === 'server_tool' || part.t === 'opaque') {
       if (part.dialect === 'responses') this.items.push(part.raw as object)
     } else if (part.t === 'tool_result') this.#result(part)
-    else this.#hop.warn('assistant_media_dropped')
+    else this.#hop.warn('dropped_assistant_media')
   }
 
   #reasoning(part: Frozen<ReasoningPart>): void {

@@ -22,7 +22,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): object
   }
   const ownSearch = request.tools.some((tool) => tool.t === 'server' && tool.dialect === 'responses' && isWebSearch(tool.kind))
   if (request.webSearch !== undefined && !ownSearch) {
-    if (hop.caps.webSearch === false) hop.warn('web_search_dropped')
+    if (hop.caps.webSearch === false) hop.warn('dropped_web_search')
     else out.push(webSearchTool(request.webSearch, hop))
   }
   if (hop.quirks.maxTools !== undefined && out.length > hop.quirks.maxTools) {
@@ -98,7 +98,7 @@ function upstreamTool(tool: Frozen<Tool>, request: Frozen<CanonicalRequest>, hop
       }
     case 'server':
       if (tool.dialect === 'responses') return tool.raw as object
-      if (!(isWebSearch(tool.kind) && request.webSearch !== undefined)) hop.warn('tool_dropped')
+      if (!(isWebSearch(tool.kind) && request.webSearch !== undefined)) hop.warn('dropped_tool')
       return null
   }
 }

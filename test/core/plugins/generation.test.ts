@@ -203,6 +203,15 @@ describe('reload', () => {
     expect(log).toEqual(['one', 'two'])
   })
 
+  it('runs `ready` for what the reload brought, and only for that', async () => {
+    const ready: string[] = []
+    const plugin = (name: string) => definePlugin({ name, setup: (g) => g.hook('ready', () => void ready.push(name)) })
+    const [old, added] = [plugin('old'), plugin('added')]
+    const gateway = await boot([old()])
+    await gateway.reload({ plugins: [old(), added()] })
+    expect(ready).toEqual(['old', 'added'])
+  })
+
   it('a configuration that does not boot leaves the old generation serving', async () => {
     log.length = 0
     const a = logging('a')

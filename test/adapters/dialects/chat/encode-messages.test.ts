@@ -154,7 +154,7 @@ describe('conversations for a chat upstream', () => {
       { role: 'tool', tool_call_id: 'd', content: 'No result provided' },
       { role: 'user', content: 'Tool result: lost' },
     ])
-    expect(on.warnings).toEqual(['tool_result_missing'])
+    expect(on.warnings).toEqual(['missing_tool_result'])
   })
 
   it('a generate-content response object is its output', () => {

@@ -181,7 +181,7 @@ describe('options for a chat upstream', () => {
       search_context_size: 'high',
       user_location: { type: 'approximate', approximate: { city: 'Oslo' } },
     })
-    expect(on.warnings).toEqual(['web_search_filters_dropped'])
+    expect(on.warnings).toEqual(['dropped_web_search_filters'])
     const without = hop()
     expect(encode({ webSearch, tools: [server] }, without)).not.toHaveProperty('web_search_options')
     expect(without.warnings).toEqual(['dropped_web_search'])

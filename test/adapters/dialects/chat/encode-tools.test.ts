@@ -68,7 +68,7 @@ describe('tools for a chat upstream', () => {
     const on = hop()
     const bash: Tool = { t: 'server', dialect: 'messages', kind: 'bash_20250124', raw: { type: 'bash_20250124', name: 'bash' } }
     expect(encode({ tools: [bash, tool('f')] }, on).tools).toHaveLength(1)
-    expect(on.warnings).toEqual(['tool_dropped'])
+    expect(on.warnings).toEqual(['dropped_tool'])
     expect(thrown(() => encode({ tools: [bash, tool('f')], toolChoice: { mode: 'tool', name: 'bash' } }))).toMatchObject({
       param: 'tool_choice',
     })

@@ -85,7 +85,7 @@ describe('canonical tools → generate-content', () => {
     const bash = { t: 'server' as const, dialect: 'messages' as const, kind: 'bash_20250124', raw: {} }
     const on = hop()
     expect(encode(request({ tools: [bash] }), on).body).not.toHaveProperty('tools')
-    expect(on.warnings).toEqual(['tool_dropped'])
+    expect(on.warnings).toEqual(['dropped_tool'])
     expect(() => encode(request({ tools: [bash], toolChoice: { mode: 'tool', name: 'bash' } }))).toThrow(
       expect.objectContaining({ param: 'tool_choice' }),
     )
@@ -137,7 +137,7 @@ describe('canonical tools → generate-content', () => {
     const on = hop({ model: 'gemini-2.5-flash' })
     const { body } = encode(request({ webSearch: {}, tools: [{ t: 'function', name: 'f' }] }), on)
     expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'f' }] }])
-    expect(on.warnings).toEqual(['tool_dropped'])
+    expect(on.warnings).toEqual(['dropped_tool'])
   })
 
   it('golden 27: tools with a JSON schema lose it on 2.5 with a warning and an instruction, and keep both on 3', () => {

@@ -90,7 +90,7 @@ it('golden 36: a codex request is accepted: custom and namespaced tools are func
     name: 'web_search',
     user_location: { type: 'approximate', city: 'Rome' },
   })
-  expect(hop.warnings).toEqual(['tool_dropped', 'tool_dropped'])
+  expect(hop.warnings).toEqual(['dropped_tool', 'dropped_tool'])
   const content = [
     { type: 'tool_use', id: '1', name: 'apply_patch', input: { input: '*** Begin' } },
     { type: 'tool_use', id: '2', name: 'fs__read', input: {} },

@@ -95,7 +95,7 @@ it('golden 10: the first turn is the user’s, the last as the model takes it', 
   expect(messagesOf(prefill).at(-1)).toEqual({ role: 'assistant', content: [text('{ "a":')] })
   const hop = testHop({ model: 'claude-opus-4-8' })
   expect(messagesOf(prefill, hop).at(-1)).toEqual({ role: 'user', content: [text('Continue.')] })
-  expect(hop.warnings).toEqual(['prefill_dropped'])
+  expect(hop.warnings).toEqual(['dropped_prefill'])
 })
 
 it('rule 3: adjacent turns of one role merge, a refusal is text', () => {

@@ -36,7 +36,7 @@ describe('responses: encoding tools and options', () => {
     expect(body).not.toHaveProperty('tools')
     expect(body).not.toHaveProperty('tool_choice')
     expect(body).not.toHaveProperty('parallel_tool_calls')
-    expect(at.warnings).toEqual(['tool_dropped'])
+    expect(at.warnings).toEqual(['dropped_tool'])
   })
 
   it('golden 41: a choice that names a dropped tool is refused', () => {

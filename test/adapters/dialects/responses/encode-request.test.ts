@@ -70,7 +70,7 @@ describe('responses: encoding a request', () => {
       { type: 'function_call_output', call_id: 'a', output: 'Error: No result provided' },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: '?' }] },
     ])
-    expect(at.warnings).toEqual(['tool_result_added'])
+    expect(at.warnings).toEqual(['missing_tool_result'])
   })
 
   it('golden 97: an empty result is an empty output; an error says so; media are native', () => {
