@@ -156,7 +156,7 @@ export interface StreamStages {
   flush(out: (event: StreamEvent) => void): void
 }
 
-/** Asks every factory once per request and composes what they return. */
+/** Asks every factory, at most once per attempt, and composes what they return. */
 export function stream(handlers: readonly GuardedHandler[]): (ctx: RequestContext) => StreamStages | null {
   return (ctx) => {
     const changers: StreamTransform[] = []

@@ -86,6 +86,8 @@ export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Re
     if (gone || ended) return
     gone = true
     pulled?.()
+    // Whoever still reads the body of an aborted request would wait for ever.
+    controller?.error(GatewayError.clientGone())
     leave?.()
   }
   signal.addEventListener('abort', left, { once: true })
@@ -134,7 +136,7 @@ export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Re
       signal.removeEventListener('abort', left)
       if (controller === null) {
         const nullBody = head !== null && (head.status === 204 || head.status === 304)
-        return resolve(new Response(nullBody ? null : ((chunk ?? '') as BodyInit), head ?? { status: 200 }))
+        return resolve(new Response(nullBody ? null : ((chunk ?? '') as BodyInit), head ?? { status: 499 }))
       }
       if (gone) return
       if (chunk !== undefined && chunk.length > 0) controller.enqueue(typeof chunk === 'string' ? encodeUtf8(chunk) : chunk)

@@ -58,11 +58,19 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
 async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSource, reply: ReplyWriter): Promise<void> {
   ctx.facts = source.facts
   const unbind = ctx.onStop((reason) => source.cancel(reason))
+  let sink: ByteSink | EventSink
+  try {
+    sink =
+      source.lane === 'bytes'
+        ? new ByteSink(reply)
+        : new EventSink(ctx, driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply)
+  } catch (thrown) {
+    // A transform's factory refused: nothing is on the wire yet, and the upstream must not go on.
+    unbind()
+    source.cancel(GatewayError.from(thrown))
+    throw thrown
+  }
   reply.openStream(ctx)
-  const sink =
-    source.lane === 'bytes'
-      ? new ByteSink(reply)
-      : new EventSink(ctx, driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply)
   sink.onFailure = (error) => source.cancel(error)
   try {
     await source.pump(sink)

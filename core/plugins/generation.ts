@@ -1,7 +1,9 @@
 // A generation: the plugins of one configuration, set up, sealed and counted. A reload builds the next one beside it;
 // unchanged plugins are carried over with everything they registered.
+
+import type { ZodType } from 'zod'
 import type { Env } from '../config/env.ts'
-import type { SettingSource } from '../config/settings.ts'
+import { resolveSetting, type SettingSource } from '../config/settings.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
@@ -59,12 +61,15 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       }
       built.push(old ?? instance)
     }
+    const refreshed = [...kept.values()].map((instance) => newSettings(instance, source.settings))
     const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
+    const hooks = compileHooks(registry, source.guard)
+    for (const apply of refreshed) apply()
     return {
       number: (previous?.number ?? 0) + 1,
-      hooks: compileHooks(registry, source.guard),
+      hooks,
       instances: inFileOrder,
       api: inFileOrder.flatMap((instance) => instance.api),
       data: inFileOrder.flatMap((instance) => instance.data),
@@ -105,6 +110,20 @@ async function setUp(instance: PluginInstance, source: GenerationSource, service
     if (typeof undo === 'function') instance.undo.push(undo)
   } catch (error) {
     throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** A carried-over plugin reads its settings anew; returns what makes them so, once the whole generation stands. */
+function newSettings(instance: PluginInstance, source: SettingSource): () => void {
+  const schemas = Object.entries((instance.plugin.definition.settings ?? {}) as Record<string, ZodType>)
+  const changed = schemas
+    .map(([key, schema]) => [key, resolveSetting(key, schema, source).value] as const)
+    .filter(([key, value]) => !sameOptions(value, instance.settings.get(key)))
+  return () => {
+    for (const [key, value] of changed) {
+      instance.settings.set(key, value)
+      for (const watcher of instance.watchers.get(key) ?? []) watcher(value)
+    }
   }
 }
 

@@ -24,7 +24,7 @@ export const MODELS: Readonly<Record<Dialect, string>> = {
 }
 
 /** OpenAI shows no reasoning on its chat endpoint: there the cell talks to a vendor that does. */
-export const REASONING_MODELS: Readonly<Record<Dialect, string>> = { ...MODELS, chat: 'deepseek/deepseek-reasoner' }
+export const REASONING_MODELS: Readonly<Record<Dialect, string>> = { ...MODELS, chat: 'deepseek/deepseek-v4' }
 
 export const READERS: Readonly<Record<Dialect, (request: RecordedRequest) => Ask>> = {
   chat: readChat,

@@ -203,6 +203,22 @@ describe('reload', () => {
     expect(log).toEqual(['one', 'two'])
   })
 
+  it('tells a carried-over plugin about a setting that changed in the file', async () => {
+    const seen: unknown[] = []
+    const plugin = definePlugin({
+      name: 'watcher',
+      settings: { 'watcher.level': z.number().default(1) },
+      setup(g) {
+        seen.push(g.settings.get('watcher.level'))
+        g.settings.watch('watcher.level', (value) => void seen.push(value, g.settings.get('watcher.level')))
+      },
+    })
+    const gateway = await boot([plugin()])
+    await gateway.reload({ plugins: [plugin()], settings: { 'watcher.level': 5 } })
+    await expect(gateway.reload({ plugins: [plugin()], settings: { 'watcher.level': 'high' } })).rejects.toThrow(/watcher\.level/)
+    expect(seen).toEqual([1, 5, 5])
+  })
+
   it('runs `ready` for what the reload brought, and only for that', async () => {
     const ready: string[] = []
     const plugin = (name: string) => definePlugin({ name, setup: (g) => g.hook('ready', () => void ready.push(name)) })

@@ -1,67 +1,31 @@
-// What the tests of the chat dialect share: a hop, requests by hand, frozen input, streams by text.
+// What the tests of the chat dialect share beyond test/support/dialects.ts: its hop, its frames, its lanes.
 import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
 import type { Hop } from '../../../../core/types/dialect.ts'
 import type { StreamEvent, StreamFacts } from '../../../../core/types/stream.ts'
+import {
+  type Cut,
+  canonicalRequest,
+  freeze,
+  streamEvents,
+  streamText,
+  type TestHop,
+  textPart,
+  warningHop,
+} from '../../../support/dialects.ts'
 
+export { assistant, type Cut, freeze, type TestHop, toolCall, user } from '../../../support/dialects.ts'
 export { driver }
 
-export type TestHop = Hop & { warnings: string[] }
-
 export function hop(overrides: Partial<Hop> = {}): TestHop {
-  const warnings: string[] = []
-  let ids = 0
-  return {
-    provider: 'custom',
-    model: 'some-model',
-    caller: 'chat',
-    upstream: 'chat',
-    operation: 'chat',
-    caps: { family: 'custom' },
-    quirks: {},
-    requestId: 'req_1',
-    stream: false,
-    includeUsage: false,
-    sse: true,
-    names: new Map(),
-    notes: new Map(),
-    request: null,
-    warn: (slug) => void (warnings.includes(slug) || warnings.push(slug)),
-    now: () => 1_700_000_000_000,
-    id: (prefix) => `${prefix}id${++ids}`,
-    warnings,
-    ...overrides,
-  }
+  return warningHop(driver, { provider: 'custom', model: 'some-model', caps: { family: 'custom' }, ...overrides })
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
-  return {
-    model: 'custom/some-model',
-    stream: false,
-    source: 'messages',
-    system: [],
-    messages: [user('hi')],
-    tools: [],
-    sampling: {},
-    headers: {},
-    ext: {},
-    ...overrides,
-  }
-}
-
-export function user(...parts: (string | Part)[]): Message {
-  return { role: 'user', parts: parts.map(part) }
-}
-
-export function assistant(...parts: (string | Part)[]): Message {
-  return { role: 'assistant', parts: parts.map(part) }
-}
-
-export function toolCall(id: string, name: string, args = '{}', extra: Partial<Extract<Part, { t: 'tool_call' }>> = {}): Part {
-  return { t: 'tool_call', id, idMinted: false, name, args, kind: 'function', ...extra }
+  return canonicalRequest({ model: 'custom/some-model', source: 'messages', ...overrides })
 }
 
 export function toolResult(
@@ -69,23 +33,11 @@ export function toolResult(
   content: string | Part[],
   extra: Partial<Extract<Part, { t: 'tool_result' }>> = {},
 ): Message {
-  const parts = typeof content === 'string' ? (content === '' ? [] : [part(content)]) : content
+  const parts = typeof content === 'string' ? (content === '' ? [] : [textPart(content)]) : content
   return { role: 'tool', parts: [{ t: 'tool_result', callId, parts, ...extra }] }
 }
 
 export const PNG: Part = { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'iVBORw0KGgo=' } }
-
-function part(value: string | Part): Part {
-  return typeof value === 'string' ? { t: 'text', text: value } : value
-}
-
-export function freeze<T>(value: T): Frozen<T> {
-  if (typeof value === 'object' && value !== null) {
-    for (const member of Object.values(value)) freeze(member)
-    Object.freeze(value)
-  }
-  return value as Frozen<T>
-}
 
 /** What an upstream would read. */
 export function encode(overrides: Partial<CanonicalRequest>, on: Hop = hop()): JsonObject & { messages: JsonObject[] } {
@@ -109,22 +61,12 @@ export function splice(
   return { text, wire: JSON.parse(text), headers: forwarded }
 }
 
-export type Cut = (bytes: Uint8Array) => Uint8Array[]
-
-export function decodeEvents(sse: string, on: Hop = hop(), cut: Cut = (bytes) => [bytes]): StreamEvent[] {
-  const events: StreamEvent[] = []
-  const decoder = driver.decodeStream(on)
-  const splitter = createSseSplitter()
-  const emit = (event: StreamEvent): void => void events.push(structuredClone(event))
-  for (const chunk of cut(new TextEncoder().encode(sse))) splitter.push(chunk, (frame) => decoder.frame(frame, emit))
-  splitter.end((frame) => decoder.frame(frame, emit))
-  decoder.end(emit)
-  return events
+export function decodeEvents(sse: string, on: Hop = hop(), cut?: Cut): StreamEvent[] {
+  return streamEvents(driver, sse, on, cut)
 }
 
 export function encodeEvents(events: readonly StreamEvent[], on: Hop = hop({ upstream: 'messages' })): string {
-  const encoder = driver.encodeStream(on)
-  return events.map((event) => encoder.event(event)).join('')
+  return streamText(driver, events, on)
 }
 
 export function filter(sse: string, on: Hop = hop(), cut: Cut = (bytes) => [bytes]): { text: string; facts: StreamFacts } {

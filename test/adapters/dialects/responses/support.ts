@@ -1,85 +1,40 @@
-// What the tests of this dialect share: a hop, requests by hand, frozen input, streams by text, the official SDKs.
+// What the tests of this dialect share beyond test/support/dialects.ts: its hop, its frames, the official SDKs.
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
 import { responsesDialect as driver } from '../../../../adapters/dialects/responses/index.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
-import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalRequest, Frozen, Message, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
 import type { Hop } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
+import {
+  canonicalRequest,
+  freeze,
+  streamEvents,
+  streamText,
+  type TestHop,
+  textPart,
+  warningHop,
+} from '../../../support/dialects.ts'
 
+export { assistant, freeze, type TestHop, toolCall as call, user } from '../../../support/dialects.ts'
 export { driver }
 
-export type TestHop = Hop & { warnings: string[] }
 // biome-ignore lint/suspicious/noExplicitAny: wire objects are looked into freely
 export type Wire = any
 
 export function hop(overrides: Partial<Hop> = {}): TestHop {
-  const warnings: string[] = []
-  let ids = 0
-  return {
-    provider: 'openai',
-    model: 'gpt-5.6',
-    caller: 'responses',
-    upstream: 'responses',
-    operation: 'chat',
-    caps: { family: 'gpt' },
-    quirks: {},
-    requestId: 'req_1',
-    stream: false,
-    includeUsage: false,
-    sse: true,
-    names: new Map(),
-    notes: new Map(),
-    request: null,
-    warn: (slug) => void (warnings.includes(slug) || warnings.push(slug)),
-    now: () => 1_795_000_000_000,
-    id: (prefix) => `${prefix}id${++ids}`,
-    warnings,
-    ...overrides,
-  }
+  const facts = { provider: 'openai', model: 'gpt-5.6', caps: { family: 'gpt' }, now: () => 1_795_000_000_000 }
+  return warningHop(driver, { ...facts, ...overrides })
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
-  return {
-    model: 'openai/gpt-5.6',
-    stream: false,
-    source: 'chat',
-    system: [],
-    messages: [user('hi')],
-    tools: [],
-    sampling: {},
-    headers: {},
-    ext: {},
-    ...overrides,
-  }
+  return canonicalRequest({ model: 'openai/gpt-5.6', source: 'chat', ...overrides })
 }
 
-export function user(...parts: (string | Part)[]): Message {
-  return { role: 'user', parts: parts.map(part) }
-}
-export function assistant(...parts: (string | Part)[]): Message {
-  return { role: 'assistant', parts: parts.map(part) }
-}
-export function call(id: string, name: string, args = '{}', extra: object = {}): Part {
-  return { t: 'tool_call', id, idMinted: false, name, args, kind: 'function', ...extra }
-}
 export function result(callId: string, ...parts: (string | Part)[]): Part {
-  return { t: 'tool_result', callId, parts: parts.map(part) }
+  return { t: 'tool_result', callId, parts: parts.map(textPart) }
 }
-function part(value: string | Part): Part {
-  return typeof value === 'string' ? { t: 'text', text: value } : value
-}
-
-export function freeze<T>(value: T): Frozen<T> {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value)
-    for (const member of Object.values(value)) freeze(member)
-  }
-  return value as Frozen<T>
-}
-
 export function decode(body: object | string, headers: string[] = []): CanonicalRequest {
   const wire = wireBody(typeof body === 'string' ? body : JSON.stringify(body))
   return freeze(driver.decodeRequest(wire, headerBag(headers), { operation: 'chat' })) as CanonicalRequest
@@ -91,22 +46,15 @@ export function encode(from: CanonicalRequest, at: Hop = hop()): Wire {
 }
 
 export function decodeText(text: string | Uint8Array, at: Hop = hop(), split = Number.POSITIVE_INFINITY): StreamEvent[] {
-  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const events: StreamEvent[] = []
-  const emit = (event: StreamEvent) => void events.push(event)
-  const decoder = driver.decodeStream(at)
-  const splitter = createSseSplitter()
-  for (let i = 0; i < bytes.length; i += split) {
-    splitter.push(bytes.slice(i, Math.min(bytes.length, i + split)), (frame) => decoder.frame(frame, emit))
-  }
-  splitter.end((frame) => decoder.frame(frame, emit))
-  decoder.end(emit)
-  return events
+  return streamEvents(driver, text, at, (bytes) => {
+    const out: Uint8Array[] = []
+    for (let i = 0; i < bytes.length; i += split) out.push(bytes.slice(i, Math.min(bytes.length, i + split)))
+    return out
+  })
 }
 
 export function encodeEvents(events: readonly StreamEvent[], at: Hop = hop()): string {
-  const encoder = driver.encodeStream(at)
-  return events.map((event) => encoder.event(event)).join('')
+  return streamText(driver, events, at)
 }
 
 export function wireEvents(text: string): Wire[] {
