@@ -23,6 +23,8 @@ export function forkBody(body: WireBody): WireBody {
 }
 
 const PEEK_BYTES = 64
+const REWRITE_BYTES = 16 * 1024
+const LONG_INTEGER = /[:,[\s]-?\d{16}/
 
 interface Splice {
   start: number
@@ -105,6 +107,7 @@ class SplicedBody implements WireBody {
   }
 
   set(path: string, value: Json): void {
+    if (this.#scanned === null && this.#json !== null && this.#rewrite(path, value)) return
     const segments = pathSegments(path)
     const [first, ...rest] = segments as [string, ...string[]]
     if (this.#touched?.has(first)) this.#materialise()
@@ -156,6 +159,15 @@ class SplicedBody implements WireBody {
     }
     out.push(this.#bytes.subarray(at))
     return out
+  }
+
+  /** A small parsed answer is written anew rather than scanned for the place of one member; never at the price of a digit. */
+  #rewrite(path: string, value: Json): boolean {
+    if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(decodeUtf8(this.#bytes))) return false
+    this.#json = { ...this.#json, [path]: value }
+    this.#bytes = encodeUtf8(JSON.stringify(this.#json))
+    this.edited = true
+    return true
   }
 
   #span(segments: readonly string[]): { start: number; end: number } | null {

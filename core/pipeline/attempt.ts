@@ -125,6 +125,8 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
   }
   const { hooks } = ctx.generation
   if (!ctx.stream) return true
+  // Whoever makes an internal call wants events; and its caller's dialect may be another one.
+  if (ctx.ingress === null) return false
   if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
   return !(ctx.stages?.active ?? false) && !(hooks.batch !== null && hooks.applies('stream:batch', ctx))
 }

@@ -3,8 +3,8 @@
 
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
-import { noUsage } from '../lib/token-estimate.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
+import type { Step } from '../types/context.ts'
 import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
 import { answerFacts } from './answer-facts.ts'
@@ -13,7 +13,7 @@ import { transformed } from './egress.ts'
 import { execute } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { resolve } from './pipeline.ts'
-import { settle } from './settle.ts'
+import { finalUsage, settle } from './settle.ts'
 
 /** @throws GatewayError as a caller of the data plane would see it. */
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
@@ -26,14 +26,17 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
     if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
-    else parent.steps.push(...ctx.steps, ...ownStep(ctx, status))
+    else
+      for (const step of [...ctx.steps, ...ownStep(ctx, status, error)])
+        parent.steps.push({ ...step, index: parent.steps.length })
   }
   try {
     const { target } = options
     ctx.plan = target ? { targets: [target], strategy: 'direct', virtualModel: null } : await resolve(ctx)
-    const result = await execute(kernel, ctx)
-    for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
-    parent?.attempts.push(...ctx.attempts)
+    const result = await execute(kernel, ctx).finally(() => {
+      for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
+      parent?.attempts.push(...ctx.attempts)
+    })
     if (result.kind === 'stream') return { kind: 'stream', source: settlingSource(result.source, ctx, done) }
     return await whole(ctx, result, done)
   } catch (thrown) {
@@ -94,31 +97,43 @@ function settlingSource(
   done: (status: number, error: GatewayError | null) => void,
 ): StreamResult['source'] {
   ctx.facts = source.facts
+  let ended = false
+  const end = (): void => {
+    if (ended) return
+    ended = true
+    done(200, source.facts.error === null ? null : GatewayError.from(source.facts.error))
+  }
   return {
     lane: source.lane,
     facts: source.facts,
     async pump(sink) {
       await source.pump(sink)
-      done(200, source.facts.error === null ? null : GatewayError.from(source.facts.error))
+      end()
     },
-    cancel: (reason) => source.cancel(reason),
+    cancel(reason = GatewayError.clientGone()) {
+      ctx.stop(reason)
+      source.cancel(reason)
+      // Nobody may ever have pumped it.
+      end()
+    },
     ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),
   }
 }
 
-function ownStep(ctx: RequestState, status: number) {
+function ownStep(ctx: RequestState, status: number, error: GatewayError | null): Step[] {
   const { candidate, facts } = ctx
   if (candidate === null || facts === null) return []
   const { connection, target } = candidate
+  const cutShort = status === 200 && error !== null
   return [
     {
-      index: ctx.parent?.steps.length ?? 0,
+      index: 0,
       provider: connection.provider,
       connectionId: connection.id,
       model: target.model,
-      usage: facts.usage ?? { ...noUsage(), estimated: true },
+      usage: finalUsage(ctx, cutShort),
       costNano: null,
-      status,
+      status: cutShort ? (error.status === 499 ? 499 : 502) : status,
       source: ctx.source,
     },
   ]

@@ -33,7 +33,7 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   sink.onGone(() => ctx.stop(GatewayError.clientGone()))
   let error: GatewayErrorShape | null = null
   try {
-    const result = await answer(kernel, ctx, route, ingress, reply)
+    const result = (await prepare(kernel, ctx, route, ingress, reply)) ?? (await dispatch(kernel, ctx))
     await sendResult(kernel, ctx, result, reply)
     error = ctx.facts?.error ?? null
   } catch (thrown) {
@@ -45,14 +45,14 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   }
 }
 
-/** ingress → authenticate → body → access → resolve → request → answer → admit → call. */
-async function answer(
+/** ingress → authenticate → body → access → resolve → request → answer → admit. A result here means: no upstream is asked. */
+async function prepare(
   kernel: Kernel,
   ctx: RequestState,
   route: MatchedRoute,
   ingress: Ingress,
   reply: ReplyWriter,
-): Promise<Result> {
+): Promise<Result | null> {
   const { hooks } = ctx.generation
   if (hooks.ingress !== null) {
     const entering = hooks.ingress(ctx)
@@ -68,11 +68,6 @@ async function answer(
     if (checking) await checking
   }
   if (route.dataRoute?.handler) return route.dataRoute.handler(ctx)
-  return routed(kernel, ctx)
-}
-
-async function routed(kernel: Kernel, ctx: RequestState): Promise<Result> {
-  const { hooks } = ctx.generation
   const resolving = resolve(ctx)
   ctx.plan = resolving instanceof Promise ? await resolving : resolving
   ctx.virtualModel = ctx.plan.virtualModel
@@ -90,7 +85,7 @@ async function routed(kernel: Kernel, ctx: RequestState): Promise<Result> {
     if (admitting) await admitting
     unit.committed((error) => kernel.log.error('admit.failed', { requestId: ctx.id, error: String(error) }))
   }
-  return withDeadline(kernel, ctx)
+  return null
 }
 
 /** @throws GatewayError 400 when nobody knows the model. */
@@ -106,7 +101,7 @@ function resolved(ctx: RequestState, plan: Plan | undefined): Plan {
 }
 
 /** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut (SPEC). */
-function withDeadline(kernel: Kernel, ctx: RequestState): Promise<Result> {
+function dispatch(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { deadlineMs } = kernel.options
   return deadlineMs > 0 ? underDeadline(kernel, ctx, deadlineMs) : execute(kernel, ctx)
 }

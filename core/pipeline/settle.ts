@@ -50,7 +50,7 @@ export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outco
 }
 
 /** What the upstream reported; an estimate where it did not and something was delivered. An explicit zero stays zero. */
-function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
+export function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
   const { facts } = ctx
   const reported = facts?.usage ?? null
   if (ctx.cached !== false || facts === null) return noUsage()

@@ -26,6 +26,9 @@ export interface UpstreamStreamInit {
 /** Bytes of one stream (RELIABILITY row 51). */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
 
+/** Between the commit and the pump: more makes the upstream wait. */
+const MAX_HELD_BYTES = 64 * 1024
+
 export function emptyFacts(): StreamFacts {
   return { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
 }
@@ -41,7 +44,9 @@ export class UpstreamStream implements StreamSource {
   #over = false
   #ended = false
   #finished: () => void = () => {}
+  #pumped: () => void = () => {}
   #bytes = 0
+  #heldBytes = 0
 
   constructor(init: UpstreamStreamInit) {
     this.#init = init
@@ -66,7 +71,11 @@ export class UpstreamStream implements StreamSource {
       this.fail(GatewayError.from(error))
       return undefined
     }
-    return this.#sink?.ready()
+    if (this.#sink !== null) return this.#sink.ready()
+    if (!this.#committed) return undefined
+    // A plugin may keep the result a while before it is pumped.
+    this.#heldBytes += chunk.length
+    return this.#heldBytes > MAX_HELD_BYTES ? this.#untilPumped() : undefined
   }
 
   end(): void {
@@ -112,6 +121,7 @@ export class UpstreamStream implements StreamSource {
     for (const item of this.#held.splice(0)) deliver(sink, item)
     const ready = sink.ready()
     this.#sink = sink
+    this.#pumped()
     if (this.#over) return Promise.resolve(ready)
     return new Promise((resolve) => {
       this.#finished = resolve
@@ -174,6 +184,12 @@ export class UpstreamStream implements StreamSource {
   #commit(): void {
     this.#committed = true
     this.#init.committed()
+  }
+
+  #untilPumped(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#pumped = resolve
+    })
   }
 
   #finish(): void {

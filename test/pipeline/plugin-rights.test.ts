@@ -110,7 +110,7 @@ describe('reads and edits', () => {
   it('the request is frozen; edit() gives a copy, ends the request byte lane and only that', async () => {
     const t = await gateway((g) =>
       g.hook('request', (ctx) => {
-        const request = ctx.request as { messages: object[] }
+        const request = ctx.request as unknown as { messages: object[] }
         expect(() => request.messages.push({})).toThrow(TypeError)
         ctx.edit().messages.push({ role: 'user', parts: [{ t: 'text', text: 'and again' }] })
         expect(ctx.edited).toBe(true)
