@@ -79,9 +79,12 @@ async function started(
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const recorded = record(req, Buffer.concat(chunks).toString())
     requests.push(recorded)
-    res.on('close', () => {
+    const closed = (): void => {
       if (!res.writableFinished) recorded.abortedAt = performance.now()
-    })
+    }
+    // The client may have left while its body was being read.
+    if (res.closed) closed()
+    else res.on('close', closed)
     const step = steps.shift() ?? last
     last = step
     await play(step, recorded, res)

@@ -19,30 +19,51 @@ interface Sample {
 
 /** A metric of the registry that is read by its `get`, as the registry reads its own. */
 export function registerTally(registry: Registry, { name, help, labels, buckets }: TallyOptions): Tally {
-  const all = new Map<string, CounterSeries | HistogramSeries>()
+  const all: (CounterSeries | HistogramSeries)[] = []
+  const root = new Map<string, Node>()
   const type = buckets === undefined ? 'counter' : 'histogram'
-  const samples = (): Sample[] => [...all.values()].flatMap((series) => series.samples(name))
-  registry.registerMetric({
+  const samples = (): Sample[] => all.flatMap((series) => series.samples(name))
+  const metric = {
     name,
     help,
     type,
     aggregator: 'sum',
     get: async () => ({ name, help, type, values: samples(), aggregator: 'sum' }),
     reset() {},
-  } as never)
+  }
+  registry.registerMetric(metric as never)
+
+  const make = (values: readonly string[]): CounterSeries | HistogramSeries => {
+    const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+    const series = buckets === undefined ? new CounterSeries(named) : new HistogramSeries(named, buckets)
+    all.push(series)
+    return series
+  }
+
   return {
     series(...values) {
-      const key = values.join('\u0000')
-      let series = all.get(key)
-      if (series === undefined) {
-        const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
-        series = buckets === undefined ? new CounterSeries(named) : new HistogramSeries(named, buckets)
-        all.set(key, series)
+      // A map per label: no key is put together for what is counted on every request.
+      let level = root
+      for (let at = 0; at < values.length - 1; at++) {
+        let next = level.get(values[at] as string)
+        if (!(next instanceof Map)) {
+          next = new Map<string, Node>()
+          level.set(values[at] as string, next)
+        }
+        level = next
+      }
+      const last = values[values.length - 1] ?? ''
+      let series = level.get(last)
+      if (series === undefined || series instanceof Map) {
+        series = make(values)
+        level.set(last, series)
       }
       return series
     },
   }
 }
+
+type Node = CounterSeries | HistogramSeries | Map<string, Node>
 
 class CounterSeries implements TallySeries {
   readonly #labels: Record<string, string>

@@ -22,11 +22,20 @@ export const thinkTags = definePlugin({
     'think_tags.models': z.array(z.string()).default(MODELS).meta({ env: 'THINK_TAG_MODELS' }),
   },
   setup(gateway) {
+    const judged = new Map<string, boolean>()
     const when = (ctx: RequestContext): boolean => {
       if (ctx.candidate === null || ctx.operation !== 'chat') return false
-      const model = ctx.candidate.target.model.toLowerCase()
-      return gateway.settings.get('think_tags.models').some((glob) => globMatch(glob.toLowerCase(), model))
+      const { model } = ctx.candidate.target
+      const known = judged.get(model)
+      if (known !== undefined) return known
+      const lower = model.toLowerCase()
+      const thinks = gateway.settings.get('think_tags.models').some((glob) => globMatch(glob.toLowerCase(), lower))
+      // Model ids may come from callers: the memory is bounded.
+      if (judged.size >= 1000) judged.clear()
+      judged.set(model, thinks)
+      return thinks
     }
+    gateway.settings.watch('think_tags.models', () => judged.clear())
     // Before the others, which want to see thoughts as thoughts.
     gateway.hook('stream', () => new SplitStream(), { order: 'pre', when })
     gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', when })

@@ -17,7 +17,11 @@ function countedClock(): Clock & { running: number } {
     running: 0,
     timer: (ms: number, fn: () => void, background?: boolean) => {
       clock.running++
-      const timer = systemClock.timer(ms, () => (clock.running--, fn()), background)
+      const fired = (): void => {
+        clock.running--
+        fn()
+      }
+      const timer = systemClock.timer(ms, fired, background)
       return once1(() => timer.cancel())
     },
     every: (ms: number, fn: () => void) => {
@@ -44,12 +48,15 @@ const AT_ONCE = 50
 const clock = countedClock()
 let t: TestGateway
 let url = ''
+const arrivals = new Map<string, () => void>()
 beforeAll(async () => {
   t = await createTestGateway({
     ports: { clock, transport: undiciTransport({ maxConnections: 2 }) },
     env: { STREAM_HEARTBEAT_MS: '100', REQUEST_DEADLINE_MS: '600000' },
   })
-  url = (await t.listen()).url
+  const server = await t.listen()
+  url = server.url
+  server.server.on('request', (req: IncomingMessage) => arrivals.get(String(req.headers['x-index']))?.())
 })
 afterAll(async () => {
   await t.close()
@@ -65,7 +72,11 @@ function open(index: number): ClientRequest {
   const caller = DIALECTS[index % 4]!
   const upstream = DIALECTS[(index >> 2) % 4]!
   const { path, body } = pathAndBody(caller, `${upstream}/m`, true)
-  const req = request(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, agent: false })
+  const req = request(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-index': String(index) },
+    agent: false,
+  })
   req.on('error', () => {})
   req.end(JSON.stringify(body))
   return req
@@ -73,9 +84,12 @@ function open(index: number): ClientRequest {
 
 /** Leaves while the upstream is silent, while it streams, or while the request still waits for a connection. */
 async function abort(index: number): Promise<void> {
+  const arrived = new Promise<void>((resolve) => arrivals.set(String(index), resolve))
   const req = open(index)
+  await arrived
+  arrivals.delete(String(index))
   if (index % 3 === 0) {
-    await new Promise((resolve) => setTimeout(resolve, index % 7))
+    for (let turns = index % 7; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve))
     req.destroy()
     return
   }
@@ -117,6 +131,7 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
     expect(t.settled.slice(16).every(({ outcome }) => outcome.aborted && outcome.status === 499)).toBe(true)
     expect([...t.gateway.live()]).toEqual([])
     await expect.poll(() => t.upstream.connections, { interval: 10 }).toBeLessThanOrEqual(2)
+    console.log(t.upstream.requests.slice(16).filter((r) => r.abortedAt === null).map((r) => [r.dialect, r.path, r.text.slice(0, 50), t.upstream.requests.indexOf(r), t.upstream.connections]), t.upstream.requests.length)
     expect(Math.max(...t.upstream.requests.slice(16).map(({ abortedAt }) => (abortedAt === null ? 1 : 0)))).toBe(0)
     // The ticker ends itself when it has had nobody to tick for a while.
     await expect.poll(() => clock.running, { interval: 20, timeout: 3000 }).toBe(0)
