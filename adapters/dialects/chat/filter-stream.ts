@@ -114,13 +114,14 @@ class ChatFrameFilter implements FrameFilter {
     const asked = this.#hop.includeUsage
     if (hasUsage || (!asked && data.includes('"usage"'))) {
       // The common case: OpenAI repeats "usage":null in every chunk because the gateway asked for usage.
-      const at = hasUsage || edited ? -1 : data.indexOf(NULL_USAGE)
+      // Data over several lines is one line again only when it is written anew.
+      const at = hasUsage || edited || data.includes('\n') ? -1 : data.indexOf(NULL_USAGE)
       if (at > 0 && data.indexOf('"usage"', at + NULL_USAGE.length) === -1)
         return `data: ${data.slice(0, at)}${data.slice(at + NULL_USAGE.length)}\n\n`
       edited = removeUsage(chunk) || edited
     }
     if (edited) return `data: ${JSON.stringify(chunk)}\n\n`
-    return endsBlank(bytes) ? bytes : `data: ${data}\n\n`
+    return endsBlank(bytes) ? bytes : `data: ${JSON.stringify(chunk)}\n\n`
   }
 
   #done(): Uint8Array | string | null {

@@ -14,11 +14,14 @@ export class UsageLatch {
   #serverTools: Record<string, number> | undefined
   #iterations: Iterations | null = null
   #raw: JsonObject = {}
+  /** A counter was negative: whoever settles estimates, unless another report has it right. */
+  #absurd = false
 
   /** One `usage` object; anything else is ignored. */
   observe(raw: Json | undefined): void {
     if (!isObject(raw)) return
     for (const key in raw) if (raw[key] !== null) this.#raw[key] = raw[key] as Json
+    if (isNegative(raw.input_tokens) || isNegative(raw.output_tokens)) this.#absurd = true
     const report = inputReport(raw)
     if (report !== null && (this.#input === null || wins(report, this.#input))) this.#input = report
     this.#output = larger(this.#output, count(raw.output_tokens))
@@ -34,7 +37,8 @@ export class UsageLatch {
 
   /** Null while nobody has reported anything that can be true. */
   result(): Usage | null {
-    if (this.#input === null && this.#output === undefined) return null
+    const incomplete = this.#input === null || this.#output === undefined
+    if ((this.#input === null && this.#output === undefined) || (this.#absurd && incomplete)) return null
     const { uncached, read, write, output } = this.#iterations ?? { ...(this.#input ?? NOTHING), output: this.#output ?? 0 }
     const inputTotal = uncached + read + write
     const split = write === 0 ? undefined : this.#breakdowns.get(write)
@@ -128,6 +132,10 @@ function mergedCounts(held: Record<string, number> | undefined, value: Json | un
     if (counted !== undefined) out[key] = Math.max(out[key] ?? 0, counted)
   }
   return Object.keys(out).length === 0 ? undefined : out
+}
+
+function isNegative(value: Json | undefined): boolean {
+  return typeof value === 'number' && value < 0
 }
 
 /** Negative or not a number counts as missing. */
