@@ -23,11 +23,24 @@ const say = (line) => json || process.stderr.write(`${line}\n`)
 const mock = spawn('taskset', ['-c', '1', build('mock'), String(MOCK)], { stdio: 'ignore' })
 const upstream = `http://127.0.0.1:${MOCK}`
 const targets = {
-  bare: { port: 9171, model: 'openai/mock', command: [at('./harness/anchors/bare.mjs')], env: { PORT: '9171', UPSTREAM: upstream } },
+  bare: {
+    port: 9171,
+    model: 'openai/mock',
+    command: [at('./harness/anchors/bare.mjs')],
+    env: { PORT: '9171', UPSTREAM: upstream },
+  },
   hookgate: {
     port: 9172,
     model: 'openai/mock',
-    command: ['--max-semi-space-size=64', at('../dist/adapters/cli/main.js'), 'serve', '--config', at('./gateway.config.mjs'), '--port', '9172'],
+    command: [
+      '--max-semi-space-size=64',
+      at('../dist/adapters/cli/main.js'),
+      'serve',
+      '--config',
+      at('./gateway.config.mjs'),
+      '--port',
+      '9172',
+    ],
     env: { BENCH_UPSTREAM: upstream },
   },
 }
@@ -47,11 +60,23 @@ async function listening(port) {
 /** One process per scenario and round: memory figures start from a fresh heap. */
 async function measure(name, scenario) {
   const target = targets[name]
-  const child = spawn('taskset', ['-c', '0', process.execPath, ...target.command], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...target.env } })
+  const child = spawn('taskset', ['-c', '0', process.execPath, ...target.command], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...target.env },
+  })
   try {
     await listening(target.port)
     // The bare proxy does not rewrite model strings; the mock takes the last part.
-    return await runScenario(scenario, { base: `http://127.0.0.1:${target.port}`, pid: child.pid, model: target.model, mockPort: MOCK, headers: [], label: name, cpu: 1, short: true })
+    return await runScenario(scenario, {
+      base: `http://127.0.0.1:${target.port}`,
+      pid: child.pid,
+      model: target.model,
+      mockPort: MOCK,
+      headers: [],
+      label: name,
+      cpu: 1,
+      short: true,
+    })
   } finally {
     child.kill('SIGKILL')
   }
@@ -92,13 +117,22 @@ const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length 
 const table = Object.entries(figures)
   .filter(([, [scenario]]) => scenarios.includes(scenario))
   .map(([title, [scenario, read]]) => {
-    const of = (name) => median(results.filter((r) => r.scenario === scenario && r.label === name).map((r) => read(r.phases)).filter((x) => x !== undefined && x !== null))
+    const of = (name) =>
+      median(
+        results
+          .filter((r) => r.scenario === scenario && r.label === name)
+          .map((r) => read(r.phases))
+          .filter((x) => x !== undefined && x !== null),
+      )
     const [bare, ours] = [of('bare'), of('hookgate')]
     return { figure: title, bare, hookgate: ours, ratio: bare && ours ? Math.round((ours / bare) * 100) / 100 : null }
   })
 
 mkdirSync(at('./results'), { recursive: true })
-writeFileSync(at('./results/latest.json'), JSON.stringify({ node: process.version, cpu: cpus()[0].model, at: new Date().toISOString(), table, results }, null, 1))
+writeFileSync(
+  at('./results/latest.json'),
+  JSON.stringify({ node: process.version, cpu: cpus()[0].model, at: new Date().toISOString(), table, results }, null, 1),
+)
 if (json) console.log(JSON.stringify(table, null, 1))
 else {
   console.log(`${process.version}, ${cpus()[0].model}, medians of ${rounds}`)

@@ -63,14 +63,14 @@ function watch(member: Member, socket: Socket): void {
   // Through a tunnel the proxy's own answer has been read already.
   const fresh = socket.bytesRead
   let before = fresh
-  const write = socket.write as (...args: unknown[]) => boolean
+  const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
   // undici writes a request's head as text, and nothing else.
-  socket.write = (...args: unknown[]): boolean => {
-    if (typeof args[0] === 'string') {
+  socket.write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
+    if (typeof chunk === 'string') {
       before = socket.bytesRead
       member.used = true
     }
-    return write.apply(socket, args)
+    return write.call(socket, chunk, encoding, callback)
   }
   socket.prependListener('error', (error: Error & { reused?: boolean }) => {
     error.reused = before > fresh && socket.bytesRead === before

@@ -6,6 +6,7 @@ import type { ConnectionService } from '../services.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
 import type { WireRequest } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
@@ -57,7 +58,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     const authorizing = provider.authorize(wire, dialect, secret)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call) }, wire)
+    const clean = (error: GatewayErrorShape) => withoutSecrets(GatewayError.from(error), secret)
+    const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
     // A call the upstream itself could not spell is worth one more try while nothing was delivered (DIALECTS 3.1 gemini 12).
     return isMalformed(result, ctx) ? await send() : result

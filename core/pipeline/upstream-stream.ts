@@ -17,6 +17,8 @@ export interface UpstreamStreamInit {
   watch: { decoder: StreamDecoder; stages: StreamStages } | null
   /** The first content has come, or a complete answer without any: the attempt has succeeded. */
   committed(): void
+  /** Takes secrets out of an error's message. */
+  clean(error: GatewayErrorShape): GatewayErrorShape
   /** It failed before that. */
   failed(error: GatewayErrorShape): void
   /** Aborts the upstream call. */
@@ -105,8 +107,9 @@ export class UpstreamStream implements StreamSource {
   }
 
   /** The upstream broke, or its answer cannot be used. Before the commit the attempt fails; after it the stream ends in an error. */
-  fail(error: GatewayErrorShape): void {
+  fail(thrown: GatewayErrorShape): void {
     if (this.#over) return
+    const error = this.#init.clean(thrown)
     // A cut after the terminal event takes nothing from the answer: it ends as an ordinary end does.
     const harmless = this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream'
     if (harmless && !this.#ended) return this.end()

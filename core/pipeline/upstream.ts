@@ -5,22 +5,16 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
 import type { Ticket } from '../lib/bag.ts'
 import { concatBytes } from '../lib/bytes.ts'
-import { collector } from '../lib/collect.ts'
-import { createSseSplitter } from '../lib/sse.ts'
-import { isReported } from '../lib/token-estimate.ts'
-import { parsedBody } from '../lib/wire-body.ts'
-import type { CanonicalResponse } from '../types/answer.ts'
-import type { Dialect, Frozen } from '../types/canonical.ts'
-import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
+import type { DialectDriver, Hop } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import { answerFacts } from './answer-facts.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 import { replaySource } from './replay-source.ts'
 import type { Ticking } from './ticker.ts'
 import { UpstreamStream } from './upstream-stream.ts'
+import { byteAnswer, collectFrames, parseBody } from './whole-answer.ts'
 
 export interface UpstreamCall {
   readonly kernel: Kernel
@@ -29,6 +23,8 @@ export interface UpstreamCall {
   readonly driver: DialectDriver
   /** Same dialect both ways and nobody wants events: answers stay bytes. */
   readonly byteLane: boolean
+  /** What of an error may be shown: a started stream's errors do not pass by sendAttempt any more. */
+  readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
 }
 
 /** Bytes of an error body worth reading. */
@@ -149,6 +145,7 @@ class UpstreamExchange implements WireHandler, Ticking {
         this.#done = true
         this.#resolve({ kind: 'stream', source: stream })
       },
+      clean: this.#call.clean,
       failed: (error) => this.#fail(error),
       abort: (reason) => {
         this.#abort(reason)
@@ -234,58 +231,6 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#unbind?.()
     this.#unbind = null
     if (this.#ticket !== null) this.#call.kernel.ticker.remove(this.#ticket)
-  }
-}
-
-function parseBody(bytes: Uint8Array): WireBody {
-  try {
-    return parsedBody(bytes)
-  } catch (error) {
-    throw GatewayError.protocol('The upstream answered with broken JSON.', error)
-  }
-}
-
-function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): CanonicalResponse {
-  const decoder = driver.decodeStream(hop)
-  const whole = collector()
-  const splitter = createSseSplitter()
-  splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
-  splitter.end((frame) => decoder.frame(frame, whole.event))
-  decoder.end(whole.event)
-  return whole.response()
-}
-
-function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
-  const facts = driver.inspectResponse(body, hop)
-  if (facts.error !== null) throw facts.error
-  const answer = new ByteAnswer(body, driver, hop)
-  ctx.facts =
-    ctx.operation === 'chat' && !isReported(facts.usage)
-      ? answerFacts(answer.response)
-      : { ...facts, contentBytes: 0, terminal: true }
-  return answer
-}
-
-/**
- * The upstream's own bytes; the canonical form only when somebody asks. A class, because an object literal with a getter
- * gets a hidden class of its own each time it is made, and hidden classes outlive the request.
- */
-class ByteAnswer {
-  readonly kind = 'full'
-  readonly wire: { dialect: Dialect; body: WireBody }
-  readonly #driver: DialectDriver
-  readonly #hop: Hop
-  #decoded: Frozen<CanonicalResponse> | null = null
-
-  constructor(body: WireBody, driver: DialectDriver, hop: Hop) {
-    this.wire = { dialect: driver.id, body }
-    this.#driver = driver
-    this.#hop = hop
-  }
-
-  get response(): Frozen<CanonicalResponse> {
-    this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#hop)
-    return this.#decoded
   }
 }
 

@@ -69,6 +69,8 @@ function scripted({ text, reasoning, calls, chunk }: typeof reply extends fc.Arb
   }
 }
 
+const sorted = (calls: object[]) => calls.map((one) => JSON.stringify(one)).sort()
+
 describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller, upstream }))))(
   '$caller ← $upstream',
   ({ caller, upstream }) => {
@@ -90,7 +92,10 @@ describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller,
             return t.fetch(url.pathname + url.search, init)
           })
           expect(parsed.text).toBe(said.text)
-          expect(parsed.calls.map(({ name, args: value }) => ({ name, args: value }))).toEqual(said.calls)
+          const calls = parsed.calls.map(({ name, args: value }) => ({ name, args: value }))
+          // A functionCall leaves whole: of interleaved ones the first that is complete comes first.
+          if (caller === 'generate_content') expect(sorted(calls)).toEqual(sorted(said.calls))
+          else expect(calls).toEqual(said.calls)
           if (upstream !== 'generate_content' && caller !== 'generate_content')
             expect(parsed.calls.map(({ id }) => id)).toEqual(said.calls.map((_, index) => `call_${index}abcdefghij`))
           expect(parsed.stopped).toBe(said.calls.length > 0 ? 'tool_calls' : 'stop')

@@ -14,6 +14,7 @@ import {
 import { type Accounts, type AccountsOptions, accounts, DIALECTS, FINE } from '../support/accounts.ts'
 import { cells } from '../support/cells.ts'
 import { beforeContent, type Fault, nameOf, pairs } from '../support/faults.ts'
+import { pathAndBody } from '../support/wire.ts'
 
 const count = cells('fault matrix, network')
 const closing: { close(): Promise<void> }[] = []
@@ -140,6 +141,25 @@ describe('the connection dies before a byte', () => {
 })
 
 describe('2.3: the number of calls', () => {
+  it('is told to the client, and a walk that failed asks not to be repeated at once', async () => {
+    const world = owned(await accounts())
+    for (const caller of DIALECTS) {
+      await count.run('2.3', `${caller}, headers`, async () => {
+        const ask = async (provider: string) => {
+          const { path, body } = pathAndBody(caller, `${provider}-${caller}/m`, false)
+          const response = await world.t.post(path, body)
+          const names = ['x-gateway-attempts', 'x-gateway-provider', 'x-gateway-model', 'x-should-retry']
+          return [response.status, ...names.map((name) => response.headers.get(name))]
+        }
+        world.bad.script({ kind: 'fail', status: 503, message: 'no' })
+        expect(await ask('two')).toEqual([200, '2', `two-${caller}`, 'm', null])
+        expect(await ask('all')).toEqual([503, '2', null, null, 'false'])
+        world.bad.script({ kind: 'fail', status: 413, message: 'no' })
+        expect(await ask('all')).toEqual([413, '1', null, null, null])
+      })
+    }
+  })
+
   it('is at most eight, whatever the number of accounts', async () => {
     const world = owned(await accounts())
     const { bad, clients } = world

@@ -1,0 +1,181 @@
+// Many slow streams at once through the built gateway: memory per stream and the delay of each chunk, against the same
+// clients without a gateway in between.
+//
+//   npm run -s build && node bench/streams.mjs                      2,000 streams, 5 chunks/s each, 10 s
+//   node bench/streams.mjs --streams 500 --rate 20 --seconds 5
+//   node bench/streams.mjs --semi-space 16                         with Node's own default
+//   node bench/streams.mjs --caller messages                        translated: messages caller, chat upstream
+//
+// Linux only (reads /proc). Loopback only, bounded in time.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import { fileURLToPath } from 'node:url'
+
+const option = (name, fallback) => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at === -1 ? fallback : process.argv[at + 1]
+}
+const STREAMS = Number(option('streams', 2000))
+const RATE = Number(option('rate', 5))
+const SECONDS = Number(option('seconds', 10))
+const CALLER = option('caller', 'chat')
+/** Young generation, MB: what a burst leaves there is memory of the process too, until it is collected. */
+const SEMI_SPACE = option('semi-space', '64')
+const PORT = 9182
+/** PERFORMANCE: goal and ceiling. */
+const LIMITS = { rssKb: [30, 50], delayMs: [5, 10] }
+const REQUESTS = {
+  chat: ['/v1/chat/completions', { model: 'openai/mock', stream: true, messages: [{ role: 'user', content: 'hi' }] }],
+  messages: [
+    '/v1/messages',
+    { model: 'openai/mock', stream: true, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] },
+  ],
+}
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const frame = (delta, finish = null) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'mock', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+
+/** Sends every open stream a chunk with the time in it, spread over the period as real models are. */
+function upstream() {
+  const open = new Set()
+  const server = http.createServer((req, res) => {
+    req.resume()
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write(frame({ role: 'assistant', content: '' }))
+    open.add(res)
+    res.on('close', () => open.delete(res))
+  })
+  let next = 0
+  const ticking = setInterval(() => {
+    const list = [...open]
+    const share = Math.ceil((list.length * RATE) / 100)
+    for (let i = 0; i < share; i++) list[next++ % list.length].write(frame({ content: `@${performance.now().toFixed(2)}@` }))
+  }, 10)
+  return { server, open, stop: () => clearInterval(ticking) }
+}
+
+function openStream(port, delays) {
+  const [path, body] = REQUESTS[CALLER]
+  const req = http.request({
+    port,
+    host: '127.0.0.1',
+    path,
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json' },
+  })
+  req.on('error', () => {})
+  req.on('response', (res) => {
+    res.setEncoding('latin1')
+    res.on('error', () => {})
+    res.on('data', (text) => {
+      const now = performance.now()
+      for (const [, sent] of text.matchAll(/@([\d.]+)@/g)) delays.push(now - Number(sent))
+    })
+  })
+  req.end(JSON.stringify(body))
+  return req
+}
+
+const rssKb = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1])
+const cpuMs = (pid) => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
+
+function closeAll(requests) {
+  for (const req of requests) req.destroy()
+}
+
+async function load(port, source) {
+  const delays = []
+  const requests = []
+  for (let opened = 0; opened < STREAMS; opened += 50) {
+    for (let i = 0; i < 50 && opened + i < STREAMS; i++) requests.push(openStream(port, delays))
+    await sleep(20)
+  }
+  for (let tries = 0; source.open.size < STREAMS && tries < 200; tries++) await sleep(50)
+  await sleep(1500)
+  delays.length = 0
+  return { delays, open: source.open.size, end: () => closeAll(requests) }
+}
+
+const source = upstream()
+await new Promise((resolve) => source.server.listen(0, '127.0.0.1', resolve))
+const upstreamPort = source.server.address().port
+const gateway = spawn(
+  process.execPath,
+  [
+    `--max-semi-space-size=${SEMI_SPACE}`,
+    at('../dist/adapters/cli/main.js'),
+    'serve',
+    '--config',
+    at('./gateway.config.mjs'),
+    '--port',
+    String(PORT),
+  ],
+  { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, BENCH_UPSTREAM: `http://127.0.0.1:${upstreamPort}` } },
+)
+let failed = false
+try {
+  for (let tries = 0; ; tries++) {
+    const up = await fetch(`http://127.0.0.1:${PORT}/healthz`).then(
+      () => true,
+      () => false,
+    )
+    if (up) break
+    if (tries > 100) throw new Error('The gateway does not listen.')
+    await sleep(50)
+  }
+  const direct = CALLER === 'chat' ? await load(upstreamPort, source) : null
+  if (direct !== null) {
+    await sleep(SECONDS * 300)
+    direct.end()
+    for (let tries = 0; source.open.size > 0 && tries < 100; tries++) await sleep(20)
+  }
+  // A few requests first: code and pools are part of the process, not of a stream.
+  const warm = []
+  const first = Array.from({ length: 20 }, () => openStream(PORT, warm))
+  await sleep(1500)
+  closeAll(first)
+  await sleep(1000)
+  const idle = rssKb(gateway.pid)
+  const run = await load(PORT, source)
+  const cpu = cpuMs(gateway.pid)
+  await sleep(SECONDS * 1000)
+  const busy = cpuMs(gateway.pid) - cpu
+  const held = rssKb(gateway.pid)
+  const chunks = run.delays.length
+  const sorted = run.delays.sort((a, b) => a - b)
+  run.end()
+  await sleep(2000)
+  const perStream = (held - idle) / run.open
+  const p99 = quantile(sorted, 0.99)
+  const base = direct === null ? null : direct.delays.sort((a, b) => a - b)
+  const judged = (value, [goal, ceiling]) =>
+    value <= goal ? 'within the goal' : value <= ceiling ? 'within the ceiling' : 'OVER THE CEILING'
+  console.log(`${process.version}, ${run.open} streams of ${STREAMS}, ${RATE} chunks/s each, ${CALLER} caller`)
+  console.log(
+    `RSS: idle ${(idle / 1024).toFixed(0)} MB, holding ${(held / 1024).toFixed(0)} MB, after ${(rssKb(gateway.pid) / 1024).toFixed(0)} MB`,
+  )
+  console.log(`RSS per stream: ${perStream.toFixed(1)} KB (${judged(perStream, LIMITS.rssKb)}: ${LIMITS.rssKb.join(' / ')} KB)`)
+  console.log(
+    `chunks: ${chunks}, gateway CPU ${((busy / SECONDS / 1000) * 100).toFixed(0)} % of a core, ${((busy * 1000) / chunks).toFixed(1)} µs each`,
+  )
+  if (base !== null)
+    console.log(`delay without gateway: p50 ${quantile(base, 0.5).toFixed(2)}, p99 ${quantile(base, 0.99).toFixed(2)} ms`)
+  console.log(
+    `delay through it: p50 ${quantile(sorted, 0.5).toFixed(2)}, p99 ${p99.toFixed(2)} ms (${judged(p99 - (base === null ? 0 : quantile(base, 0.99)), LIMITS.delayMs)}: ${LIMITS.delayMs.join(' / ')} ms added)`,
+  )
+  failed = run.open < STREAMS || perStream > LIMITS.rssKb[1]
+} finally {
+  source.stop()
+  gateway.kill('SIGKILL')
+  source.server.closeAllConnections()
+  source.server.close()
+}
+process.exitCode = failed ? 1 : 0

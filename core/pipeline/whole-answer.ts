@@ -1,0 +1,67 @@
+// What an upstream answered in one piece: its JSON, its bytes as the answer, or a stream collected into one.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { collector } from '../lib/collect.ts'
+import { createSseSplitter } from '../lib/sse.ts'
+import { isReported } from '../lib/token-estimate.ts'
+import { parsedBody } from '../lib/wire-body.ts'
+import type { CanonicalResponse } from '../types/answer.ts'
+import type { Dialect, Frozen } from '../types/canonical.ts'
+import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
+import type { Result } from '../types/result.ts'
+import { answerFacts } from './answer-facts.ts'
+import type { RequestState } from './context.ts'
+
+/** @throws GatewayError 502 for anything but JSON. */
+export function parseBody(bytes: Uint8Array): WireBody {
+  try {
+    return parsedBody(bytes)
+  } catch (error) {
+    throw GatewayError.protocol('The upstream answered with broken JSON.', error)
+  }
+}
+
+/** A stream where JSON was asked for. @throws GatewayError when it ended without an answer. */
+export function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): CanonicalResponse {
+  const decoder = driver.decodeStream(hop)
+  const whole = collector()
+  const splitter = createSseSplitter()
+  splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
+  splitter.end((frame) => decoder.frame(frame, whole.event))
+  decoder.end(whole.event)
+  return whole.response()
+}
+
+/** Same dialect both ways: the upstream's bytes are the answer. @throws the error it carries in disguise. */
+export function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
+  const facts = driver.inspectResponse(body, hop)
+  if (facts.error !== null) throw facts.error
+  const answer = new ByteAnswer(body, driver, hop)
+  ctx.facts =
+    ctx.operation === 'chat' && !isReported(facts.usage)
+      ? answerFacts(answer.response)
+      : { ...facts, contentBytes: 0, terminal: true }
+  return answer
+}
+
+/**
+ * The upstream's own bytes; the canonical form only when somebody asks. A class, because an object literal with a getter
+ * gets a hidden class of its own each time it is made, and hidden classes outlive the request.
+ */
+class ByteAnswer {
+  readonly kind = 'full'
+  readonly wire: { dialect: Dialect; body: WireBody }
+  readonly #driver: DialectDriver
+  readonly #hop: Hop
+  #decoded: Frozen<CanonicalResponse> | null = null
+
+  constructor(body: WireBody, driver: DialectDriver, hop: Hop) {
+    this.wire = { dialect: driver.id, body }
+    this.#driver = driver
+    this.#hop = hop
+  }
+
+  get response(): Frozen<CanonicalResponse> {
+    this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#hop)
+    return this.#decoded
+  }
+}

@@ -1,0 +1,32 @@
+// The error envelope of every dialect: SPEC's four members always present, plus what each dialect's SDK reads beside them.
+import { expect } from 'vitest'
+import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Endpoint } from './endpoints.ts'
+
+export interface Envelope {
+  message: string
+  type: string
+  param: string | null
+  code: string | null
+}
+
+/** @throws when the text is not the envelope of the dialect. */
+export function envelopeOf(dialect: Dialect, text: string): Envelope {
+  const body = JSON.parse(text) as { error: Envelope; type?: string; request_id?: string }
+  const { error } = body
+  expect(Object.keys(error)).toEqual(expect.arrayContaining(['message', 'type', 'param', 'code']))
+  expect(typeof error.message).toBe('string')
+  expect(error.message.length).toBeGreaterThan(0)
+  expect(error.message.length).toBeLessThanOrEqual(1000)
+  expect(error.message).not.toMatch(/[\r\n]|\bat \S+:\d+:\d+|node_modules|\/home\//)
+  expect(typeof error.type).toBe('string')
+  for (const value of [error.param, error.code]) expect(value === null || typeof value === 'string').toBe(true)
+  if (dialect === 'messages') expect(body).toMatchObject({ type: 'error', request_id: expect.stringMatching(/^req_/) })
+  if (dialect === 'generate_content') expect(error).toMatchObject({ status: expect.stringMatching(/^[A-Z_]+$/) })
+  return error
+}
+
+/** The dialect of a path: what is known while the body is not. */
+export function routeDialect(endpoint: Endpoint): Dialect {
+  return endpoint.name.startsWith('chat') ? 'chat' : endpoint.caller
+}
