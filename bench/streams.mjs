@@ -3,7 +3,7 @@
 //
 //   npm run -s build && node bench/streams.mjs                      2,000 streams, 5 chunks/s each, 10 s
 //   node bench/streams.mjs --streams 500 --rate 20 --seconds 5
-//   node bench/streams.mjs --semi-space 16                         with Node's own default
+//   node bench/streams.mjs --semi-space 64                         with a larger young generation
 //   node bench/streams.mjs --caller messages                        translated: messages caller, chat upstream
 //
 // Linux only (reads /proc). Loopback only, bounded in time.
@@ -21,7 +21,7 @@ const RATE = Number(option('rate', 5))
 const SECONDS = Number(option('seconds', 10))
 const CALLER = option('caller', 'chat')
 /** Young generation, MB: what a burst leaves there is memory of the process too, until it is collected. */
-const SEMI_SPACE = option('semi-space', '64')
+const SEMI_SPACE = option('semi-space', '16')
 const PORT = 9182
 /** PERFORMANCE: goal and ceiling. */
 const LIMITS = { rssKb: [30, 50], delayMs: [5, 10] }
