@@ -18,17 +18,16 @@ afterAll(() => {
 })
 
 describe('README', () => {
-  it.each(curls.map(({ code }) => [curlRequest(code).url.replace(ADDRESS, ''), code]))(
-    'the request to %s is answered',
-    async (_path, code) => {
-      const { url, init } = curlRequest(code)
-      const response = await fetch(url.replace(ADDRESS, server.url), init)
-      expect(response.status).toBe(200)
-      const text = await response.text()
-      expect(text).toContain('Hello')
-      if (code.includes('"stream": true')) expect(text).toMatch(/^event: message_start\n[\s\S]*event: message_stop\n/)
-    },
-  )
+  it.each(
+    curls.map(({ code }) => [curlRequest(code).url.replace(ADDRESS, ''), code]),
+  )('the request to %s is answered', async (_path, code) => {
+    const { url, init } = curlRequest(code)
+    const response = await fetch(url.replace(ADDRESS, server.url), init)
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    expect(text).toContain('Hello')
+    if (code.includes('"stream": true')) expect(text).toMatch(/^event: message_start\n[\s\S]*event: message_stop\n/)
+  })
 
   it('has a first request for each dialect', () => {
     expect(new Set(curls.map(({ code }) => new URL(curlRequest(code).url).pathname))).toEqual(

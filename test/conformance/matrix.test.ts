@@ -20,22 +20,21 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller, upstream }))))(
-  'conformance: $caller → $upstream',
-  ({ caller, upstream }) => {
-    for (const feature of FEATURES) {
-      for (const stream of [false, true]) {
-        it(`${feature.title}${stream ? ', streamed' : ''}`, async () => {
-          const cell = new Cell(world, caller, upstream, stream)
-          await feature.run(cell)
-          const outcome = cell.outcome()
-          results.push({ caller, upstream, feature: feature.id, stream, outcome })
-          expect(outcome).toMatchObject(expectedOf(feature.id, caller, upstream))
-        })
-      }
+describe.each(
+  DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller, upstream }))),
+)('conformance: $caller → $upstream', ({ caller, upstream }) => {
+  for (const feature of FEATURES) {
+    for (const stream of [false, true]) {
+      it(`${feature.title}${stream ? ', streamed' : ''}`, async () => {
+        const cell = new Cell(world, caller, upstream, stream)
+        await feature.run(cell)
+        const outcome = cell.outcome()
+        results.push({ caller, upstream, feature: feature.id, stream, outcome })
+        expect(outcome).toMatchObject(expectedOf(feature.id, caller, upstream))
+      })
     }
-  },
-)
+  }
+})
 
 describe('docs/conformance.md', () => {
   it('says what this run has measured', ({ skip }) => {

@@ -116,18 +116,18 @@ describe('a request that is answered', () => {
 })
 
 describe('a request that fails over', () => {
-  it.each(cellsOf.filter(({ model }) => !model.startsWith('echo')))(
-    '$name fires attempt hooks once per attempt',
-    async ({ endpoint, model }) => {
-      await count.run('failed', `${endpoint.name} → ${model}`, async () => {
-        upstream.script(fail(500))
-        const { fired, status, outcome } = await run(endpoint, model)
-        expect([status, outcome.status]).toEqual([500, 500])
-        expect(fired).toEqual(expected([...BEFORE_CALL, ...PER_ATTEMPT], streamFactory(endpoint, model)))
-        expect(recorder.leases).toEqual(['encoded#1', 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
-      })
-    },
-  )
+  it.each(cellsOf.filter(({ model }) => !model.startsWith('echo')))('$name fires attempt hooks once per attempt', async ({
+    endpoint,
+    model,
+  }) => {
+    await count.run('failed', `${endpoint.name} → ${model}`, async () => {
+      upstream.script(fail(500))
+      const { fired, status, outcome } = await run(endpoint, model)
+      expect([status, outcome.status]).toEqual([500, 500])
+      expect(fired).toEqual(expected([...BEFORE_CALL, ...PER_ATTEMPT], streamFactory(endpoint, model)))
+      expect(recorder.leases).toEqual(['encoded#1', 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
+    })
+  })
 
   it('strips a field in a second attempt, which the plugins inside see', async () => {
     upstream.script(

@@ -229,29 +229,26 @@ describe('stream transforms', () => {
     ['factory', true],
     ['factory', false],
     ['event', false],
-  ] as const)(
-    'a bug in the %s refuses or ends the stream, and the upstream is let go (same dialect: %s)',
-    async (where, same) => {
-      const bug = () => {
-        throw new Error('transform bug')
-      }
-      const t = await gateway((g) =>
-        g.hook(
-          'stream',
-          where === 'factory' ? bug : () => ({ event: (event, emit) => (event.e === 'delta' ? bug() : emit(event)) }),
-        ),
-      )
-      t.upstream.script(reply({ text: 'fine, thank you' }, { everyMs: 20 }))
-      const response = await ask(t, true, same ? 'chat/m' : 'messages/m')
-      const answer = await response.text()
-      expect(answer).toMatch(/"error"/)
-      expect(answer).not.toContain('[DONE]')
-      if (where === 'factory') expect(response.status).toBe(503)
-      await t.untilSettled()
-      expect(t.settled[0]?.outcome.error).toMatchObject({ code: 'plugin_failed' })
-      if (!same) await expect.poll(() => t.upstream.requests[0]?.abortedAt, { interval: 1 }).not.toBeNull()
-    },
-  )
+  ] as const)('a bug in the %s refuses or ends the stream, and the upstream is let go (same dialect: %s)', async (where, same) => {
+    const bug = () => {
+      throw new Error('transform bug')
+    }
+    const t = await gateway((g) =>
+      g.hook(
+        'stream',
+        where === 'factory' ? bug : () => ({ event: (event, emit) => (event.e === 'delta' ? bug() : emit(event)) }),
+      ),
+    )
+    t.upstream.script(reply({ text: 'fine, thank you' }, { everyMs: 20 }))
+    const response = await ask(t, true, same ? 'chat/m' : 'messages/m')
+    const answer = await response.text()
+    expect(answer).toMatch(/"error"/)
+    expect(answer).not.toContain('[DONE]')
+    if (where === 'factory') expect(response.status).toBe(503)
+    await t.untilSettled()
+    expect(t.settled[0]?.outcome.error).toMatchObject({ code: 'plugin_failed' })
+    if (!same) await expect.poll(() => t.upstream.requests[0]?.abortedAt, { interval: 1 }).not.toBeNull()
+  })
 
   it('a decision thrown in the middle ends the stream in that error', async () => {
     const t = await gateway((g) =>

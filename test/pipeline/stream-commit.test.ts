@@ -240,37 +240,37 @@ describe('golden 60: the frame that ends a broken stream', () => {
 })
 
 describe('back-pressure', () => {
-  it.each(pairs)(
-    '$caller → $upstream: a reader that waits holds the upstream within the high-water mark',
-    async ({ caller, upstream }) => {
-      const { head, content } = framesOf(upstream, 'x'.repeat(2000), 1000)
-      let waits = 0
-      let peak = 0
-      const transport = memoryTransport(async (sent) => {
-        sent.head()
-        await sent.push(head.join(''))
-        for (let i = 0; i < 2000 && sent.aborted === null; i++) {
-          const waiting = sent.push(content[0] as string)
-          if (waiting === undefined) continue
-          waits++
-          peak = Math.max(peak, sent.pushed)
-          await waiting
-        }
-      })
-      const t = await createTestGateway({ ports: { transport } })
-      closing.push(t)
-      const { path, body } = pathAndBody(caller, `${upstream}/m`, true)
-      const response = await t.post(path, body)
-      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-      await reader.read()
-      await expect.poll(() => waits, { interval: 1 }).toBeGreaterThan(0)
-      await new Promise((resolve) => setImmediate(resolve))
-      expect(peak).toBeLessThan(400_000)
-      await reader.cancel()
-      await t.untilSettled()
-      expect(t.settled[0]?.outcome.status).toBe(499)
-      expect(transport.sent[0]?.aborted).not.toBeNull()
-      await count.run('pressure', `${caller} → ${upstream}`, async () => {})
-    },
-  )
+  it.each(pairs)('$caller → $upstream: a reader that waits holds the upstream within the high-water mark', async ({
+    caller,
+    upstream,
+  }) => {
+    const { head, content } = framesOf(upstream, 'x'.repeat(2000), 1000)
+    let waits = 0
+    let peak = 0
+    const transport = memoryTransport(async (sent) => {
+      sent.head()
+      await sent.push(head.join(''))
+      for (let i = 0; i < 2000 && sent.aborted === null; i++) {
+        const waiting = sent.push(content[0] as string)
+        if (waiting === undefined) continue
+        waits++
+        peak = Math.max(peak, sent.pushed)
+        await waiting
+      }
+    })
+    const t = await createTestGateway({ ports: { transport } })
+    closing.push(t)
+    const { path, body } = pathAndBody(caller, `${upstream}/m`, true)
+    const response = await t.post(path, body)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    await reader.read()
+    await expect.poll(() => waits, { interval: 1 }).toBeGreaterThan(0)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(peak).toBeLessThan(400_000)
+    await reader.cancel()
+    await t.untilSettled()
+    expect(t.settled[0]?.outcome.status).toBe(499)
+    expect(transport.sent[0]?.aborted).not.toBeNull()
+    await count.run('pressure', `${caller} → ${upstream}`, async () => {})
+  })
 })

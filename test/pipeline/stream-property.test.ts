@@ -71,37 +71,37 @@ function scripted({ text, reasoning, calls, chunk }: typeof reply extends fc.Arb
 
 const sorted = (calls: object[]) => calls.map((one) => JSON.stringify(one)).sort()
 
-describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller, upstream }))))(
-  '$caller ← $upstream',
-  ({ caller, upstream }) => {
-    it('reads what was said', { timeout: 120_000 }, async () => {
-      const t = await gateway()
-      await fc.assert(
-        fc.asyncProperty(scene, async ({ reply: said, cuts, order }) => {
-          runs++
-          const frames = interleaved(upstream, scripted(said), (n) => Math.floor((order.next().value as number) * n))
-          const bytes = Buffer.from(frames.join(''))
-          const at = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b)
-          play = async (sent) => {
-            sent.head()
-            for (let i = 1; i < at.length; i++) await sent.push(bytes.subarray(at[i - 1], at[i]))
-            sent.end()
-          }
-          const parsed = await parseStream(caller, `${upstream}/m`, (input, init) => {
-            const url = new URL(String(input))
-            return t.fetch(url.pathname + url.search, init)
-          })
-          expect(parsed.text).toBe(said.text)
-          const calls = parsed.calls.map(({ name, args: value }) => ({ name, args: value }))
-          // A functionCall leaves whole: of interleaved ones the first that is complete comes first.
-          if (caller === 'generate_content') expect(sorted(calls)).toEqual(sorted(said.calls))
-          else expect(calls).toEqual(said.calls)
-          if (upstream !== 'generate_content' && caller !== 'generate_content')
-            expect(parsed.calls.map(({ id }) => id)).toEqual(said.calls.map((_, index) => `call_${index}abcdefghij`))
-          expect(parsed.stopped).toBe(said.calls.length > 0 ? 'tool_calls' : 'stop')
-        }),
-        { numRuns: Number(process.env.FUZZ_RUNS ?? 60) },
-      )
-    })
-  },
-)
+describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller, upstream }))))('$caller ← $upstream', ({
+  caller,
+  upstream,
+}) => {
+  it('reads what was said', { timeout: 120_000 }, async () => {
+    const t = await gateway()
+    await fc.assert(
+      fc.asyncProperty(scene, async ({ reply: said, cuts, order }) => {
+        runs++
+        const frames = interleaved(upstream, scripted(said), (n) => Math.floor((order.next().value as number) * n))
+        const bytes = Buffer.from(frames.join(''))
+        const at = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b)
+        play = async (sent) => {
+          sent.head()
+          for (let i = 1; i < at.length; i++) await sent.push(bytes.subarray(at[i - 1], at[i]))
+          sent.end()
+        }
+        const parsed = await parseStream(caller, `${upstream}/m`, (input, init) => {
+          const url = new URL(String(input))
+          return t.fetch(url.pathname + url.search, init)
+        })
+        expect(parsed.text).toBe(said.text)
+        const calls = parsed.calls.map(({ name, args: value }) => ({ name, args: value }))
+        // A functionCall leaves whole: of interleaved ones the first that is complete comes first.
+        if (caller === 'generate_content') expect(sorted(calls)).toEqual(sorted(said.calls))
+        else expect(calls).toEqual(said.calls)
+        if (upstream !== 'generate_content' && caller !== 'generate_content')
+          expect(parsed.calls.map(({ id }) => id)).toEqual(said.calls.map((_, index) => `call_${index}abcdefghij`))
+        expect(parsed.stopped).toBe(said.calls.length > 0 ? 'tool_calls' : 'stop')
+      }),
+      { numRuns: Number(process.env.FUZZ_RUNS ?? 60) },
+    )
+  })
+})

@@ -90,19 +90,20 @@ describe('request targets (H6)', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"code":"unknown_url"`))
   })
 
-  it.each(['host: localhost', 'authorization: Bearer a', 'x-api-key: a'])(
-    '%s twice is 400 on the control plane',
-    async (line) => {
-      const lines = [
-        'GET /healthz HTTP/1.1',
-        ...(line.startsWith('host') ? [] : ['host: localhost']),
-        line,
-        line,
-        'connection: close',
-      ]
-      expect(await rawHttp(port, `${lines.join('\r\n')}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*is sent twice/)
-    },
-  )
+  it.each([
+    'host: localhost',
+    'authorization: Bearer a',
+    'x-api-key: a',
+  ])('%s twice is 400 on the control plane', async (line) => {
+    const lines = [
+      'GET /healthz HTTP/1.1',
+      ...(line.startsWith('host') ? [] : ['host: localhost']),
+      line,
+      line,
+      'connection: close',
+    ]
+    expect(await rawHttp(port, `${lines.join('\r\n')}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*is sent twice/)
+  })
 
   it('a WebSocket upgrade is 426, so that clients fall back to POST', async () => {
     const upgrade =

@@ -78,16 +78,16 @@ it('golden 8: a later system message stays in place', () => {
   expect(afterAssistant[2]).toEqual({ role: 'user', content: [reminder, text('three')] })
 })
 
-it.each(['claude-sonnet-4-5', 'claude-opus-5'])(
-  'golden 9: a system message between calls and results lands after the results (%s)',
-  (model) => {
-    const messages = messagesOf([user('go'), assistant(call('a')), system('hurry'), tool(result('a'))], testHop({ model }))
-    expect(messages[2]).toEqual({
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }, text('<system-reminder>\nhurry\n</system-reminder>')],
-    })
-  },
-)
+it.each([
+  'claude-sonnet-4-5',
+  'claude-opus-5',
+])('golden 9: a system message between calls and results lands after the results (%s)', (model) => {
+  const messages = messagesOf([user('go'), assistant(call('a')), system('hurry'), tool(result('a'))], testHop({ model }))
+  expect(messages[2]).toEqual({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }, text('<system-reminder>\nhurry\n</system-reminder>')],
+  })
+})
 
 it('golden 10: the first turn is the user’s, the last as the model takes it', () => {
   expect(messagesOf([assistant('hello'), user('x')])[0]).toEqual({ role: 'user', content: [text('Continue.')] })
