@@ -88,7 +88,7 @@ export class PartWriter {
     emit({ e: 'part_stop', choice, part: index, full })
   }
 
-  /** The index of a part that somebody else writes; ends the running text-like part, as any other part does. */
+  /** The index of a part that somebody else writes; it ends the running text-like part, like every part does. */
   claim(choice: number, emit: Emit): number {
     this.closeCurrent(choice, emit)
     return this.#state(choice).next++
