@@ -1,39 +1,37 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object; nothing is
 // global, nothing happens at import.
-import { createStorage, type Storage } from 'unstorage'
-import { configuredConnections } from './config/connections.ts'
-import { type GatewayConfig, parseConfig } from './config/define.ts'
+import { type Configuration, configurationOf } from './config/configuration.ts'
+import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv } from './config/env.ts'
-import { memoryCounters } from './counters/memory.ts'
+import { type PlanStep, planOf, reconcile } from './config/reconcile.ts'
 import { GatewayError } from './errors/gateway-error.ts'
-import { EventBus } from './events/bus.ts'
+import { longLived } from './facilities.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
-import { memoryDriver } from './kv/memory-driver.ts'
 import { Bag } from './lib/bag.ts'
-import { systemClock } from './lib/clock.ts'
-import { jsonLog } from './lib/log.ts'
-import { createMetrics } from './metrics/registry.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
-import type { Kernel, KernelOptions } from './pipeline/kernel.ts'
+import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { Ticker } from './pipeline/ticker.ts'
-import { sameOptions } from './plugins/define.ts'
-import { buildGeneration, type Generation, retire } from './plugins/generation.ts'
+import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { providerTable } from './providers.ts'
-import type { Configuration, GatewayStatus } from './services.ts'
+import type { GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
+import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
-import type { Logger, Peer } from './types/ports.ts'
+import type { ApiRoute } from './types/plugin.ts'
+import type { OutboundGuard, Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
   /** Values above the environment, by variable name. */
   flags?: Readonly<Record<string, string | undefined>>
-  /** Deep-freezes what hooks may only read; for tests. */
-  freeze?: boolean
+  /** Deep-freezes what hooks may only read and holds answers of the control plane against their schemas; for tests. */
+  strict?: boolean
+  /** False leaves rows that the file declares as they are: the command line plans first. Default true. */
+  reconcile?: boolean
 }
 
 /** The gateway and what its hosts need besides. */
@@ -42,7 +40,13 @@ export interface HostedGateway extends Gateway {
   /** The sealed hooks of the current generation. */
   readonly hooks: Generation['hooks']['sealed']
   readonly routes: Kernel['routes']
+  readonly api: readonly ApiRoute[]
+  readonly db: Database | undefined
   live(): Iterable<LiveRequest>
+  /** What reconciling the file with the database would do now. */
+  plan(): Promise<readonly PlanStep[]>
+  /** Does it. @throws Error for a name that is taken. */
+  apply(): Promise<readonly PlanStep[]>
 }
 
 /** Requests in flight keep their generation this long after a reload, ms. */
@@ -50,19 +54,15 @@ const RETIRE_AFTER_MS = 10 * 60_000
 
 /** @throws Error naming the line of the configuration, the variable or the plugin that is wrong. */
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
-  const clock = ports.clock ?? systemClock
-  const log = ports.log ?? jsonLog(clock)
-  const metrics = createMetrics()
+  const shared = longLived(ports)
+  const { clock, log, metrics, db, views } = shared
   const failures = metrics.counter('plugin_errors_total', 'Failures of plugin hooks.', ['plugin', 'hook'])
-  const events = new EventBus(log, () => clock.now())
-  const storage: Storage = ports.storage ?? createStorage({ driver: memoryDriver({ clock }) })
-  const counters = ports.counters ?? memoryCounters(clock)
   const startedAt = clock.now()
   const dialects = new Map(ports.dialects.map((dialect) => [dialect.id, dialect]))
 
   let parsed = parseConfig(config)
   let env = environment(parsed)
-  let options = kernelOptions(env, create)
+  let options = kernelOptions(env, create.strict ?? false)
   const kernel: Kernel = {
     get options() {
       return options
@@ -74,6 +74,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     fetchMedia: ports.fetchMedia,
     dialects,
     provider: (id) => providers.find(id),
+    commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
     active: new Bag<RequestState>(),
     generation: null as unknown as Generation,
@@ -91,49 +92,46 @@ export async function createGateway(config: object, ports: Ports, create: Create
       return kernel.draining ? 'draining' : 'serving'
     },
     startedAt,
+    checks: ports.health ?? [],
     live,
   }
 
   let configuration: Configuration | null = null
   let control: ControlApp
-  await install(parsed, env, null)
-  await kernel.generation.hooks.ready?.()
+  try {
+    await install(parsed, env, null)
+    await shared.commits?.recover()
+    await kernel.generation.hooks.ready?.()
+  } catch (error) {
+    await shared.close()
+    throw error
+  }
 
   /** Builds the next generation and swaps it in; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
     const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
-    const connections = configuredConnections(next, nextProviders, {
-      env: ports.env ?? {},
-      readFile: ports.readFile ?? (() => null),
-    })
-    const nextConfiguration =
-      configuration !== null &&
-      sameOptions(configuration.connections, connections) &&
-      sameOptions(parsed.providers, next.providers)
-        ? configuration
-        : { connections, providerId: (id: string) => (nextProviders.known(id) ? nextProviders.find(id).id : id) }
-    const services = new Map<string, unknown>([
-      ['status', status],
-      ['exposition', metrics],
-      ['configuration', nextConfiguration],
-    ])
+    const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
     const generation = await buildGeneration(
       {
         plugins: next.plugins ?? [],
         env: nextEnv,
-        settings: { file: next.settings ?? {}, env: (variable) => (nextEnv.isSet(variable) ? nextEnv.get(variable) : undefined) },
-        services,
-        db: ports.db,
+        settings: shared.settings,
+        fileSettings: {
+          file: next.settings ?? {},
+          env: (variable) => (nextEnv.isSet(variable) ? nextEnv.get(variable) : undefined),
+        },
+        services: new Map<string, unknown>([
+          ['status', status],
+          ['exposition', metrics],
+          ['configuration', nextConfiguration],
+          ['settings', shared.settings],
+          ['outbound', ports.outbound ?? UNGUARDED],
+        ]),
+        db,
         guard: { clock, log, failed: (plugin, hook) => failures.inc({ plugin, hook }) },
         facilities: {
+          ...shared,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
-          clock,
-          log,
-          storage,
-          counters,
-          metrics,
-          events,
-          db: ports.db,
           nextSlot: () => kernel.slotCount++,
           invoke: (request, invokeOptions) => invoke(kernel, request, invokeOptions),
           live,
@@ -141,9 +139,24 @@ export async function createGateway(config: object, ports: Ports, create: Create
       },
       previous,
     )
-    const nextOptions = kernelOptions(nextEnv, create)
-    const routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
-    const app = controlApp({ profile: nextOptions.profile, log, routes: generation.api })
+    const nextOptions = kernelOptions(nextEnv, create.strict ?? false)
+    let routes: Kernel['routes']
+    let app: ControlApp
+    try {
+      routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
+      app = controlApp({
+        profile: nextOptions.profile,
+        log,
+        routes: generation.api,
+        operators: generation.service('operators') as never,
+        audit: generation.service('audit') as never,
+        strict: create.strict ?? false,
+      })
+      if (create.reconcile !== false && db && views) await reconcile(generation.resources, sectionsOf(next), db, views)
+    } catch (error) {
+      await discard(generation, shared.settings)
+      throw error
+    }
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
     providers = nextProviders
     configuration = nextConfiguration
@@ -178,6 +191,11 @@ export async function createGateway(config: object, ports: Ports, create: Create
     return true
   }
 
+  const stopAll = (): void => {
+    for (const ctx of kernel.active.values())
+      ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+  }
+
   const fetch = async (request: Request, peer: Partial<Peer> = {}): Promise<Response> => {
     const from = judged(peer)
     if (!owns(new URL(request.url).pathname)) return control.fetch(request, from)
@@ -200,7 +218,13 @@ export async function createGateway(config: object, ports: Ports, create: Create
     get routes() {
       return kernel.routes
     },
+    get api() {
+      return kernel.generation.api
+    },
+    db,
     live,
+    plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
+    apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),
     async reload(nextConfig) {
       const previous = kernel.generation
       const next = parseConfig(nextConfig)
@@ -212,20 +236,21 @@ export async function createGateway(config: object, ports: Ports, create: Create
     async drain(ms) {
       kernel.draining = true
       if (await idle(() => true, ms)) return
-      for (const ctx of kernel.active.values())
-        ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+      stopAll()
       await idle(() => true, 5000)
     },
     async close() {
       kernel.draining = true
-      for (const ctx of kernel.active.values())
-        ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+      stopAll()
       await kernel.generation.hooks.close?.()
       await retire(kernel.generation, null, log)
       await ports.transport.close()
+      await shared.close()
     },
   }
 }
+
+const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
 
 /** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
 function judged(given: Partial<Peer>): Peer {
@@ -234,37 +259,5 @@ function judged(given: Partial<Peer>): Peer {
     address: typeof address === 'string' ? address : UNKNOWN_PEER.address,
     local: typeof local === 'boolean' ? local : UNKNOWN_PEER.local,
     secure: secure === true,
-  }
-}
-
-/** The swap is done: a plugin that fails here is reported, and the gateway serves. */
-async function readyAfterReload(generation: Generation, log: Logger): Promise<void> {
-  for (const { plugin, hooks } of generation.fresh) {
-    for (const { hook, fn } of hooks) {
-      if (hook !== 'ready') continue
-      try {
-        await fn()
-      } catch (error) {
-        log.error('plugin.error', {
-          plugin: plugin.name,
-          hook,
-          error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-        })
-      }
-    }
-  }
-}
-
-function kernelOptions(env: Env, create: CreateOptions): KernelOptions {
-  return {
-    profile: env.get<'local' | 'cloud'>('PROFILE'),
-    requireApiKey: env.get<boolean>('REQUIRE_API_KEY'),
-    maxBodyBytes: env.get<number>('MAX_BODY_BYTES'),
-    heartbeatMs: env.get<number>('STREAM_HEARTBEAT_MS'),
-    idleTimeoutMs: env.get<number>('UPSTREAM_IDLE_TIMEOUT_MS'),
-    connectTimeoutMs: env.get<number>('UPSTREAM_CONNECT_TIMEOUT_MS'),
-    deadlineMs: env.get<number | null>('REQUEST_DEADLINE_MS') ?? 0,
-    outboundProxy: env.get<string | null>('OUTBOUND_PROXY'),
-    freeze: create.freeze ?? false,
   }
 }

@@ -1,6 +1,16 @@
 // hookgate/core: the runtime-neutral gateway. `createGateway` needs its ports; the entry `hookgate` brings Node's.
-export { type ConnectionConfig, defineConfig, type GatewayConfig, type Pinned, pin } from './config/define.ts'
+
+export type { Configuration } from './config/configuration.ts'
+export {
+  type ConfigSections,
+  type ConnectionConfig,
+  defineConfig,
+  type GatewayConfig,
+  type Pinned,
+  pin,
+} from './config/define.ts'
 export { type Env, type Resolved, readEnv } from './config/env.ts'
+export type { PlanAction, PlanStep } from './config/reconcile.ts'
 export { isSecretRef, resolveSecret, type SecretRef, secret } from './config/secret.ts'
 export { VARIABLES, type Variable } from './config/variables.ts'
 export { envelope, GatewayError, type GatewayErrorInit } from './errors/gateway-error.ts'
@@ -18,17 +28,29 @@ export { wireBody } from './lib/wire-body.ts'
 export { replaySource } from './pipeline/replay-source.ts'
 export { definePlugin, PLUGIN_API_VERSION } from './plugins/define.ts'
 export { defineProvider } from './providers.ts'
-export type { ConnectionService, Exposition, GatewayStatus, HealthCheck } from './services.ts'
+export type {
+  AuditEntry,
+  AuditLog,
+  ConnectionService,
+  DeclaredSetting,
+  Exposition,
+  GatewayStatus,
+  OperatorService,
+  SettingsService,
+} from './services.ts'
 export type * from './types/answer.ts'
 export type * from './types/canonical.ts'
 export type * from './types/context.ts'
+export type * from './types/db.ts'
 export type * from './types/dialect.ts'
 export type * from './types/error.ts'
 export type * from './types/gateway.ts'
 export type * from './types/hooks.ts'
+export type * from './types/operator.ts'
 export type * from './types/plugin.ts'
 export type * from './types/ports.ts'
 export type * from './types/provider.ts'
+export type * from './types/resource.ts'
 export type * from './types/result.ts'
 export type * from './types/stream.ts'
 export { VERSION } from './version.ts'

@@ -5,6 +5,8 @@ import type { Provider } from './types/provider.ts'
 export interface ProviderTable {
   find(id: string): Provider
   known(id: string): boolean
+  /** Without customs, by id. */
+  readonly all: readonly Provider[]
 }
 
 /** A later provider of the same id replaces an earlier one. */
@@ -13,6 +15,7 @@ export function providerTable(providers: readonly Provider[]): ProviderTable {
   const customs = new Map<string, Provider>()
   for (const provider of providers) for (const id of [provider.id, ...provider.aliases]) byId.set(id, provider)
   return {
+    all: [...new Set(byId.values())].sort((a, b) => (a.id < b.id ? -1 : 1)),
     known: (id) => byId.has(id),
     find(id) {
       const found = byId.get(id)

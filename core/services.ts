@@ -1,7 +1,10 @@
 // Services that core itself uses or provides; plugins widen `Services` further.
 
-import type { ConfiguredConnection } from './config/connections.ts'
+import type { ZodType } from 'zod'
+import type { Configuration } from './config/configuration.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
+import type { Operator } from './types/operator.ts'
+import type { HealthCheck, OutboundGuard, Peer } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
 /** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */
@@ -21,6 +24,8 @@ export interface GatewayStatus {
   /** `draining` from the first drain() on. */
   readonly state: 'serving' | 'draining'
   readonly startedAt: number
+  /** What the gateway depends on: the database, the shared store. */
+  readonly checks: readonly HealthCheck[]
   live(): Iterable<LiveRequest>
 }
 
@@ -30,17 +35,43 @@ export interface Exposition {
   text(): Promise<string>
 }
 
-/** What the configuration file declares, checked and with secrets resolved. A new object after a reload that changed it. */
-export interface Configuration {
-  readonly connections: readonly ConfiguredConnection[]
-  /** Provider alias → id. */
-  providerId(idOrAlias: string): string
+/** Who calls the control plane; provided by the plugin that owns sign-in. */
+export interface OperatorService {
+  /** null: nobody we know. @throws GatewayError 401 for a credential that is wrong or has ended. */
+  identify(request: Request, peer: Peer): Promise<Operator | null>
 }
 
-/** A readiness dependency (database, shared store); /healthz and /health/readiness ask all of them. */
-export interface HealthCheck {
-  readonly name: string
-  check(): Promise<'ok' | 'degraded' | 'down'>
+export interface AuditEntry {
+  readonly orgId: number | null
+  readonly actor: string
+  /** `key.create`, `settings.update` … */
+  readonly action: string
+  readonly target: string | null
+  /** Secrets are taken out before it is written. */
+  readonly details: Readonly<Record<string, unknown>>
+  readonly ip: string | null
+}
+
+/** Provided by the plugin that keeps the audit chain. */
+export interface AuditLog {
+  append(entry: AuditEntry): Promise<void>
+}
+
+/** One declared setting as it stands. */
+export interface DeclaredSetting {
+  readonly plugin: string
+  readonly key: string
+  readonly schema: ZodType
+  readonly value: unknown
+  readonly source: 'default' | 'config' | 'env' | 'runtime'
+  readonly pinned: boolean
+}
+
+/** All settings of all plugins; the runtime layer is the plugin's that stores it. */
+export interface SettingsService {
+  declared(): readonly DeclaredSetting[]
+  /** Replaces the runtime layer, by dotted key; what no longer fits its schema is skipped with a warning. Watchers run. */
+  apply(runtime: Readonly<Record<string, unknown>>): void
 }
 
 declare module './types/plugin.ts' {
@@ -49,5 +80,9 @@ declare module './types/plugin.ts' {
     configuration: Configuration
     status: GatewayStatus
     exposition: Exposition
+    operators: OperatorService
+    audit: AuditLog
+    settings: SettingsService
+    outbound: OutboundGuard
   }
 }

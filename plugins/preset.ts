@@ -3,12 +3,16 @@ import type { Plugin } from '../core/types/plugin.ts'
 import { connections } from './connections/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { health } from './health/index.ts'
+import { keys } from './keys/index.ts'
 import { metrics } from './metrics/index.ts'
+import { rateLimits } from './rate-limits/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
 import { thinkTags } from './think-tags/index.ts'
 
 export interface PresetOptions {
   /** False leaves a plugin out; an object is its options. */
+  keys?: Parameters<typeof keys>[0]
+  rateLimits?: Parameters<typeof rateLimits>[0] | false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
   thinkTags?: false
   countTokens?: false
@@ -19,6 +23,8 @@ export interface PresetOptions {
 /** `plugins: [...preset({ metrics: false }), ourPlugin()]`. */
 export function preset(options: PresetOptions = {}): Plugin[] {
   const plugins: (Plugin | false)[] = [
+    keys(options.keys),
+    options.rateLimits !== false && rateLimits(options.rateLimits),
     connections(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
     options.thinkTags !== false && thinkTags(),

@@ -6,6 +6,7 @@ import type { HostedGateway } from '../../core/gateway.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
 import { findConfig, loadConfig, watchConfig } from './load-config.ts'
+import { defaultDataDir } from './stores.ts'
 
 export interface LoadOptions {
   /** Default: GATEWAY_CONFIG, else gateway.config.ts in `cwd`. */
@@ -17,6 +18,8 @@ export interface LoadOptions {
   flags?: Readonly<Record<string, string | undefined>>
   /** Reload when the file changes; default true. */
   watch?: boolean
+  /** False: rows that the file declares are left as they are. */
+  reconcile?: boolean
   ports?: Partial<Ports>
 }
 
@@ -31,6 +34,11 @@ export interface LoadedGateway {
 
 const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
+/** A served gateway keeps what it is told: the lowest layer of configuration names a directory for it. */
+function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env']>): GatewayConfig {
+  return { ...config, options: { dataDir: defaultDataDir(environment), ...config.options } }
+}
+
 /** @throws Error naming file, field, variable or plugin. */
 export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGateway> {
   const environment = options.env ?? process.env
@@ -38,9 +46,10 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const asked = readEnv({ environment, flags }).get<string | null>('CONFIG')
   const path = findConfig(asked, options.cwd ?? process.cwd())
   const config = path === null ? WITHOUT_FILE : await loadConfig(path)
-  const gateway = await createGateway(config, { ...options.ports, env: environment }, { flags })
+  const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
+  const gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
   const reload = async (): Promise<void> => {
-    if (path !== null) await gateway.reload(await loadConfig(path))
+    if (path !== null) await gateway.reload(withDataDir(await loadConfig(path), environment))
   }
   const stop =
     path === null || options.watch === false

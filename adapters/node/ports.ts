@@ -7,6 +7,7 @@ import { messagesDialect } from '../dialects/messages/index.ts'
 import { responsesDialect } from '../dialects/responses/index.ts'
 import { builtInProviders } from '../providers/index.ts'
 import { mediaFetcher } from '../transport/fetch-media.ts'
+import { checkOutboundUrl } from '../transport/outbound-guard.ts'
 import { undiciTransport } from '../transport/undici.ts'
 
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
@@ -21,6 +22,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     dialects,
     providers: builtInProviders,
     fetchMedia: mediaFetcher(),
+    outbound: { check: checkOutboundUrl },
     env: environment,
   }
 }

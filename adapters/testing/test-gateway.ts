@@ -63,7 +63,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     plugins: [...(options.config?.plugins ?? preset()), ...(options.plugins ?? []), recorder()],
   }
   const env = Object.fromEntries(Object.entries(options.env ?? {}).map(([name, value]) => [`GATEWAY_${name}`, value]))
-  const gateway = await createGateway(config, { log: silentLog, env, ...options.ports }, { freeze: true })
+  const gateway = await createGateway(config, { log: silentLog, env, ...options.ports }, { strict: true })
   let server: RunningServer | null = null
   const local = { address: '127.0.0.1', local: true, secure: false }
   const fetch = (path: string, init?: RequestInit): Promise<Response> =>

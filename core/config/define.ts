@@ -24,6 +24,8 @@ export interface ConnectionConfig {
   headers?: Record<string, string>
   defaultModel?: string
   enabled?: boolean
+  /** Takes over the connection of this label that was made through the API. */
+  adopt?: boolean
 }
 
 export interface Pinned<T> {
@@ -35,7 +37,11 @@ export function pin<T>(value: T): Pinned<T> {
   return { pinned: value }
 }
 
-export interface GatewayConfig {
+/** Sections whose rows plugins own, by config key; widened with `declare module 'hookgate/core'`. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
+export interface ConfigSections {}
+
+export interface GatewayConfig extends Partial<ConfigSections> {
   profile?: 'local' | 'cloud'
   /** Default: preset(). Order is the hook order within a band. */
   plugins?: Plugin[]
@@ -44,6 +50,8 @@ export interface GatewayConfig {
   /** Providers beyond the registry, as code. */
   providers?: Provider[]
   settings?: Record<string, unknown>
+  /** Sections that only this file may fill: their routes refuse to create (`['virtualModels']`). */
+  exclusive?: string[]
   /** Boot options by the camelCase name of their GATEWAY_* variable (`streamHeartbeatMs`); the environment wins. */
   options?: Record<string, string | number | boolean>
 }
@@ -68,27 +76,44 @@ const connectionSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   defaultModel: z.string().optional(),
   enabled: z.boolean().optional(),
+  adopt: z.boolean().optional(),
 })
 
-const configSchema = z.strictObject({
-  profile: z.enum(['local', 'cloud']).optional(),
-  plugins: z
-    .array(
-      z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin'),
-    )
-    .optional(),
-  connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
-  providers: z
-    .array(
-      z.custom<Provider>(
-        (value) => typeof value === 'object' && value !== null && 'dialectFor' in value,
-        'made by defineProvider',
-      ),
-    )
-    .optional(),
-  settings: z.record(z.string(), z.unknown()).optional(),
-  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-})
+/** What plugins own is checked once they are set up. */
+const sectionSchema = z.record(z.string().regex(/^[\w.-]{1,64}$/, 'letters, digits, dots and dashes'), z.unknown())
+
+const configSchema = z
+  .object({
+    profile: z.enum(['local', 'cloud']).optional(),
+    plugins: z
+      .array(
+        z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin'),
+      )
+      .optional(),
+    connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
+    providers: z
+      .array(
+        z.custom<Provider>(
+          (value) => typeof value === 'object' && value !== null && 'dialectFor' in value,
+          'made by defineProvider',
+        ),
+      )
+      .optional(),
+    settings: z.record(z.string(), z.unknown()).optional(),
+    exclusive: z.array(z.string()).optional(),
+    options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  })
+  .catchall(sectionSchema)
+
+const OWN = new Set(Object.keys(configSchema.shape).filter((name) => name !== 'connections'))
+
+/** The parts of a file that plugins turn into rows, `connections` among them. */
+export function sectionsOf(config: GatewayConfig): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(config).filter(([name, value]) => !OWN.has(name) && value !== undefined)) as Record<
+    string,
+    Record<string, unknown>
+  >
+}
 
 /** @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {

@@ -1,4 +1,5 @@
-// Runtime settings: declared by plugins, read synchronously, watched. default < file < environment, unless pinned in the file.
+// Runtime settings: declared by plugins, read synchronously, watched. default < file < environment < runtime, unless
+// pinned in the file.
 import type { ZodType } from 'zod'
 
 export interface SettingSource {
@@ -6,12 +7,16 @@ export interface SettingSource {
   readonly file: Readonly<Record<string, unknown>>
   /** From the environment, for a setting whose schema names a variable in `.meta({ env })`. */
   env(variable: string): unknown
+  /** Stored through the API, by dotted key. */
+  readonly runtime: Readonly<Record<string, unknown>>
 }
 
 export interface SettingEntry {
   readonly value: unknown
-  readonly source: 'default' | 'config' | 'env'
+  readonly source: 'default' | 'config' | 'env' | 'runtime'
   readonly pinned: boolean
+  /** A stored value that no longer fits its schema was passed over. */
+  readonly ignored?: string
 }
 
 /** @throws Error naming the setting whose value does not fit. */
@@ -19,6 +24,13 @@ export function resolveSetting(key: string, schema: ZodType, from: SettingSource
   const inFile = from.file[key]
   if (typeof inFile === 'object' && inFile !== null && 'pinned' in inFile)
     return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
+  if (!Object.hasOwn(from.runtime, key)) return configured(key, schema, inFile, from)
+  const stored = schema.safeParse(from.runtime[key])
+  if (stored.success) return { value: stored.data, source: 'runtime', pinned: false }
+  return { ...configured(key, schema, inFile, from), ignored: stored.error.issues[0]?.message ?? 'wrong value' }
+}
+
+function configured(key: string, schema: ZodType, inFile: unknown, from: SettingSource): SettingEntry {
   const variable = schema.meta()?.env
   const inEnv = typeof variable === 'string' ? from.env(variable) : undefined
   if (inEnv !== undefined && inEnv !== null) return { value: check(key, schema, inEnv), source: 'env', pinned: false }

@@ -1,66 +1,88 @@
-// Counters of one process: token buckets, windowed sums, leased slots, once-flags. Synchronous inside, bounded by expiry.
-import type { Clock, Counters } from '../types/ports.ts'
+// Counters of one process: sliding windows, token buckets, held slots, once-flags. Synchronous inside, bounded by expiry.
+import type { Clock, Counters, TakeResult } from '../types/ports.ts'
+import { roll, type SlidingWindow, waitFor } from './sliding-window.ts'
+import { levelAt, type TokenBucket, waitForTokens } from './token-bucket.ts'
 
 const MINUTE = 60_000
+const GRANTED: TakeResult = Object.freeze({ ok: true, retryAfterMs: 0, degraded: false })
 
 export function memoryCounters(clock: Clock): Counters {
-  const buckets = new Map<string, { tokens: number; at: number; capacity: number; perMs: number }>()
-  const sums = new Map<string, { total: number; until: number }>()
-  const slots = new Map<string, Set<{ until: number }>>()
+  const windows = new Map<string, SlidingWindow & { length: number }>()
+  const buckets = new Map<string, TokenBucket & { fullAt: number }>()
+  const slots = new Map<string, number>()
   const flags = new Map<string, number>()
   let sweepAt = 0
 
-  const sweep = (now: number): void => {
-    if (now < sweepAt) return
+  /** Monotonic: a wall clock that is set must neither open nor close a limit. */
+  const tick = (): number => {
+    const now = Math.floor(clock.monotonic())
+    if (now < sweepAt) return now
     sweepAt = now + MINUTE
-    for (const [key, bucket] of buckets)
-      if (bucket.tokens + (now - bucket.at) * bucket.perMs >= bucket.capacity) buckets.delete(key)
-    for (const [key, sum] of sums) if (sum.until <= now) sums.delete(key)
+    for (const [key, window] of windows) if (window.start + 2 * window.length <= now) windows.delete(key)
+    for (const [key, bucket] of buckets) if (bucket.fullAt <= now) buckets.delete(key)
     for (const [key, until] of flags) if (until <= now) flags.delete(key)
-    for (const [key, held] of slots) if (held.size === 0) slots.delete(key)
+    return now
+  }
+
+  const windowOf = (key: string, now: number, length: number): SlidingWindow => {
+    let window = windows.get(key)
+    if (window === undefined) {
+      window = { start: now, current: 0, previous: 0, length }
+      windows.set(key, window)
+    }
+    window.length = length
+    roll(window, now, length)
+    return window
+  }
+
+  const takeTokens = (key: string, perMinute: number, burst: number, cost: number): TakeResult => {
+    const now = tick()
+    const bucket = buckets.get(key)
+    const level = bucket === undefined ? burst * MINUTE : levelAt(bucket, now, perMinute, burst)
+    const wait = waitForTokens(level, perMinute, burst, cost)
+    if (wait > 0) return { ok: false, retryAfterMs: wait, degraded: false }
+    const left = level - cost * MINUTE
+    const fullAt = left < burst * MINUTE ? now + (burst * MINUTE - left) / perMinute : now
+    if (bucket === undefined) buckets.set(key, { level: left, at: now, fullAt })
+    else Object.assign(bucket, { level: left, at: now, fullAt })
+    return GRANTED
   }
 
   return {
     take(key, limit, cost = 1) {
-      const now = clock.monotonic()
-      sweep(now)
-      const capacity = limit.burst ?? limit.perMinute
-      const perMs = limit.perMinute / MINUTE
-      const bucket = buckets.get(key) ?? { tokens: capacity, at: now, capacity, perMs }
-      bucket.tokens = Math.min(capacity, bucket.tokens + (now - bucket.at) * perMs)
-      Object.assign(bucket, { at: now, capacity, perMs })
-      buckets.set(key, bucket)
-      if (bucket.tokens >= cost) {
-        bucket.tokens -= cost
-        return { ok: true, retryAfterMs: 0, degraded: false }
-      }
-      return { ok: false, retryAfterMs: perMs > 0 ? Math.ceil((cost - bucket.tokens) / perMs) : MINUTE, degraded: false }
+      if (limit.burst !== undefined) return takeTokens(key, limit.perMinute, limit.burst, cost)
+      const now = tick()
+      const window = windowOf(key, now, MINUTE)
+      const wait = waitFor(window, now, MINUTE, limit.perMinute, cost)
+      if (wait > 0) return { ok: false, retryAfterMs: wait, degraded: false }
+      window.current += cost
+      return GRANTED
     },
     async debit(key, amount, windowMs) {
-      const now = clock.monotonic()
-      sweep(now)
-      let sum = sums.get(key)
-      if (sum === undefined || sum.until <= now) {
-        sum = { total: 0, until: now + windowMs }
-        sums.set(key, sum)
-      }
-      sum.total += amount
-      return { total: sum.total, degraded: false }
+      const window = windowOf(key, tick(), windowMs)
+      window.current += amount
+      return { total: window.current, degraded: false }
     },
-    async acquire(key, max, leaseMs) {
-      const now = clock.monotonic()
-      const held = slots.get(key) ?? new Set()
-      slots.set(key, held)
-      for (const lease of held) if (lease.until <= now) held.delete(lease)
-      if (held.size >= max) return { ok: false, degraded: false, release: () => {} }
-      const lease = { until: now + leaseMs }
-      held.add(lease)
-      return { ok: true, degraded: false, release: () => void held.delete(lease) }
+    async acquire(key, max) {
+      const held = slots.get(key) ?? 0
+      if (held >= max) return { ok: false, degraded: false, release: () => {} }
+      slots.set(key, held + 1)
+      let released = false
+      return {
+        ok: true,
+        degraded: false,
+        release() {
+          if (released) return
+          released = true
+          const left = (slots.get(key) as number) - 1
+          if (left > 0) slots.set(key, left)
+          else slots.delete(key)
+        },
+      }
     },
     async once(key, ttlMs) {
-      const now = clock.monotonic()
-      sweep(now)
-      if ((flags.get(key) ?? 0) > now) return false
+      const now = tick()
+      if ((flags.get(key) ?? Number.NEGATIVE_INFINITY) > now) return false
       flags.set(key, now + ttlMs)
       return true
     },

@@ -2,6 +2,7 @@
 // what does not match byte for byte is 404.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Dialect, Operation } from '../types/canonical.ts'
+import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
@@ -13,6 +14,9 @@ export interface MatchedRoute {
   readonly dialect: Dialect
   readonly bodyLimit: number
   readonly models: DialectRoute['models']
+  /** What of a client key binds here. */
+  readonly scope: KeyScope
+  readonly keyRequired: boolean
   /** From a dialect driver. */
   readonly dialectRoute: DialectRoute | null
   /** From a plugin. */
@@ -55,6 +59,8 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
         dialect: id,
         bodyLimit,
         models: route.models,
+        scope: 'model',
+        keyRequired: false,
         dialectRoute: route,
         dataRoute: null,
         fromPath: FROM_BODY,
@@ -64,7 +70,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
   for (const route of plugins) {
     if (entries.some((entry) => entry.path === route.path && entry.method === route.method))
       throw new Error(`The route ${route.method} ${route.path} is registered twice.`)
-    const { path, method, operation, models, bodyLimit = DEFAULT_BODY_LIMIT } = route
+    const { path, method, operation, models, scope, keyRequired = false, bodyLimit = DEFAULT_BODY_LIMIT } = route
     entries.push({
       path,
       method,
@@ -72,6 +78,8 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
       dialect: dialectOfPath(path),
       bodyLimit,
       models,
+      scope,
+      keyRequired,
       dialectRoute: null,
       dataRoute: route,
       fromPath: FROM_BODY,

@@ -24,7 +24,7 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
     ctx.principal = principal
     return
   }
-  if (kernel.options.requireApiKey)
+  if (kernel.options.requireApiKey || ctx.keyRequired)
     throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
   if (ctx.peer?.local === false) {
     throw GatewayError.unauthorized(

@@ -7,7 +7,18 @@ import { headerBag } from '../lib/headers.ts'
 import { requestId } from '../lib/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Operation } from '../types/canonical.ts'
-import type { Attempt, Candidate, Lease, Outcome, Plan, Principal, Reply, RequestContext, Step } from '../types/context.ts'
+import type {
+  Attempt,
+  Candidate,
+  KeyScope,
+  Lease,
+  Outcome,
+  Plan,
+  Principal,
+  Reply,
+  RequestContext,
+  Step,
+} from '../types/context.ts'
 import type { Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
@@ -22,6 +33,9 @@ export interface ContextInit {
   generation: Generation
   slotCount: number
   operation: Operation
+  /** Default `none`: an internal call has no key. */
+  scope?: KeyScope
+  keyRequired?: boolean
   dialect: Dialect
   headers: HeaderBag
   /** Epoch ms and monotonic ms. */
@@ -38,6 +52,8 @@ export class RequestState implements RequestContext {
   readonly ingress: Ingress | null
   readonly generation: Generation
   readonly operation: Operation
+  readonly scope: KeyScope
+  readonly keyRequired: boolean
   dialect: Dialect
   readonly headers: HeaderBag
   readonly source: string
@@ -84,6 +100,8 @@ export class RequestState implements RequestContext {
     this.ingress = init.ingress
     this.generation = init.generation
     this.operation = init.operation
+    this.scope = init.scope ?? 'none'
+    this.keyRequired = init.keyRequired ?? false
     this.dialect = init.dialect
     this.headers = init.headers
     this.source = init.source ?? 'api'

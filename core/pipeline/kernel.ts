@@ -1,5 +1,7 @@
 // What every exchange of one gateway shares. Built once by createGateway; only `generation` changes.
 
+import type { Env } from '../config/env.ts'
+import type { GroupCommit } from '../db/group-commit.ts'
 import type { RouteTable } from '../http/data-routes.ts'
 import type { Bag } from '../lib/bag.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -36,6 +38,8 @@ export interface Kernel {
   readonly dialects: ReadonlyMap<Dialect, DialectDriver>
   /** By id and alias; an unknown id is a custom provider. */
   provider(id: string): Provider
+  /** null: no database, and units hold no statements. */
+  readonly commits: GroupCommit | null
   readonly ticker: Ticker
   readonly active: Bag<RequestState>
   generation: Generation
@@ -48,4 +52,18 @@ export function driver(kernel: Kernel, dialect: Dialect): DialectDriver {
   const found = kernel.dialects.get(dialect)
   if (found === undefined) throw new Error(`This gateway has no driver for the dialect ${dialect}.`)
   return found
+}
+
+export function kernelOptions(env: Env, freeze: boolean): KernelOptions {
+  return {
+    profile: env.get<'local' | 'cloud'>('PROFILE'),
+    requireApiKey: env.get<boolean>('REQUIRE_API_KEY'),
+    maxBodyBytes: env.get<number>('MAX_BODY_BYTES'),
+    heartbeatMs: env.get<number>('STREAM_HEARTBEAT_MS'),
+    idleTimeoutMs: env.get<number>('UPSTREAM_IDLE_TIMEOUT_MS'),
+    connectTimeoutMs: env.get<number>('UPSTREAM_CONNECT_TIMEOUT_MS'),
+    deadlineMs: env.get<number | null>('REQUEST_DEADLINE_MS') ?? 0,
+    outboundProxy: env.get<string | null>('OUTBOUND_PROXY'),
+    freeze,
+  }
 }

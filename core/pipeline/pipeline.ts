@@ -16,7 +16,7 @@ import { execute } from './executor.ts'
 import { driver, type Kernel } from './kernel.ts'
 import { ReplyWriter } from './reply.ts'
 import { settle } from './settle.ts'
-import { openUnit } from './unit.ts'
+import { RequestUnit } from './unit.ts'
 
 /** Serves one exchange. Never rejects; resolves when it is settled. */
 export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink): Promise<void> {
@@ -80,10 +80,13 @@ async function prepare(
     if (hit !== undefined) return hit
   }
   if (hooks.admit !== null) {
-    const unit = openUnit(false)
+    const unit = new RequestUnit(kernel.commits)
     const admitting = hooks.admit(ctx, unit)
     if (admitting) await admitting
-    unit.committed((error) => kernel.log.error('admit.failed', { requestId: ctx.id, error: String(error) }))
+    const failed = (error: unknown) => kernel.log.error('admit.failed', { requestId: ctx.id, error: String(error) })
+    const committing = unit.commit(false, failed)
+    if (unit.mayRefuse) await committing
+    else committing?.catch(failed)
   }
   return null
 }
@@ -123,6 +126,8 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
     generation: kernel.generation,
     slotCount: kernel.slotCount,
     operation: route.operation,
+    scope: route.scope,
+    keyRequired: route.keyRequired,
     dialect: route.dialect,
     headers: ingress.headers,
     now: kernel.clock.now(),

@@ -6,7 +6,7 @@ import type { Outcome, Step } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
-import { openUnit } from './unit.ts'
+import { RequestUnit } from './unit.ts'
 
 export interface Ending {
   /** What the caller saw: the status on the wire. */
@@ -37,13 +37,15 @@ export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outco
   const { hooks } = ctx.generation
   ctx.settleLeases(outcome, (error) => failed(kernel, ctx, 'lease', error))
   if (hooks.settle !== null) {
-    const unit = openUnit(false)
+    const unit = new RequestUnit(kernel.commits)
     try {
       hooks.settle(ctx, outcome, unit)
     } catch (error) {
       failed(kernel, ctx, 'settle', error)
     }
-    unit.committed((error) => failed(kernel, ctx, 'afterCommit', error))
+    unit
+      .commit(true, (error) => failed(kernel, ctx, 'afterCommit', error))
+      ?.catch((error: unknown) => failed(kernel, ctx, 'settle', error))
   }
   if (hooks.settled !== null) void hooks.settled(ctx, outcome)
   return outcome

@@ -1,37 +1,56 @@
-// A request's writes. Without a database a unit holds no statements, but what waits for the commit still runs.
+// A request's writes: collected by hooks, handed to the group commit together, and what waits for them.
+import type { GroupCommit } from '../db/group-commit.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { Statement, Unit } from '../types/ports.ts'
+import type { Statement, Unit } from '../types/db.ts'
 
-export interface OpenUnit extends Unit {
-  readonly statements: readonly Statement[]
-  /** Runs what waited for the commit; failures go to `failed`. */
-  committed(failed: (error: unknown) => void): void
-}
+export class RequestUnit implements Unit {
+  readonly #commits: GroupCommit | null
+  #statements: Statement[] | null = null
+  #waiting: (() => void)[] | null = null
 
-export function openUnit(hasDatabase: boolean): OpenUnit {
-  const statements: Statement[] = []
-  const waiting: (() => void)[] = []
-  return {
-    statements,
-    add(...added) {
-      if (!hasDatabase) {
-        throw new GatewayError('A plugin wants to write, and this gateway has no database.', {
-          status: 503,
-          type: 'api_error',
-          code: 'storage_unavailable',
-        })
+  constructor(commits: GroupCommit | null) {
+    this.#commits = commits
+  }
+
+  add(...statements: Statement[]): void {
+    if (this.#commits === null)
+      throw GatewayError.unavailable('A plugin wants to write, and this gateway has no database.', {
+        code: 'storage_unavailable',
+      })
+    this.#statements = this.#statements === null ? statements : [...this.#statements, ...statements]
+  }
+
+  afterCommit(fn: () => void): void {
+    if (this.#waiting === null) this.#waiting = [fn]
+    else this.#waiting.push(fn)
+  }
+
+  /** Only a statement that may refuse makes the request wait (DECISIONS, pipeline 6). */
+  get mayRefuse(): boolean {
+    return this.#statements?.some((statement) => statement.expect !== undefined) ?? false
+  }
+
+  /**
+   * Commits what was added, then runs what waited for it; undefined when there was nothing to commit.
+   * Rejects with a statement's refusal, or 503 `storage_unavailable`.
+   * @param spoolable the writes survive a database that is away.
+   */
+  commit(spoolable: boolean, failed: (error: unknown) => void): Promise<void> | undefined {
+    if (this.#statements === null || this.#commits === null) {
+      this.#committed(failed)
+      return undefined
+    }
+    return this.#commits.add(this.#statements, { spoolable }).then(() => this.#committed(failed))
+  }
+
+  #committed(failed: (error: unknown) => void): void {
+    if (this.#waiting === null) return
+    for (const fn of this.#waiting.splice(0)) {
+      try {
+        fn()
+      } catch (error) {
+        failed(error)
       }
-      statements.push(...added)
-    },
-    afterCommit: (fn) => void waiting.push(fn),
-    committed(failed) {
-      for (const fn of waiting.splice(0)) {
-        try {
-          fn()
-        } catch (error) {
-          failed(error)
-        }
-      }
-    },
+    }
   }
 }

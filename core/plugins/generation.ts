@@ -1,17 +1,18 @@
 // A generation: the plugins of one configuration, set up, sealed and counted. A reload builds the next one beside it;
 // unchanged plugins are carried over with everything they registered.
-
-import type { ZodType } from 'zod'
 import type { Env } from '../config/env.ts'
-import { resolveSetting, type SettingSource } from '../config/settings.ts'
+import { migrate } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
+import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
-import type { Db, Logger } from '../types/ports.ts'
+import type { Logger } from '../types/ports.ts'
+import type { ResourceKind } from '../types/resource.ts'
 import { resolveOptions, sameOptions } from './define.ts'
 import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
 import { type Facilities, pluginScope } from './scope.ts'
+import type { FileSettings, SettingsRegistry } from './settings.ts'
 
 export interface Generation {
   readonly number: number
@@ -19,6 +20,7 @@ export interface Generation {
   readonly instances: readonly PluginInstance[]
   readonly api: readonly ApiRoute[]
   readonly data: readonly DataRoute[]
+  readonly resources: readonly ResourceKind[]
   /** Services of core it was built with. */
   readonly services: ReadonlyMap<string, unknown>
   service(token: string): unknown
@@ -29,12 +31,13 @@ export interface Generation {
 export interface GenerationSource {
   readonly plugins: readonly Plugin[]
   readonly env: Env
-  readonly settings: SettingSource
+  readonly settings: SettingsRegistry
+  readonly fileSettings: FileSettings
   /** Services of core, below the plugins' own. */
   readonly services: ReadonlyMap<string, unknown>
   readonly facilities: Omit<Facilities, 'service'>
   readonly guard: GuardEnv
-  readonly db: Db | undefined
+  readonly db: Database | undefined
 }
 
 /**
@@ -50,6 +53,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   const service = (token: string): unknown =>
     built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
   try {
+    await migrateTables(wanted, kept, source)
     for (const instance of setupOrder(wanted, kept, service, built)) {
       const old = kept.get(instance.plugin.name)
       if (old === undefined) {
@@ -61,24 +65,29 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       }
       built.push(old ?? instance)
     }
-    const refreshed = [...kept.values()].map((instance) => newSettings(instance, source.settings))
+    const refreshed = source.settings.prepare(source.fileSettings)
     const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const hooks = compileHooks(registry, source.guard)
-    for (const apply of refreshed) apply()
+    refreshed()
+    for (const old of previous?.instances ?? []) if (!inFileOrder.includes(old)) source.settings.leave(old)
     return {
       number: (previous?.number ?? 0) + 1,
       hooks,
       instances: inFileOrder,
       api: inFileOrder.flatMap((instance) => instance.api),
       data: inFileOrder.flatMap((instance) => instance.data),
+      resources: inFileOrder.flatMap((instance) => instance.resources),
       services: source.services,
       service,
       fresh,
     }
   } catch (error) {
-    for (const instance of fresh.reverse()) await tearDown(instance)
+    for (const instance of fresh.reverse()) {
+      source.settings.leave(instance)
+      await tearDown(instance)
+    }
     throw error
   }
 }
@@ -97,33 +106,56 @@ export async function retire(old: Generation, next: Generation | null, log: Logg
   }
 }
 
-async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
-  const { plugin } = instance
-  if (plugin.definition.migrations?.length && source.db === undefined) {
+/** Tables of what is new, before any plugin is set up. */
+async function migrateTables(
+  wanted: readonly PluginInstance[],
+  kept: ReadonlyMap<string, PluginInstance>,
+  { db }: GenerationSource,
+): Promise<void> {
+  const owners = wanted.filter(({ plugin }) => !kept.has(plugin.name) && plugin.definition.migrations?.length)
+  if (owners.length === 0) return
+  if (db === undefined) {
     throw new Error(
-      `The plugin \`${plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`,
+      `The plugin \`${owners[0]?.plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`,
     )
   }
-  const scope = pluginScope(instance, { ...source.facilities, service }, source.settings)
-  try {
-    const undo = await plugin.definition.setup(scope, instance.options)
-    if (typeof undo === 'function') instance.undo.push(undo)
-  } catch (error) {
-    throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${(error as Error).message}`, { cause: error })
+  await migrate(
+    db,
+    owners.map(({ plugin }) => ({ name: plugin.name, migrations: plugin.definition.migrations ?? [] })),
+  )
+}
+
+/** A generation that stands but cannot be used: what was set up for it is torn down. */
+export async function discard(generation: Generation, settings: SettingsRegistry): Promise<void> {
+  for (const instance of [...generation.fresh].reverse()) {
+    settings.leave(instance)
+    await tearDown(instance)
   }
 }
 
-/** A carried-over plugin reads its settings anew; returns what makes them so, once the whole generation stands. */
-function newSettings(instance: PluginInstance, source: SettingSource): () => void {
-  const schemas = Object.entries((instance.plugin.definition.settings ?? {}) as Record<string, ZodType>)
-  const changed = schemas
-    .map(([key, schema]) => [key, resolveSetting(key, schema, source).value] as const)
-    .filter(([key, value]) => !sameOptions(value, instance.settings.get(key)))
-  return () => {
-    for (const [key, value] of changed) {
-      instance.settings.set(key, value)
-      for (const watcher of instance.watchers.get(key) ?? []) watcher(value)
+/** The swap is done: a plugin that fails here is reported, and the gateway serves. */
+export async function readyAfterReload(generation: Generation, log: Logger): Promise<void> {
+  for (const { plugin, hooks } of generation.fresh) {
+    for (const { hook, fn } of hooks) {
+      if (hook !== 'ready') continue
+      try {
+        await fn()
+      } catch (error) {
+        const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+        log.error('plugin.error', { plugin: plugin.name, hook, error: text })
+      }
     }
+  }
+}
+
+async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
+  const { plugin } = instance
+  source.settings.enter(instance, source.fileSettings)
+  try {
+    const undo = await plugin.definition.setup(pluginScope(instance, { ...source.facilities, service }), instance.options)
+    if (typeof undo === 'function') instance.undo.push(undo)
+  } catch (error) {
+    throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${(error as Error).message}`, { cause: error })
   }
 }
 

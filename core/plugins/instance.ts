@@ -2,6 +2,7 @@
 import type { Registration } from '../hooks/registry.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { ResourceKind } from '../types/resource.ts'
 
 export interface PluginInstance {
   readonly plugin: Plugin
@@ -9,6 +10,7 @@ export interface PluginInstance {
   readonly hooks: Registration[]
   readonly api: ApiRoute[]
   readonly data: DataRoute[]
+  readonly resources: ResourceKind[]
   /** Service tokens it provides, with the services. */
   readonly provides: Map<string, unknown>
   /** Service tokens it asked for: when one of those providers changes, this plugin is set up anew. */
@@ -26,6 +28,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     hooks: [],
     api: [],
     data: [],
+    resources: [],
     provides: new Map(),
     uses: new Set(),
     undo: [],

@@ -3,17 +3,20 @@
 import { type $Fetch, ofetch } from 'ofetch'
 import { prefixStorage, type Storage } from 'unstorage'
 import type { ZodType } from 'zod'
-import { resolveSetting, type SettingSource } from '../config/settings.ts'
 import { scopedCounters } from '../counters/scoped.ts'
+import type { ViewHub } from '../db/views.ts'
 import type { EventBus } from '../events/bus.ts'
 import { registration } from '../hooks/registry.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
+import type { Db } from '../types/db.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
-import type { Clock, Counters, Db, Logger } from '../types/ports.ts'
+import type { Clock, Counters, Logger, Vault } from '../types/ports.ts'
+import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
+import { scopedVault } from './scoped-vault.ts'
 
 /** What the gateway lends to every plugin. */
 export interface Facilities {
@@ -25,6 +28,8 @@ export interface Facilities {
   readonly metrics: MetricsFactory
   readonly events: EventBus
   readonly db: Db | undefined
+  readonly views: ViewHub | undefined
+  readonly vault: Vault | undefined
   /** Service of another plugin or of core; undefined when nobody provides it. */
   service(token: string): unknown
   nextSlot(): number
@@ -37,15 +42,11 @@ export interface SlotHolder {
   readonly slots: unknown[]
 }
 
-export function pluginScope(
-  instance: PluginInstance,
-  lent: Facilities,
-  settingSource: SettingSource,
-): PluginGateway<Record<string, ZodType>> {
-  const { name, definition } = instance.plugin
+export function pluginScope(instance: PluginInstance, lent: Facilities): PluginGateway<Record<string, ZodType>> {
+  const { name } = instance.plugin
   const log = scopedLog(lent.log, name)
-  for (const [key, schema] of Object.entries((definition.settings ?? {}) as Record<string, ZodType>)) {
-    instance.settings.set(key, resolveSetting(key, schema, settingSource).value)
+  const needs = (what: string, setting: string): never => {
+    throw new Error(`The plugin \`${name}\` needs ${what}, and this gateway has none. Set ${setting}.`)
   }
   return {
     profile: lent.profile,
@@ -56,8 +57,11 @@ export function pluginScope(
     counters: scopedCounters(lent.counters, `${name}:`),
     metrics: lent.metrics,
     get db(): Db {
-      if (lent.db === undefined) throw new Error(`The plugin \`${name}\` needs a database, and this gateway has none.`)
-      return lent.db
+      return lent.db ?? needs('a database', 'GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR')
+    },
+    get vault(): Vault {
+      const vault = lent.vault ?? needs('a master key', 'GATEWAY_MASTER_KEY or GATEWAY_DATA_DIR')
+      return scopedVault(vault, name)
     },
     settings: {
       get: (key) => {
@@ -105,6 +109,15 @@ export function pluginScope(
     },
     data: (route) => {
       instance.data.push(route as unknown as DataRoute)
+    },
+    view: async (view, load) => {
+      const hub = lent.views ?? needs('a database', 'GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR')
+      const made = await hub.view(`${name}:${view}`, load)
+      instance.undo.push(() => hub.release(made))
+      return made
+    },
+    resource: (kind) => {
+      instance.resources.push(kind as ResourceKind)
     },
     invoke: lent.invoke,
     live: lent.live,

@@ -14,6 +14,9 @@ export interface Principal {
   allowedModels: readonly string[] | null
 }
 
+/** What of a client key binds on a route. `model`: allow-list and rate caps; `rate`: caps only (SPEC, web fetch); `none`: neither. */
+export type KeyScope = 'model' | 'rate' | 'none'
+
 export interface Target {
   provider: string
   model: string
@@ -114,6 +117,8 @@ export interface RequestContext<O extends Operation = Operation> {
   /** Aborts when the client leaves or the request ends early; made on first use. */
   readonly signal: AbortSignal
   readonly operation: O
+  /** What of a client key binds here: allow-list and rates, rates only, nothing. */
+  readonly scope: KeyScope
   readonly dialect: Dialect
   readonly headers: HeaderBag
   /** `api`, or who made an internal call. */

@@ -1,8 +1,9 @@
 // The assembled gateway and the ports it is built from.
 import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
+import type { Database, Spool } from './db.ts'
 import type { DialectDriver } from './dialect.ts'
-import type { Clock, Counters, Db, Ingress, Logger, Peer, Sink, Transport } from './ports.ts'
+import type { Clock, Counters, HealthCheck, Ingress, OutboundGuard, Logger, Peer, Sink, Transport, Vault } from './ports.ts'
 import type { Provider } from './provider.ts'
 
 export interface Gateway {
@@ -26,9 +27,16 @@ export interface Ports {
   dialects: readonly DialectDriver[]
   providers: readonly Provider[]
   /** Absent: a plugin with migrations refuses to boot. */
-  db?: Db
+  db?: Database
+  /** Absent: a plugin that keeps secrets refuses to boot. */
+  vault?: Vault
   /** Fetches media a target cannot fetch itself, behind the outbound guard; rejects with a GatewayError 400. */
   fetchMedia?(url: string, signal: AbortSignal): Promise<{ mime: string; data: string }>
+  /** Settlements that the database would not take, replayed at the next boot. Absent: they are retried, then logged and lost. */
+  spool?: Spool
+  health?: readonly HealthCheck[]
+  /** Absent: no URL of an administrator is checked for where it leads. */
+  outbound?: OutboundGuard
   storage?: Storage
   counters?: Counters
   clock?: Clock
@@ -37,4 +45,6 @@ export interface Ports {
   readFile?(path: string): string | null
   /** Environment for GATEWAY_*; default: none. Hosts pass process.env. */
   env?: Readonly<Record<string, string | undefined>>
+  /** Closes the stores that a host opened for this gateway; last of all. */
+  close?(): Promise<void>
 }

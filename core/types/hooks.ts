@@ -2,7 +2,7 @@
 import type { CanonicalResponse } from './answer.ts'
 import type { Awaitable, Frozen } from './canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'
-import type { Unit } from './ports.ts'
+import type { Unit } from './db.ts'
 import type { Result } from './result.ts'
 import type { StreamEvent, StreamTransform } from './stream.ts'
 

@@ -4,13 +4,14 @@ import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { Storage } from 'unstorage'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
-import type { LiveRequest, RequestContext, RequestOf, Slot, Target } from './context.ts'
+import type { KeyScope, LiveRequest, RequestContext, RequestOf, Slot, Target } from './context.ts'
+import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { GatewayHooks, HookOptions } from './hooks.ts'
-import type { Clock, Counters, Db, Logger } from './ports.ts'
+import type { Operator, Role } from './operator.ts'
+import type { Clock, Counters, Logger, Peer, Vault } from './ports.ts'
+import type { ResourceKind } from './resource.ts'
 import type { Result } from './result.ts'
-
-export type Role = 'public' | 'member' | 'manage' | 'system'
 
 /** A control-plane route: zod in, zod out. */
 export interface ApiRoute<
@@ -20,24 +21,35 @@ export interface ApiRoute<
   R extends ZodType = ZodType,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** h3 pattern: `/api/keys/:id`. */
   path: string
   summary: string
+  /** Default `member` for GET, `manage` otherwise. */
   role?: Role
+  /** Of the answer; default 200. */
   status?: number
   params?: P
   query?: Q
   body?: B
+  /** Of a JSON answer; documented in OpenAPI, asserted in tests. */
   response?: R
-  audit?: string
+  /** Action of the audit entry written when the handler has answered: `key.create`. Routes that write must say; false: changes nothing. */
+  audit?: string | false
+  /** Elsewhere the route is 404. */
   profile?: 'local' | 'cloud'
-  handler(req: {
-    params: z.output<P>
-    query: z.output<Q>
-    body: z.output<B>
-    actor: string
-    orgId: number | null
-    request: Request
-  }): Awaitable<z.input<R> | Response>
+  handler(req: ApiCall<z.output<P>, z.output<Q>, z.output<B>>): Awaitable<z.input<R> | Response>
+}
+
+export interface ApiCall<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly operator: Operator
+  readonly orgId: number | null
+  readonly peer: Peer
+  readonly request: Request
+  /** What the audit entry names: default the path's `id`, else the answer's `id`. */
+  audited(target: string | number, details?: Record<string, unknown>): void
 }
 
 /**
@@ -52,6 +64,14 @@ export interface DataRoute<O extends Operation = Operation> {
   bodyLimit?: number
   /** Which virtual models may be named here. */
   models: 'text' | 'image' | 'concrete' | 'none'
+  /** What of a client key binds here: allow-list and rates, rates only, or nothing. */
+  scope: KeyScope
+  /** True: a valid client key is needed even where anonymous calls are allowed. */
+  keyRequired?: boolean
+  /** For OpenAPI. */
+  summary?: string
+  body?: ZodType
+  response?: ZodType
   decode?(ctx: RequestContext<O>, body: WireBody): RequestOf<O>
   handler?(ctx: RequestContext<O>): Awaitable<Result>
 }
@@ -105,6 +125,8 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly storage: Storage
   /** Throws when the gateway has no database. */
   readonly db: Db
+  /** Under the plugin's own name: what one plugin sealed, another cannot open. Throws when the gateway has no master key. */
+  readonly vault: Vault
   /** Prefixed by plugin. */
   readonly counters: Counters
   readonly metrics: MetricsFactory
@@ -123,6 +145,10 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   use<K extends keyof Services>(token: K): Services[K]
   api<P extends ZodType, Q extends ZodType, B extends ZodType, R extends ZodType>(route: ApiRoute<P, Q, B, R>): void
   data<O extends Operation>(route: DataRoute<O>): void
+  /** Rows kept in memory and followed across processes; `name` under the plugin's own. */
+  view<T>(name: string, load: (db: Db) => Promise<T>): Promise<View<T>>
+  /** Rows that the configuration file may declare. */
+  resource<T>(kind: ResourceKind<T>): void
   /**
    * An internal call. With `parent`: a step of it (resolve … response only; usage rolls up, the parent settles).
    * Without: it settles on its own under `source`.
@@ -131,11 +157,6 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   live(): Iterable<LiveRequest>
   /** Jittered by 10 %; stopped on teardown; never two runs at once. */
   every(name: string, ms: number, job: (signal: AbortSignal) => Promise<void>): void
-}
-
-export interface Migration {
-  id: string
-  up: string | { sqlite: string; postgresql: string }
 }
 
 export type Teardown = void | (() => Awaitable<void>)

@@ -1,5 +1,6 @@
 // Host and upstream ports: one client exchange, one upstream call, and the small facilities around them.
 import type { GatewayErrorShape } from './error.ts'
+import type { Operator } from './operator.ts'
 
 /**
  * The method names of web Headers over a flat list, with no web object behind them.
@@ -25,6 +26,8 @@ export interface Peer {
   readonly address: string | null
   readonly local: boolean | null
   readonly secure: boolean
+  /** Set by a host that vouches for the caller itself: the command line, which holds master key and database. */
+  readonly operator?: Operator
 }
 
 export interface Ingress {
@@ -116,30 +119,36 @@ export interface Counters {
   once(key: string, ttlMs: number): Promise<boolean>
 }
 
-export interface Sql {
-  text: string
-  params: readonly unknown[]
+/** Where a sealed value lives: bound into the ciphertext, so that it opens nowhere else (RELIABILITY C9). */
+export interface SealedAt {
+  table: string
+  id: string | number
+  column: string
+  orgId: number | null
 }
 
-export interface Statement {
-  sql: Sql
-  /** Another row count rolls the unit's savepoint back and throws `refuse()`. */
-  expect?: number
-  refuse?: () => GatewayErrorShape
+/** Secrets at rest (ARCHITECTURE D.5): sealing under a data key per organization, keyed hashing under sub-keys of one master key. */
+export interface Vault {
+  seal(plain: string, at: SealedAt): Promise<string>
+  /** @throws Error when the value was altered, moved or sealed under another master key. */
+  open(sealed: string, at: SealedAt): Promise<string>
+  /** HMAC-SHA-256 in hex under the sub-key of `purpose`: look-ups of tokens. */
+  mac(purpose: string, data: string): string
+  /** 32 bytes, distinct for each `purpose`. */
+  subkey(purpose: string): Uint8Array
 }
 
-/** A request's writes at admit, and again at settle: one savepoint each in a group commit, idempotent by request id. */
-export interface Unit {
-  add(...statements: Statement[]): void
-  afterCommit(fn: () => void): void
+/** Something the gateway depends on, as /healthz shows it. */
+export interface HealthCheck {
+  readonly name: 'database' | 'shared_store'
+  /** Readiness is 503 while it fails; else the gateway is merely degraded. */
+  readonly required: boolean
+  /** Fixed members only: no address, no path (RELIABILITY A13). Never rejects. */
+  check(): Promise<{ ok: boolean } & Readonly<Record<string, string | number | boolean>>>
 }
 
-/** The database port. The kernel ships none; a plugin with migrations refuses to boot without one. */
-export interface Db {
-  readonly dialect: 'sqlite' | 'postgresql'
-  all<T>(query: Sql, row?: { parse(value: unknown): T }): Promise<T[]>
-  get<T>(query: Sql, row?: { parse(value: unknown): T }): Promise<T | undefined>
-  run(query: Sql): Promise<{ changes: number }>
-  atomic(statements: { sql: Sql; expect?: number }[]): Promise<{ ok: true } | { ok: false; index: number }>
-  tx<T>(fn: (db: Db) => Promise<T>): Promise<T>
+/** Which addresses the gateway may be sent to by people who administer it (RELIABILITY S1-S7). */
+export interface OutboundGuard {
+  /** @throws GatewayError 400 naming `param`: not http(s), or an address inside. Names are judged again at every dial. */
+  check(url: string, param: string): URL
 }

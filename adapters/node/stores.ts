@@ -1,0 +1,107 @@
+// The stores a gateway stands on: database, master key, shared store. Opened by the host, closed with the gateway.
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { createStorage } from 'unstorage'
+import type { Env } from '../../core/config/env.ts'
+import { memoryCounters } from '../../core/counters/memory.ts'
+import { memoryDriver } from '../../core/kv/memory-driver.ts'
+import { systemClock } from '../../core/lib/clock.ts'
+import type { Database } from '../../core/types/db.ts'
+import type { Ports } from '../../core/types/gateway.ts'
+import type { Clock, HealthCheck, Logger } from '../../core/types/ports.ts'
+import { openDatabase } from '../stores/open-database.ts'
+import { fileSpool } from '../stores/spool.ts'
+import { loadMasterKey } from '../vault/master-key.ts'
+import { openVault } from '../vault/vault.ts'
+
+export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'spool' | 'health' | 'close'>
+
+/** Where `hookgate serve` keeps its data when nothing says otherwise. */
+export function defaultDataDir(env: Readonly<Record<string, string | undefined>>): string {
+  return env.XDG_DATA_HOME ? join(env.XDG_DATA_HOME, 'hookgate') : join(homedir(), '.local', 'share', 'hookgate')
+}
+
+/**
+ * Without a data directory and a database URL everything lives in memory and ends with the process.
+ * @throws Error naming the variable that is wrong, or what keeps the master key from opening this database.
+ */
+export async function openStores(env: Env, ports: Partial<Ports>): Promise<Stores> {
+  const dataDir = env.get<string | null>('DATA_DIR')
+  const url = env.get<string | null>('DATABASE_URL')
+  const clock = ports.clock ?? systemClock
+  const db = ports.db ?? (await openDatabase(url ?? (dataDir === null ? 'sqlite::memory:' : null), dataDir ?? '.'))
+  try {
+    const masterKey = loadMasterKey({
+      key: env.get<string | null>('MASTER_KEY'),
+      path: env.get<string | null>('MASTER_KEY_PATH'),
+      dataDir,
+      profile: env.get<'local' | 'cloud'>('PROFILE'),
+      ephemeral: url === null && dataDir === null,
+    })
+    const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
+    const shared = await openShared(env, clock, ports.log)
+    return {
+      db,
+      vault,
+      ...(shared && { counters: shared.counters, storage: shared.storage }),
+      ...(dataDir === null ? {} : { spool: fileSpool(join(dataDir, 'spool')) }),
+      health: [databaseCheck(db, clock), ...(shared ? [shared.check] : [])],
+      async close() {
+        await shared?.close()
+        if (ports.db === undefined) await db.close()
+      },
+    }
+  } catch (error) {
+    if (ports.db === undefined) await db.close()
+    throw error
+  }
+}
+
+function databaseCheck(db: Database, clock: Clock): HealthCheck {
+  return {
+    name: 'database',
+    required: true,
+    async check() {
+      const started = clock.monotonic()
+      const ok = await db.ping().then(
+        () => true,
+        () => false,
+      )
+      return { ok, kind: db.kind, latency_ms: Math.round(clock.monotonic() - started) }
+    },
+  }
+}
+
+async function openShared(env: Env, clock: Clock, log: Logger | undefined) {
+  const url = env.get<string | null>('REDIS_URL')
+  if (url === null) return null
+  const [{ openRedis }, { redisCounters }, { fallbackCounters }, { redisDriver }] = await Promise.all([
+    import('../stores/redis-client.ts'),
+    import('../stores/redis-counters.ts'),
+    import('../stores/fallback-counters.ts'),
+    import('../stores/redis-storage.ts'),
+  ])
+  const { silentLog } = await import('../../core/lib/log.ts')
+  const link = await openRedis({ url, env: env.get<string>('PROFILE'), clock, log: log ?? silentLog })
+  const counters = fallbackCounters({
+    shared: redisCounters({ link, clock }),
+    local: memoryCounters(clock),
+    link,
+    policy: env.get<'fail-open' | 'local' | 'fail-closed'>('LIMITER_REDIS_FALLBACK'),
+    clock,
+  })
+  const check: HealthCheck = {
+    name: 'shared_store',
+    required: false,
+    check: async () => {
+      const { ok, latency_ms, mode } = await counters.health()
+      return { configured: true, ok, latency_ms: Math.round(latency_ms ?? 0), mode }
+    },
+  }
+  return {
+    counters,
+    storage: createStorage({ driver: redisDriver({ link, local: memoryDriver({ clock }) }) }),
+    check,
+    close: () => link.close(),
+  }
+}

@@ -1,0 +1,98 @@
+// Counters that outlive their shared store. What may refuse a request (`take`, `acquire`) follows
+// GATEWAY_LIMITER_REDIS_FALLBACK; `debit` and `once` never refuse anything and are answered by this process alone.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Clock, Counters, TakeResult } from '../../core/types/ports.ts'
+import type { RedisLink } from './redis-client.ts'
+
+export type FallbackPolicy = 'fail-open' | 'local' | 'fail-closed'
+
+export interface FallbackCountersOptions {
+  shared: Counters
+  /** Of this process: memoryCounters. */
+  local: Counters
+  link: RedisLink
+  policy: FallbackPolicy
+  clock: Clock
+}
+
+/** For /healthz. */
+export interface StoreHealth {
+  ok: boolean
+  /** Of a round trip just made; null when there was none. */
+  latency_ms: number | null
+  /** Who counts at the moment. */
+  mode: 'redis' | 'local'
+}
+
+export interface FallbackCounters extends Counters {
+  health(): Promise<StoreHealth>
+}
+
+type Lease = Awaited<ReturnType<Counters['acquire']>>
+
+/**
+ * A store that was never reached since boot counts as absent: local counters, so that a wrong URL does not switch limits
+ * off. Under `fail-closed` take and acquire then reject with 503 `storage_unavailable`, as they do after a loss.
+ */
+export function fallbackCounters({ shared, local, link, policy, clock }: FallbackCountersOptions): FallbackCounters {
+  const decide = <T>(open: () => T, counted: () => T | Promise<T>): T | Promise<T> => {
+    if (policy === 'fail-closed') return Promise.reject(refusal())
+    return policy === 'fail-open' && link.everReady ? open() : counted()
+  }
+  const takeAlone = (...args: Parameters<Counters['take']>): TakeResult | Promise<TakeResult> =>
+    decide(
+      () => ({ ok: true, retryAfterMs: 0, degraded: true }),
+      () => {
+        const result = local.take(...args)
+        return result instanceof Promise ? result.then(degraded) : degraded(result)
+      },
+    )
+  const acquireAlone = async (...args: Parameters<Counters['acquire']>): Promise<Lease> =>
+    decide<Lease>(
+      () => ({ ok: true, degraded: true, release: () => {} }),
+      () => local.acquire(...args).then(degraded),
+    )
+  const debitAlone = (...args: Parameters<Counters['debit']>) => local.debit(...args).then(degraded)
+
+  return {
+    take(...args) {
+      const asked = link.attempt(async () => shared.take(...args))
+      return asked === null ? takeAlone(...args) : asked.catch(() => takeAlone(...args))
+    },
+    async debit(...args) {
+      const asked = link.attempt(() => shared.debit(...args))
+      return asked === null ? debitAlone(...args) : asked.catch(() => debitAlone(...args))
+    },
+    async acquire(...args) {
+      const asked = link.attempt(() => shared.acquire(...args))
+      return asked === null ? acquireAlone(...args) : asked.catch(() => acquireAlone(...args))
+    },
+    async once(...args) {
+      const asked = link.attempt(() => shared.once(...args))
+      return asked === null ? local.once(...args) : asked.catch(() => local.once(...args))
+    },
+    async health() {
+      const started = clock.monotonic()
+      const ok = await (link.attempt((redis) => redis.ping()) ?? Promise.reject(new Error('away'))).then(
+        () => true,
+        () => false,
+      )
+      return {
+        ok,
+        latency_ms: ok ? Math.round((clock.monotonic() - started) * 100) / 100 : null,
+        mode: link.usable ? 'redis' : 'local',
+      }
+    },
+  }
+}
+
+function degraded<T extends { degraded: boolean }>(result: T): T {
+  return { ...result, degraded: true }
+}
+
+function refusal(): GatewayError {
+  return GatewayError.unavailable(
+    'Limits cannot be checked: the shared store is unreachable and GATEWAY_LIMITER_REDIS_FALLBACK is fail-closed. Retry shortly.',
+    { code: 'storage_unavailable', retryAfterMs: 5000 },
+  )
+}

@@ -1,0 +1,22 @@
+// One holder at a time, in order of arrival.
+export class Gate {
+  #held = false
+  readonly #waiting: (() => void)[] = []
+
+  get open(): boolean {
+    return !this.#held
+  }
+
+  async hold<T>(fn: () => Promise<T>): Promise<T> {
+    // Handed over held, so that nobody slips in between.
+    if (this.#held) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#held = true
+    try {
+      return await fn()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#held = false
+      else next()
+    }
+  }
+}

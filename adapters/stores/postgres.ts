@@ -1,0 +1,206 @@
+// PostgreSQL through a pg pool. Interactive transactions are SERIALIZABLE and repeated when they met another one, so that
+// reading and then writing is as safe as on SQLite; group commits are READ COMMITTED with conditional updates.
+import type pg from 'pg'
+import { systemClock } from '../../core/lib/clock.ts'
+import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
+import type { Clock } from '../../core/types/ports.ts'
+import { isConflict, isConnectionLost, isPostgresFault, isStalePlan, postgresError } from './postgres/faults.ts'
+import { StatementNames } from './postgres/statement-names.ts'
+import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
+
+export interface PostgresOptions {
+  /** `?pooler=transaction`: behind a transaction pooler, without named statements. */
+  url: string
+  /** Connections; default 10. */
+  max?: number
+  /** Default 30,000 ms. */
+  statementTimeoutMs?: number
+  /** Default 5000 ms. */
+  connectTimeoutMs?: number
+  clock?: Clock
+}
+
+const CONFLICT_ATTEMPTS = 30
+const CONFLICT_WAIT_MS = 4
+
+/** Opens no connection yet. @throws Error when the package `pg` is missing or the URL cannot be read; never with the URL. */
+export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
+  const { default: library } = await import('pg').catch((cause: unknown) => {
+    throw new Error('GATEWAY_DATABASE_URL names PostgreSQL, which needs the package `pg`: npm install pg', { cause })
+  })
+  return new PostgresDatabase(library, options)
+}
+
+class PostgresDatabase implements Database {
+  readonly kind = 'postgresql'
+  readonly dialect = 'postgresql'
+  readonly #pool: pg.Pool
+  readonly #clock: Clock
+  readonly #names: StatementNames
+  #closing: Promise<void> | null = null
+
+  constructor(library: typeof pg, options: PostgresOptions) {
+    const { max = 10, statementTimeoutMs = 30_000, connectTimeoutMs = 5000, clock = systemClock } = options
+    const { connectionString, pooled } = address(options.url)
+    this.#clock = clock
+    this.#names = new StatementNames(!pooled)
+    this.#pool = new library.Pool({
+      connectionString,
+      max,
+      connectionTimeoutMillis: connectTimeoutMs,
+      // A transaction pooler refuses startup parameters it does not know.
+      ...(pooled
+        ? {}
+        : { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: statementTimeoutMs }),
+      // For a server that no longer answers at all.
+      query_timeout: statementTimeoutMs + 5000,
+      keepAlive: true,
+      types: { getTypeParser: (oid: number, format?: 'text') => TYPES[oid] ?? library.types.getTypeParser(oid, format) },
+    } as pg.PoolConfig)
+    // Without listeners a lost connection, idle or in use, would end the process. The pool replaces it.
+    this.#pool.on('error', () => {})
+    this.#pool.on('connect', (client) => void client.on('error', () => {}))
+  }
+
+  async all<T>(query: Sql, row?: RowSchema<T>): Promise<T[]> {
+    return parseRows((await this.#single(query)).rows, row)
+  }
+
+  async get<T>(query: Sql, row?: RowSchema<T>): Promise<T | undefined> {
+    return parseRows((await this.#single(query)).rows.slice(0, 1), row)[0]
+  }
+
+  async run(query: Sql): Promise<{ changes: number }> {
+    return { changes: (await this.#single(query)).count }
+  }
+
+  async atomic(statements: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
+    const [result] = (await this.commit([statements])) as [UnitResult]
+    if (result.ok) return result
+    if (result.error !== null) throw result.error
+    return { ok: false, index: result.index }
+  }
+
+  async commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
+    try {
+      return await this.#commit(units)
+    } catch (error) {
+      // Two groups that touch the same rows in different orders; a unit alone keeps its own order.
+      if (!isConflict(error)) throw error
+      const results: UnitResult[] = []
+      for (const unit of units) results.push(...(await this.#repeatedly(() => this.#commit([unit]))))
+      return results
+    }
+  }
+
+  tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
+    return this.#repeatedly(() =>
+      this.#withClient((session) => transaction(session, 'BEGIN ISOLATION LEVEL SERIALIZABLE', fn)),
+    )
+  }
+
+  async ping(): Promise<void> {
+    await this.#single({ text: 'SELECT 1', params: [] })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.end()
+    return this.#closing
+  }
+
+  #commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
+    return this.#withClient((session) => commitUnits(session, units, 'BEGIN', isPostgresFault))
+  }
+
+  async #repeatedly<T>(fn: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await fn()
+      } catch (error) {
+        if (!isConflict(error) || attempt === CONFLICT_ATTEMPTS) throw error
+      }
+      await this.#clock.sleep(CONFLICT_WAIT_MS * attempt)
+    }
+  }
+
+  #single(query: Sql): Promise<Rows> {
+    return this.#repeatedly(() => this.#withClient((session) => session.query(query)))
+  }
+
+  async #withClient<T>(fn: (session: Session) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient
+    try {
+      client = await this.#pool.connect()
+    } catch (error) {
+      throw postgresError(error)
+    }
+    const session = new ClientSession(client, this.#names)
+    try {
+      return await fn(session)
+    } catch (error) {
+      throw session.failure === null ? error : postgresError(error)
+    } finally {
+      client.release(session.lost)
+    }
+  }
+}
+
+class ClientSession implements Session {
+  readonly dialect = 'postgresql'
+  readonly #client: pg.PoolClient
+  readonly #names: StatementNames
+  /** The last error of the server or the connection. */
+  failure: unknown = null
+  lost = false
+
+  constructor(client: pg.PoolClient, names: StatementNames) {
+    this.#client = client
+    this.#names = names
+  }
+
+  async query(query: Sql): Promise<Rows> {
+    const { rows, rowCount } = await this.#send(this.#names.config(query))
+    return { rows, count: rowCount ?? 0 }
+  }
+
+  async command(text: string): Promise<void> {
+    const { command } = await this.#send({ text })
+    // What COMMIT answers when a statement had failed.
+    if (text === 'COMMIT' && command === 'ROLLBACK') throw new Error('PostgreSQL rolled the transaction back.')
+  }
+
+  async #send(config: pg.QueryConfig): Promise<pg.QueryResult> {
+    try {
+      const result: pg.QueryResult | pg.QueryResult[] = await this.#client.query(config)
+      // Several statements in one text answer with a list.
+      return Array.isArray(result) ? { ...result[0], rows: [], rowCount: 0 } : result
+    } catch (error) {
+      this.failure = error
+      this.lost ||= isConnectionLost(error)
+      if (isStalePlan(error)) this.#names.renew()
+      throw error
+    }
+  }
+}
+
+/** bool as 0 or 1, int8 and numeric as numbers: the same as SQLite answers. */
+const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
+  16: (text) => (text === 't' ? 1 : 0),
+  20: Number,
+  1700: Number,
+}
+
+function address(url: string): { connectionString: string; pooled: boolean } {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    throw new Error('GATEWAY_DATABASE_URL cannot be read: percent-encode special characters in user and password.')
+  }
+  const pooler = parsed.searchParams.get('pooler')
+  if (pooler !== null && pooler !== 'transaction')
+    throw new Error('GATEWAY_DATABASE_URL: `pooler` may be `transaction`, or be left out.')
+  if (pooler === null) return { connectionString: url, pooled: false }
+  parsed.searchParams.delete('pooler')
+  return { connectionString: parsed.toString(), pooled: true }
+}

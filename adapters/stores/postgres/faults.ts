@@ -1,0 +1,50 @@
+// PostgreSQL's and the socket's errors: which mean that the server cannot be used now, and which that a transaction
+// met another one and may be tried again.
+import { storageUnavailable } from '../../../core/db/storage-fault.ts'
+
+/** Classes: connection, resources, operator intervention, system; and a server that is a read-only standby. */
+const FAULT = /^(08|53|57P|58|XX)|^(25006|57014)$/
+const CONFLICT = /^(40001|40P01)$/
+
+/** Nothing has been done, and doing it again may succeed. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICT.test(sqlState(error) ?? '') || isStalePlan(error)
+}
+
+/** A named statement was prepared before its table was changed. */
+export function isStalePlan(error: unknown): boolean {
+  return sqlState(error) === '0A000' && /cached plan/.test((error as Error).message)
+}
+
+/** True when the transaction as a whole has failed, as opposed to a wrong statement or a constraint. */
+export function isPostgresFault(error: unknown): boolean {
+  const state = sqlState(error)
+  // Without a state it did not come from the server: the connection is gone or timed out.
+  return state === null || FAULT.test(state) || isConflict(error)
+}
+
+/** True when the connection must not go back into the pool. */
+export function isConnectionLost(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === null || /^(08|57P)/.test(state)
+}
+
+/** The error to throw: a fault as 503 `storage_unavailable`, anything else as it is. */
+export function postgresError(error: unknown): unknown {
+  if (isConflict(error) || !isPostgresFault(error)) return error
+  const state = sqlState(error)
+  const what =
+    state === '57014'
+      ? 'PostgreSQL stopped a statement that took too long.'
+      : state === '25006'
+        ? 'PostgreSQL is read-only; point GATEWAY_DATABASE_URL to the primary server.'
+        : state?.startsWith('53')
+          ? 'PostgreSQL is out of disk, memory or connections.'
+          : 'PostgreSQL cannot be reached, or closed the connection.'
+  return storageUnavailable(what, error)
+}
+
+function sqlState(error: unknown): string | null {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code) ? code : null
+}

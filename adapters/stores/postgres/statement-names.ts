@@ -1,0 +1,42 @@
+// Names for prepared statements: each connection parses a text once. Texts beyond the first few hundred (filters that are
+// put together from pieces) go unnamed, because PostgreSQL keeps a named one for as long as the connection lives.
+import { createHash } from 'node:crypto'
+import type { QueryConfig } from 'pg'
+import type { Sql } from '../../../core/types/db.ts'
+import { numbered } from './placeholders.ts'
+
+const NAMED = 300
+const KEPT_TEXTS = 1000
+
+export class StatementNames {
+  readonly #enabled: boolean
+  readonly #known = new Map<string, { text: string; name?: string }>()
+  #named = 0
+  #round = 0
+
+  constructor(enabled: boolean) {
+    this.#enabled = enabled
+  }
+
+  config(query: Sql): QueryConfig {
+    // Without values: the simple protocol, which takes several statements.
+    if (query.params.length === 0) return { text: query.text }
+    let known = this.#known.get(query.text)
+    if (known === undefined) {
+      known = { text: numbered(query.text) }
+      if (this.#enabled && this.#named < NAMED) {
+        this.#named++
+        known.name = `g${this.#round}_${createHash('sha256').update(known.text).digest('hex').slice(0, 32)}`
+      }
+      if (this.#known.size < KEPT_TEXTS) this.#known.set(query.text, known)
+    }
+    return { ...known, values: query.params as unknown[] }
+  }
+
+  /** New names for all: what was prepared is out of date. */
+  renew(): void {
+    this.#round++
+    this.#named = 0
+    this.#known.clear()
+  }
+}

@@ -1,0 +1,86 @@
+// Counters shared over Redis: a script a verb, one round trip each, atomic, on the server's own time.
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Clock, Counters } from '../../core/types/ports.ts'
+import { TAKE_TOKENS } from './lua/bucket.ts'
+import { ACQUIRE, RENEW } from './lua/lease.ts'
+import { ONCE } from './lua/once.ts'
+import { DEBIT, TAKE_WINDOW } from './lua/window.ts'
+import type { RedisLink } from './redis-client.ts'
+
+export interface RedisCountersOptions {
+  link: RedisLink
+  /** Paces the renewal of leases. */
+  clock: Clock
+  /** Epoch ms instead of the server's time: for tests. */
+  now?: () => number
+}
+
+/** Each verb rejects when Redis does; fallbackCounters decides what that means. */
+export function redisCounters({ link, clock, now }: RedisCountersOptions): Counters {
+  const { prefix } = link
+  const scripts = defineScripts(link.redis)
+  const time = (): string => (now === undefined ? '' : String(Math.floor(now())))
+  const process = randomUUID()
+  let leases = 0
+
+  return {
+    async take(key, { perMinute, burst }, cost = 1) {
+      const wait = await (burst === undefined
+        ? scripts.gwTakeWindow(`${prefix}window:${key}`, time(), MINUTE, perMinute, cost)
+        : scripts.gwTakeTokens(`${prefix}bucket:${key}`, time(), perMinute, burst, cost))
+      return { ok: wait === 0, retryAfterMs: wait, degraded: false }
+    },
+    async debit(key, amount, windowMs) {
+      return { total: await scripts.gwDebit(`${prefix}window:${key}`, time(), windowMs, amount), degraded: false }
+    },
+    async acquire(key, max, leaseMs) {
+      const slots = `${prefix}slots:${key}`
+      const lease = `${process}:${++leases}`
+      const release = (): void => void link.redis.zrem(slots, lease).catch(() => {})
+      let held: number
+      try {
+        held = await scripts.gwAcquire(slots, time(), leaseMs, lease, max)
+      } catch (error) {
+        // The answer may be late, not lost: the slot must not stay taken for a whole lease.
+        release()
+        throw error
+      }
+      if (held === 0) return { ok: false, degraded: false, release: () => {} }
+      const renewal = clock.every(leaseMs / 3, () => void scripts.gwRenew(slots, time(), leaseMs, lease).catch(() => {}))
+      let released = false
+      return {
+        ok: true,
+        degraded: false,
+        release() {
+          if (released) return
+          released = true
+          renewal.cancel()
+          release()
+        },
+      }
+    },
+    async once(key, ttlMs) {
+      return (await scripts.gwOnce(`${prefix}once:${key}`, time(), Math.max(1, Math.ceil(ttlMs)))) === 1
+    },
+  }
+}
+
+const MINUTE = 60_000
+
+type Script = (key: string, ...args: (string | number)[]) => Promise<number>
+type Scripts = Record<'gwTakeWindow' | 'gwTakeTokens' | 'gwDebit' | 'gwAcquire' | 'gwRenew' | 'gwOnce', Script>
+
+/** The client sends a script's text once a connection and its hash from then on. */
+function defineScripts(redis: Redis): Scripts {
+  const texts: Record<keyof Scripts, string> = {
+    gwTakeWindow: TAKE_WINDOW,
+    gwTakeTokens: TAKE_TOKENS,
+    gwDebit: DEBIT,
+    gwAcquire: ACQUIRE,
+    gwRenew: RENEW,
+    gwOnce: ONCE,
+  }
+  for (const [name, lua] of Object.entries(texts)) redis.defineCommand(name, { lua, numberOfKeys: 1 })
+  return redis as unknown as Scripts
+}

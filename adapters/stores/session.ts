@@ -1,0 +1,183 @@
+// Transactions over one connection, the same on every engine: the Db handed to `tx`, and a unit of a group commit.
+import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
+import { Gate } from './gate.ts'
+
+export interface Rows {
+  rows: Record<string, unknown>[]
+  /** Rows changed, or returned by a statement that changes nothing. */
+  count: number
+}
+
+/** One connection, its statements in order. */
+export interface Session {
+  readonly dialect: Db['dialect']
+  query(query: Sql): Promise<Rows>
+  /** Transaction control: constant text only. */
+  command(text: string): Promise<void>
+}
+
+/** `begin` … COMMIT around `fn`; ROLLBACK when it rejects or swallowed the failure of a statement. */
+export function transaction<T>(session: Session, begin: string, fn: (db: Db) => Promise<T>): Promise<T> {
+  return scope(session, { open: begin, close: ['COMMIT'], undo: ['ROLLBACK'] }, 1, fn)
+}
+
+/** Statements up to the first that changed another number of rows than it expects; undoing is the caller's. */
+export async function runUnit(session: Session, unit: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
+  for (let index = 0; index < unit.length; index++) {
+    const { sql, expect } = unit[index] as Statement
+    const { count } = await session.query(sql)
+    if (expect !== undefined && count !== expect) return { ok: false, index }
+  }
+  return { ok: true }
+}
+
+/**
+ * All units in one transaction, a savepoint each. A statement's error refuses its unit, unless `fatal` says that the
+ * transaction cannot go on: then it is rolled back and the error thrown.
+ */
+export async function commitUnits(
+  session: Session,
+  units: readonly (readonly Statement[])[],
+  begin: string,
+  fatal: (error: unknown) => boolean,
+): Promise<UnitResult[]> {
+  await session.command(begin)
+  try {
+    const results: UnitResult[] = []
+    for (const unit of units) results.push(await savedUnit(session, unit, fatal))
+    await session.command('COMMIT')
+    return results
+  } catch (error) {
+    await session.command('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+async function savedUnit(session: Session, unit: readonly Statement[], fatal: (error: unknown) => boolean): Promise<UnitResult> {
+  await session.command('SAVEPOINT unit')
+  let index = 0
+  let refused: Error | null = null
+  try {
+    for (; index < unit.length; index++) {
+      const { sql, expect } = unit[index] as Statement
+      const { count } = await session.query(sql)
+      if (expect !== undefined && count !== expect) break
+    }
+  } catch (error) {
+    if (fatal(error)) throw error
+    refused = error as Error
+  }
+  if (index < unit.length) await session.command('ROLLBACK TO SAVEPOINT unit')
+  await session.command('RELEASE SAVEPOINT unit')
+  return index < unit.length ? { ok: false, index, error: refused } : { ok: true }
+}
+
+interface Scope {
+  open: string
+  close: readonly string[]
+  undo: readonly string[]
+}
+
+async function scope<T>(session: Session, words: Scope, depth: number, fn: (db: Db) => Promise<T>): Promise<T> {
+  await session.command(words.open)
+  const db = new TransactionDb(session, depth)
+  try {
+    const result = await fn(db)
+    db.finish()
+    for (const command of words.close) await session.command(command)
+    return result
+  } catch (error) {
+    db.abandon()
+    for (const command of words.undo) await session.command(command).catch(() => {})
+    throw error
+  }
+}
+
+/** After a statement has failed the rest is refused: PostgreSQL cannot go on either. */
+class TransactionDb implements Db {
+  readonly dialect: Db['dialect']
+  readonly #session: Session
+  readonly #depth: number
+  readonly #nested = new Gate()
+  #over = false
+  #failure: { error: unknown } | null = null
+
+  constructor(session: Session, depth: number) {
+    this.dialect = session.dialect
+    this.#session = session
+    this.#depth = depth
+  }
+
+  async all<T>(query: Sql, row?: RowSchema<T>): Promise<T[]> {
+    return parseRows((await this.#query(query)).rows, row)
+  }
+
+  async get<T>(query: Sql, row?: RowSchema<T>): Promise<T | undefined> {
+    return parseRows((await this.#query(query)).rows.slice(0, 1), row)[0]
+  }
+
+  async run(query: Sql): Promise<{ changes: number }> {
+    return { changes: (await this.#query(query)).count }
+  }
+
+  async atomic(statements: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
+    let refused: AtomicResult = { ok: true }
+    try {
+      await this.#savepoint(async () => {
+        refused = await runUnit(this.#session, statements)
+        if (!refused.ok) throw REFUSED
+      })
+    } catch (error) {
+      if (error !== REFUSED) throw error
+    }
+    return refused
+  }
+
+  tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
+    return this.#savepoint(fn)
+  }
+
+  finish(): void {
+    this.#over = true
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  abandon(): void {
+    this.#over = true
+  }
+
+  async #query(query: Sql): Promise<Rows> {
+    this.#check()
+    try {
+      return await this.#session.query(query)
+    } catch (error) {
+      this.#failure ??= { error }
+      throw error
+    }
+  }
+
+  #savepoint<T>(fn: (db: Db) => Promise<T>): Promise<T> {
+    // Savepoints are a stack: two at a time would undo each other.
+    return this.#nested.hold(() => {
+      this.#check()
+      const name = `level_${this.#depth}`
+      const release = `RELEASE SAVEPOINT ${name}`
+      const words = { open: `SAVEPOINT ${name}`, close: [release], undo: [`ROLLBACK TO SAVEPOINT ${name}`, release] }
+      return scope(this.#session, words, this.#depth + 1, fn)
+    })
+  }
+
+  #check(): void {
+    if (this.#over) throw new Error('This transaction is over: await every statement inside the function given to db.tx().')
+    if (this.#failure !== null)
+      throw new Error('A statement of this transaction has failed, and only rolling back is left.', {
+        cause: this.#failure.error,
+      })
+  }
+}
+
+const REFUSED = Symbol('refused')
+
+export function parseRows<T>(rows: unknown[], schema: RowSchema<T> | undefined): T[] {
+  return schema === undefined ? (rows as T[]) : rows.map((row) => schema.parse(row))
+}

@@ -1,0 +1,171 @@
+// Units on disk while the database is away: JSON lines in numbered segments, each append fsync'ed before it resolves.
+// A segment is renamed before it is read, so that a process which still writes to it notices and writes again elsewhere:
+// a unit may come back twice, never not at all.
+import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Spool, SpooledUnit } from '../../core/types/db.ts'
+import { Gate } from './gate.ts'
+
+/** Given up when the disk is full, so that the ledger still finds room (RELIABILITY 2.2, row 48). */
+const RESERVE_BYTES = 8 * 1024 * 1024
+
+/** Units handed over at a time. */
+const BATCH = 100
+
+interface Segment {
+  path: string
+  file: FileHandle
+  size: number
+}
+
+/** @param dir created 0700 when missing. @param reserveBytes default 8 MiB; 0: none. */
+export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): Spool {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const reserve = join(dir, 'reserve')
+  const gate = new Gate()
+  let segment: Segment | null = null
+
+  keepReserve(reserve, reserveBytes)
+
+  const finishSegment = async () => {
+    await segment?.file.close()
+    segment = null
+  }
+
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    for (;;) {
+      segment ??= await newSegment(dir)
+      try {
+        await segment.file.write(bytes, 0, bytes.length, segment.size)
+        await segment.file.datasync()
+      } catch (error) {
+        // A torn line may only be the last of its segment.
+        const torn = segment
+        await torn.file.truncate(torn.size).catch(() => {})
+        await finishSegment()
+        throw error
+      }
+      segment.size += bytes.length
+      if (await isStill(segment)) return
+      await finishSegment()
+    }
+  }
+
+  return {
+    append: (units) =>
+      gate.hold(async () => {
+        const bytes = new TextEncoder().encode(units.map((unit) => `${encode(unit)}\n`).join(''))
+        try {
+          await write(bytes)
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !existsSync(reserve)) throw error
+          await rm(reserve)
+          await write(bytes)
+        }
+      }),
+
+    drain: (apply) =>
+      gate.hold(async () => {
+        await finishSegment()
+        let count = 0
+        for (const name of readdirSync(dir).filter((entry) => /^\d+\.(jsonl|draining)$/.test(entry)).sort(byNumber)) {
+          const path = join(dir, name.replace('.jsonl', '.draining'))
+          if (name.endsWith('.jsonl')) await rename(join(dir, name), path)
+          const { units, damaged } = parse(await readFile(path, 'utf8'))
+          for (let i = 0; i < units.length; i += BATCH) await apply(units.slice(i, i + BATCH))
+          count += units.length
+          if (damaged) await rename(path, path.replace('.draining', '.damaged'))
+          else await rm(path)
+        }
+        keepReserve(reserve, reserveBytes)
+        return count
+      }),
+  }
+}
+
+async function newSegment(dir: string): Promise<Segment> {
+  const last = Math.max(0, ...readdirSync(dir).map((name) => Number.parseInt(name, 10) || 0))
+  for (let number = last + 1; ; number++) {
+    const path = join(dir, `${String(number).padStart(12, '0')}.jsonl`)
+    try {
+      const file = await open(path, 'wx', 0o600)
+      syncDirectory(dir)
+      return { path, file, size: 0 }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
+
+/** False when another process has taken the segment to replay it. */
+async function isStill(segment: Segment): Promise<boolean> {
+  try {
+    return (await stat(segment.path)).ino === (await segment.file.stat()).ino
+  } catch {
+    return false
+  }
+}
+
+function syncDirectory(dir: string): void {
+  const handle = openSync(dir, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function keepReserve(path: string, bytes: number): void {
+  if (bytes === 0 || existsSync(path)) return
+  const handle = openSync(path, 'w', 0o600)
+  try {
+    // Written, not only sized: a sparse file holds no room.
+    writeSync(handle, new Uint8Array(bytes))
+  } catch {
+    ftruncateSync(handle, 0)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+const byNumber = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10)
+
+function encode(unit: SpooledUnit): string {
+  return JSON.stringify(
+    unit.map(({ sql, expect }) => ({
+      text: sql.text,
+      params: sql.params.map((param) => (param instanceof Uint8Array ? { base64: Buffer.from(param).toString('base64') } : param)),
+      expect,
+    })),
+  )
+}
+
+interface Line {
+  text: string
+  params: unknown[]
+  expect?: number
+}
+
+/** The last line of a segment may be torn: it was never acknowledged. */
+function parse(text: string): { units: SpooledUnit[]; damaged: boolean } {
+  const units: SpooledUnit[] = []
+  let damaged = false
+  const lines = text.split('\n')
+  lines.forEach((line, i) => {
+    if (line === '') return
+    try {
+      units.push((JSON.parse(line) as Line[]).map(decode))
+    } catch {
+      damaged ||= i < lines.length - 1
+    }
+  })
+  return { units, damaged }
+}
+
+function decode({ text, params, expect }: Line): SpooledUnit[number] {
+  const values = params.map((param) =>
+    typeof param === 'object' && param !== null ? Buffer.from((param as { base64: string }).base64, 'base64') : param,
+  )
+  return { sql: { text, params: values }, expect }
+}

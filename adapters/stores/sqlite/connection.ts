@@ -1,0 +1,73 @@
+// One better-sqlite3 connection with its prepared statements, kept by text.
+import Sqlite from 'better-sqlite3'
+import type { Sql } from '../../../core/types/db.ts'
+import type { Rows } from '../session.ts'
+
+const KEPT_STATEMENTS = 500
+
+export class SqliteConnection {
+  readonly #db: Sqlite.Database
+  readonly #statements = new Map<string, Sqlite.Statement>()
+
+  /** @param waitMs how long SQLite itself waits, blocking, for another process. */
+  constructor(path: string, waitMs: number) {
+    this.#db = new Sqlite(path, { timeout: waitMs })
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.inTransaction
+  }
+
+  pragma(text: string): unknown {
+    return this.#db.pragma(text, { simple: true })
+  }
+
+  isRead(text: string): boolean {
+    const statement = this.#prepare(text)
+    return statement.readonly && statement.reader
+  }
+
+  query(query: Sql): Rows {
+    const statement = this.#prepared(query)
+    if (statement === null) return { rows: [], count: 0 }
+    if (!statement.reader) return { rows: [], count: statement.run(...query.params).changes }
+    const rows = statement.all(...query.params) as Record<string, unknown>[]
+    return { rows, count: rows.length }
+  }
+
+  get(query: Sql): unknown {
+    return this.#prepare(query.text).get(...query.params)
+  }
+
+  command(text: string): void {
+    this.#prepare(text).run()
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  /** Null when the text held several statements, which have run. */
+  #prepared(query: Sql): Sqlite.Statement | null {
+    try {
+      return this.#prepare(query.text)
+    } catch (error) {
+      if (!(error instanceof RangeError) || query.params.length > 0) throw error
+      this.#db.exec(query.text)
+      return null
+    }
+  }
+
+  #prepare(text: string): Sqlite.Statement {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      statement = this.#db.prepare(text)
+      if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value as string)
+    } else {
+      this.#statements.delete(text)
+    }
+    this.#statements.set(text, statement)
+    return statement
+  }
+}

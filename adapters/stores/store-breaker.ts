@@ -1,0 +1,71 @@
+// Keeps a slow store from slowing every request: three errors in a row and it is left alone for five seconds,
+// then one call probes it.
+import type { Clock } from '../../core/types/ports.ts'
+
+export interface StoreBreaker {
+  readonly down: boolean
+  /** Null while down: `operation` was not called. */
+  attempt<T>(operation: () => Promise<T>): Promise<T> | null
+}
+
+export interface StoreBreakerOptions {
+  clock: Clock
+  /** Called when it goes down, not when a probe fails again. */
+  onDown?: () => void
+  onUp?: () => void
+  /** Default 3. */
+  errors?: number
+  /** Default 5,000. */
+  downMs?: number
+}
+
+export function storeBreaker({ clock, onDown, onUp, errors = 3, downMs = 5000 }: StoreBreakerOptions): StoreBreaker {
+  let failed = 0
+  let down = false
+  let probing = false
+  let retryAt = 0
+
+  const fails = (probe: boolean): void => {
+    if (probe) {
+      probing = false
+      retryAt = clock.monotonic() + downMs
+      return
+    }
+    // Calls that were under way when it went down say nothing new.
+    if (down) return
+    failed++
+    if (failed < errors) return
+    down = true
+    retryAt = clock.monotonic() + downMs
+    onDown?.()
+  }
+  const succeeds = (probe: boolean): void => {
+    if (probe) {
+      probing = false
+      down = false
+      onUp?.()
+    }
+    if (!down) failed = 0
+  }
+
+  return {
+    get down() {
+      return down
+    },
+    attempt(operation) {
+      if (down && (probing || clock.monotonic() < retryAt)) return null
+      const probe = down
+      probing = probe
+      return operation().then(
+        (value) => {
+          succeeds(probe)
+          return value
+        },
+        (error: unknown) => {
+          fails(probe)
+          throw error
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,35 @@
+// AES-256-GCM with a random 96-bit nonce, as text: `<nonce>.<ciphertext and tag>`, base64url.
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
+
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** `bound` is not in the text: only who says the same can open it. */
+export function encrypt(key: KeyObject | Uint8Array, plain: string | Uint8Array, bound: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(bound))
+  const sealed = Buffer.concat([cipher.update(Buffer.from(plain as Uint8Array)), cipher.final(), cipher.getAuthTag()])
+  return `${nonce.toString('base64url')}.${sealed.toString('base64url')}`
+}
+
+/** Null when the text was altered in any bit, or key or `bound` are not those it was encrypted with. */
+export function decrypt(key: KeyObject | Uint8Array, text: string, bound: string): Buffer | null {
+  const [nonce, sealed, ...rest] = text.split('.').map(canonical)
+  if (!nonce || !sealed || rest.length > 0 || nonce.length !== NONCE_BYTES || sealed.length < TAG_BYTES) return null
+  const end = sealed.length - TAG_BYTES
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(bound))
+    .setAuthTag(sealed.subarray(end))
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(0, end)), decipher.final()])
+  } catch {
+    return null
+  }
+}
+
+/** Node reads base64 generously; here one value has one spelling. */
+function canonical(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : null
+}

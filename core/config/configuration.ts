@@ -1,0 +1,51 @@
+// What the file declares, checked and with its secrets resolved: the service `configuration`.
+import { sameOptions } from '../plugins/define.ts'
+import type { ProviderTable } from '../providers.ts'
+import type { Ports } from '../types/gateway.ts'
+import type { Provider } from '../types/provider.ts'
+import { type ConfiguredConnection, configuredConnections } from './connections.ts'
+import type { GatewayConfig } from './define.ts'
+import { resolveSecret, type SecretRef, type SecretSources } from './secret.ts'
+
+/** A new object after a reload that changed something. */
+export interface Configuration {
+  readonly connections: readonly ConfiguredConnection[]
+  /** Provider alias → id. */
+  providerId(idOrAlias: string): string
+  /** By id or alias; an id that is not in the registry is a custom provider. */
+  provider(idOrAlias: string): Provider
+  known(idOrAlias: string): boolean
+  /** The registry, sorted by id. */
+  readonly providers: readonly Provider[]
+  /** Sections whose rows only the file may make. */
+  readonly exclusive: readonly string[]
+  /** The value behind a reference of the file. @throws Error naming `where` and what is not set. */
+  secret(value: string | SecretRef, where: string): string
+}
+
+/** @throws Error naming the entry of the file that is wrong. */
+export function configurationOf(
+  config: GatewayConfig,
+  providers: ProviderTable,
+  ports: Pick<Ports, 'env' | 'readFile'>,
+  previous: Configuration | null,
+): Configuration {
+  const sources: SecretSources = { env: ports.env ?? {}, readFile: ports.readFile ?? (() => null) }
+  const connections = configuredConnections(config, providers, sources)
+  const exclusive = config.exclusive ?? []
+  const unchanged =
+    previous !== null &&
+    sameOptions(previous.connections, connections) &&
+    sameOptions(previous.exclusive, exclusive) &&
+    sameOptions(previous.providers, providers.all)
+  if (unchanged) return previous
+  return {
+    connections,
+    exclusive,
+    providers: providers.all,
+    known: providers.known,
+    provider: providers.find,
+    secret: (value, where) => resolveSecret(value, sources, where),
+    providerId: (id) => (providers.known(id) ? providers.find(id).id : id),
+  }
+}

@@ -1,0 +1,27 @@
+// What the file owns, the API may not touch (ARCHITECTURE C.5).
+import { GatewayError } from '../errors/gateway-error.ts'
+
+interface Owned {
+  managedBy: 'config' | 'api'
+  configKey: string | null
+}
+
+/** @throws GatewayError 409 naming the entry of the file. */
+export function refuseOwnedByFile(section: string, row: Owned): void {
+  if (row.managedBy !== 'config') return
+  throw conflict(
+    `This is declared in gateway.config.ts as \`${section}.${row.configKey}\`: change it there.`,
+    'managed_by_config',
+  )
+}
+
+/** @throws GatewayError 409 when the file says that only it may make rows of this section. */
+export function refuseExclusive(section: string, exclusive: readonly string[]): void {
+  if (exclusive.includes(section))
+    throw conflict(`gateway.config.ts says \`exclusive: ['${section}']\`: declare it there.`, 'managed_by_config')
+}
+
+/** 409: the state of things forbids it. */
+export function conflict(message: string, code: string): GatewayError {
+  return new GatewayError(message, { status: 409, type: 'invalid_request_error', code })
+}

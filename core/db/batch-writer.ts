@@ -1,0 +1,129 @@
+// Write-behind for what may be lost: logs, bodies, live events. Rows are collected and written in batches; under pressure
+// or when the store fails rows are dropped and counted, never waited for.
+import type { Clock, Logger, Timer } from '../types/ports.ts'
+
+export interface BatchWriterOptions<T> {
+  /** One batch at a time, in order. A batch whose write rejects is tried once more, then dropped. */
+  write(rows: T[]): Promise<void>
+  clock: Clock
+  log: Logger
+  /** For the log: "request log". */
+  name: string
+  /** A batch goes out after this long, ms; default 50. */
+  maxWaitMs?: number
+  /** … or at this many rows; default 200. */
+  maxRows?: number
+  /** … or this many bytes; default 4 MiB. */
+  maxBytes?: number
+  /** More rows than this in memory are dropped; default 10,000. */
+  maxQueuedRows?: number
+  /** More bytes than this in memory are dropped; default 32 MiB. */
+  maxQueuedBytes?: number
+}
+
+interface Queued<T> {
+  row: T
+  bytes: number
+}
+
+const RETRY_MS = 1000
+
+export class BatchWriter<T> {
+  readonly #options: Required<BatchWriterOptions<T>>
+  #queue: Queued<T>[] = []
+  #bytes = 0
+  #dropped = 0
+  #timer: Timer | null = null
+  #running: Promise<void> | null = null
+  #failing = false
+  #closed = false
+
+  constructor(options: BatchWriterOptions<T>) {
+    const bounds = { maxWaitMs: 50, maxRows: 200, maxBytes: 4 << 20, maxQueuedRows: 10_000, maxQueuedBytes: 32 << 20 }
+    this.#options = { ...bounds, ...options }
+  }
+
+  /** Rows that wait. */
+  get depth(): number {
+    return this.#queue.length
+  }
+
+  /** Rows lost since the start. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  /** @param bytes an estimate of what the row takes. Returns false when it was dropped. */
+  push(row: T, bytes = 0): boolean {
+    const { maxRows, maxBytes, maxQueuedRows, maxQueuedBytes, maxWaitMs, clock } = this.#options
+    if (this.#closed || this.#queue.length >= maxQueuedRows || this.#bytes + bytes > maxQueuedBytes) {
+      this.#dropped++
+      return false
+    }
+    this.#queue.push({ row, bytes })
+    this.#bytes += bytes
+    if (this.#queue.length >= maxRows || this.#bytes >= maxBytes) this.#start()
+    else this.#timer ??= clock.timer(maxWaitMs, () => this.#start(), true)
+    return true
+  }
+
+  /** Resolves when everything pushed so far is written or dropped. */
+  async flush(): Promise<void> {
+    do {
+      this.#start()
+      await this.#running
+    } while (this.#queue.length > 0)
+  }
+
+  /** Flushes; what is pushed afterwards is dropped. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.flush()
+  }
+
+  #start(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+    if (this.#queue.length > 0)
+      this.#running ??= this.#run().finally(() => {
+        this.#running = null
+      })
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) await this.#write(this.#take())
+  }
+
+  #take(): T[] {
+    const { maxRows, maxBytes } = this.#options
+    let bytes = 0
+    let count = 0
+    for (const queued of this.#queue) {
+      if (count === maxRows || (count > 0 && bytes + queued.bytes > maxBytes)) break
+      bytes += queued.bytes
+      count++
+    }
+    this.#bytes -= bytes
+    return this.#queue.splice(0, count).map((queued) => queued.row)
+  }
+
+  async #write(rows: T[]): Promise<void> {
+    const { write, clock, log, name } = this.#options
+    try {
+      try {
+        await write(rows)
+      } catch (error) {
+        // Once per outage; closing does not wait either.
+        if (this.#failing || this.#closed) throw error
+        await clock.sleep(RETRY_MS)
+        await write(rows)
+      }
+      if (this.#failing) log.info(`The ${name} is written again; ${this.#dropped} rows were lost so far.`)
+      this.#failing = false
+    } catch (error) {
+      if (!this.#failing) log.warn(`The ${name} cannot be written; its rows are dropped until it can.`, { error })
+      this.#failing = true
+      this.#dropped += rows.length
+    }
+  }
+}

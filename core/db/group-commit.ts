@@ -1,0 +1,153 @@
+// Many requests' writes in few transactions, without a timer: what was queued in one turn of the event loop is committed
+// together, and on a slow engine also what was queued while the last commit was under way. A unit that is refused is rolled
+// back alone. When the database fails, units that must not be lost go to a spool and come back from it later.
+import type { Database, Spool, SpooledUnit, Statement, UnitResult } from '../types/db.ts'
+import type { Clock, Logger } from '../types/ports.ts'
+import { isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
+
+export interface AddOptions {
+  /** Kept in the spool when the database fails; without it `add` rejects with 503 `storage_unavailable`. */
+  spoolable?: boolean
+}
+
+interface Queued {
+  statements: readonly Statement[]
+  spoolable: boolean
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** Bounds how long one commit blocks the event loop on SQLite. */
+const MAX_UNITS = 200
+/** Beyond it the database is as good as gone. */
+const MAX_QUEUED = 10_000
+/** Between the attempts of one transaction, ms; none while the outage is known. */
+const RETRY_MS: readonly number[] = [50, 250, 1000]
+
+export class GroupCommit {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #spool: Spool | null
+  readonly #queue: Queued[] = []
+  #running: Promise<void> | null = null
+  #outage = false
+  #spooled = 0
+
+  constructor(db: Database, clock: Clock, log: Logger, spool: Spool | null = null) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+    this.#spool = spool
+  }
+
+  /** Units that wait for a commit. */
+  get depth(): number {
+    return this.#queue.length
+  }
+
+  /** Units written to the spool since the start. */
+  get spooled(): number {
+    return this.#spooled
+  }
+
+  /**
+   * Resolves when the unit is on disk: committed, or spooled.
+   * Rejects with a statement's own `refuse()`, with its SQL error, or with GatewayError 503 `storage_unavailable`.
+   */
+  add(statements: readonly Statement[], options: AddOptions = {}): Promise<void> {
+    if (statements.length === 0) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const unit = { statements, spoolable: options.spoolable ?? false, resolve, reject }
+      if (this.#queue.length >= MAX_QUEUED) return void this.#giveUp([unit], storageUnavailable('it is too slow for the load.'))
+      this.#queue.push(unit)
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Resolves when nothing is queued or under way. */
+  async flush(): Promise<void> {
+    while (this.#running !== null) await this.#running
+  }
+
+  /** Applies what an earlier process or an outage left in the spool; returns the number of units. At boot, before any request. */
+  async recover(): Promise<number> {
+    if (this.#spool === null) return 0
+    const count = await this.#spool.drain((units) => this.#replay(units))
+    if (count > 0) this.#log.info(`Applied ${count} units of writes from the spool.`)
+    return count
+  }
+
+  async #run(): Promise<void> {
+    do {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      await this.#commit(this.#queue.splice(0, MAX_UNITS))
+    } while (this.#queue.length > 0)
+    this.#running = null
+  }
+
+  async #commit(units: readonly Queued[]): Promise<void> {
+    let results: UnitResult[]
+    try {
+      results = await this.#attempt(units)
+    } catch (error) {
+      await this.#giveUp(units, error)
+      return
+    }
+    units.forEach((unit, i) => {
+      const result = results[i] as UnitResult
+      if (result.ok) unit.resolve()
+      else unit.reject(result.error ?? refusal(unit.statements[result.index] as Statement))
+    })
+    if (this.#outage) await this.#recovered()
+  }
+
+  async #attempt(units: readonly Queued[]): Promise<UnitResult[]> {
+    const statements = units.map((unit) => unit.statements)
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#db.commit(statements)
+      } catch (error) {
+        const wait = RETRY_MS[attempt]
+        if (this.#outage || wait === undefined) throw error
+        await this.#clock.sleep(wait)
+      }
+    }
+  }
+
+  async #giveUp(units: readonly Queued[], error: unknown): Promise<void> {
+    if (!this.#outage) this.#log.error('Writes to the database fail; what must not be lost goes to the spool.', { error })
+    this.#outage = true
+    const failure = isStorageUnavailable(error) ? error : storageUnavailable('a transaction failed.', error)
+    const kept = this.#spool === null ? [] : units.filter((unit) => unit.spoolable)
+    for (const unit of units) if (!kept.includes(unit)) unit.reject(failure)
+    if (kept.length === 0) return
+    try {
+      await (this.#spool as Spool).append(kept.map((unit) => unit.statements))
+      this.#spooled += kept.length
+      for (const unit of kept) unit.resolve()
+    } catch (cause) {
+      this.#log.error(`${kept.length} units of writes are lost: neither the database nor the spool takes them.`, { error: cause })
+      for (const unit of kept) unit.reject(failure)
+    }
+  }
+
+  async #recovered(): Promise<void> {
+    this.#outage = false
+    this.#log.info('Writes to the database succeed again.')
+    try {
+      await this.recover()
+    } catch (error) {
+      this.#log.error('The spool could not be applied; it is tried again after the next outage or start.', { error })
+    }
+  }
+
+  async #replay(units: readonly SpooledUnit[]): Promise<void> {
+    for (const result of await this.#db.commit(units))
+      if (!result.ok) this.#log.warn('A unit of the spool was refused by the database.', { error: result.error })
+  }
+}
+
+function refusal(statement: Statement): Error {
+  return statement.refuse?.() ?? new Error(`A statement changed another number of rows than the ${statement.expect} it expects.`)
+}

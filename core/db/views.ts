@@ -1,0 +1,170 @@
+// Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
+// versions and reloads what changed. A value is never replaced by one that was read before a bump (RELIABILITY A9).
+import type { Database, Db, View } from '../types/db.ts'
+import type { Clock, Logger, Timer } from '../types/ports.ts'
+import { sql } from './sql.ts'
+import { storageUnavailable } from './storage-fault.ts'
+
+export interface ViewOptions {
+  /** How often other processes' changes are looked for, ms; default 1000. */
+  pollMs?: number
+}
+
+interface Entry {
+  readonly kind: string
+  readonly load: (db: Db) => Promise<unknown>
+  readonly watchers: ((value: unknown) => void)[]
+  current: unknown
+  /** Read before the rows of `current` were. */
+  version: number
+  loading: Promise<void> | null
+}
+
+export class ViewHub {
+  readonly #db: Database
+  readonly #log: Logger
+  readonly #poll: Timer
+  readonly #entries = new Map<View<unknown>, Entry>()
+  #polling: Promise<void> | null = null
+  #failing = false
+  #closed = false
+
+  constructor(db: Database, clock: Clock, log: Logger, options: ViewOptions = {}) {
+    this.#db = db
+    this.#log = log
+    this.#poll = clock.every(options.pollMs ?? 1000, () => void this.poll())
+  }
+
+  /**
+   * Loads, and follows from then on. Several views of one kind are reloaded together.
+   * @param load reads through the given db only; it may run at any time, never twice at once.
+   */
+  async view<T>(kind: string, load: (db: Db) => Promise<T>): Promise<View<T>> {
+    const entry: Entry = { kind, load, watchers: [], current: undefined, version: -1, loading: null }
+    const view: View<T> = {
+      get current() {
+        return entry.current as T
+      },
+      write: (change) => this.#write([kind], change),
+      watch: (fn) => void entry.watchers.push(fn as (value: unknown) => void),
+    }
+    this.#entries.set(view, entry)
+    try {
+      await this.#reach(entry, 0)
+    } catch (error) {
+      this.#entries.delete(view)
+      throw error
+    }
+    return view
+  }
+
+  /** One transaction that bumps the kinds of all these views. */
+  writeAll<R>(views: readonly View<unknown>[], change: (db: Db) => Promise<R>): Promise<R> {
+    const kinds = views.map((view) => {
+      const entry = this.#entries.get(view)
+      if (entry === undefined) throw new Error('writeAll() was given a view that this hub does not follow.')
+      return entry.kind
+    })
+    return this.#write(kinds, change)
+  }
+
+  /** Stops following; the last value stays. */
+  release(view: View<unknown>): void {
+    this.#entries.delete(view)
+  }
+
+  /** Looks for changes now; what the timer does. Never rejects. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#follow().finally(() => {
+      this.#polling = null
+    })
+    return this.#polling
+  }
+
+  /** Ends the polling; resolves when none runs. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#poll.cancel()
+    this.#entries.clear()
+    await this.#polling
+  }
+
+  async #write<R>(kinds: readonly string[], change: (db: Db) => Promise<R>): Promise<R> {
+    const versions = new Map<string, number>()
+    const result = await this.#db.tx(async (tx) => {
+      const result = await change(tx)
+      // In one order, or two writers of the same kinds would wait for each other.
+      for (const kind of [...new Set(kinds)].sort()) versions.set(kind, await bump(tx, kind))
+      return result
+    })
+    const concerned = [...this.#entries.values()].filter((entry) => versions.has(entry.kind))
+    try {
+      await Promise.all(concerned.map((entry) => this.#reach(entry, versions.get(entry.kind) as number)))
+    } catch (error) {
+      throw storageUnavailable('the change is saved but could not be read back; it takes effect when it can.', error)
+    }
+    return result
+  }
+
+  async #follow(): Promise<void> {
+    if (this.#entries.size === 0 || this.#closed) return
+    try {
+      const rows = await this.#db.all<{ kind: string; version: number }>(sql`SELECT kind, version FROM gateway_versions`)
+      const versions = new Map(rows.map((row) => [row.kind, row.version]))
+      const reloads = [...this.#entries.values()].map((entry) => this.#catchUp(entry, versions.get(entry.kind) ?? 0))
+      const failed = (await Promise.allSettled(reloads)).find((outcome) => outcome.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+      if (this.#failing) this.#log.info('Configuration in the database is followed again.')
+      this.#failing = false
+    } catch (error) {
+      if (!this.#failing && !this.#closed)
+        this.#log.warn('Configuration in the database cannot be followed; the last values stay in use.', { error })
+      this.#failing = true
+    }
+  }
+
+  async #catchUp(entry: Entry, version: number): Promise<void> {
+    // A restored backup counts from an older number.
+    if (version < entry.version && entry.loading === null) entry.version = -1
+    await this.#reach(entry, version)
+  }
+
+  /** Reloads until the value was read at `version` or later: a load that began before does not count. */
+  async #reach(entry: Entry, version: number): Promise<void> {
+    let reloaded = false
+    while (entry.version < version) {
+      const mine = entry.loading === null
+      entry.loading ??= this.#load(entry).finally(() => {
+        entry.loading = null
+      })
+      await entry.loading
+      reloaded ||= mine
+    }
+    if (reloaded) this.#tell(entry)
+  }
+
+  async #load(entry: Entry): Promise<void> {
+    const row = await this.#db.get<{ version: number }>(sql`SELECT version FROM gateway_versions WHERE kind = ${entry.kind}`)
+    const value = await entry.load(this.#db)
+    entry.version = row?.version ?? 0
+    entry.current = value
+  }
+
+  #tell(entry: Entry): void {
+    for (const watcher of entry.watchers) {
+      try {
+        watcher(entry.current)
+      } catch (error) {
+        this.#log.error(`A watcher of the view \`${entry.kind}\` failed.`, { error })
+      }
+    }
+  }
+}
+
+async function bump(tx: Db, kind: string): Promise<number> {
+  const row = await tx.get<{ version: number }>(
+    sql`INSERT INTO gateway_versions (kind, version) VALUES (${kind}, 1)
+        ON CONFLICT (kind) DO UPDATE SET version = gateway_versions.version + 1 RETURNING version`,
+  )
+  return (row as { version: number }).version
+}

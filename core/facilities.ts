@@ -1,0 +1,56 @@
+// What lives as long as the gateway, across generations: clock, log, metrics, events, stores, and the settings over them.
+import { createStorage, type Storage } from 'unstorage'
+import { memoryCounters } from './counters/memory.ts'
+import { GroupCommit } from './db/group-commit.ts'
+import { ViewHub } from './db/views.ts'
+import { EventBus } from './events/bus.ts'
+import { memoryDriver } from './kv/memory-driver.ts'
+import { systemClock } from './lib/clock.ts'
+import { jsonLog } from './lib/log.ts'
+import { createMetrics, type Metrics } from './metrics/registry.ts'
+import { SettingsRegistry } from './plugins/settings.ts'
+import type { Database } from './types/db.ts'
+import type { Ports } from './types/gateway.ts'
+import type { Clock, Counters, Logger, Vault } from './types/ports.ts'
+
+export interface LongLived {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly events: EventBus
+  readonly storage: Storage
+  readonly counters: Counters
+  readonly settings: SettingsRegistry
+  readonly db: Database | undefined
+  readonly vault: Vault | undefined
+  readonly views: ViewHub | undefined
+  readonly commits: GroupCommit | undefined
+  /** Last writes out, then the stores. */
+  close(): Promise<void>
+}
+
+export function longLived(ports: Ports): LongLived {
+  const clock = ports.clock ?? systemClock
+  const log = ports.log ?? jsonLog(clock)
+  const { db, vault } = ports
+  const views = db && new ViewHub(db, clock, log)
+  const commits = db && new GroupCommit(db, clock, log, ports.spool)
+  return {
+    clock,
+    log,
+    metrics: createMetrics(),
+    events: new EventBus(log, () => clock.now()),
+    storage: ports.storage ?? createStorage({ driver: memoryDriver({ clock }) }),
+    counters: ports.counters ?? memoryCounters(clock),
+    settings: new SettingsRegistry(log),
+    db,
+    vault,
+    views,
+    commits,
+    async close() {
+      views?.close()
+      await commits?.flush()
+      await ports.close?.()
+    },
+  }
+}

@@ -1,0 +1,140 @@
+// One call of a control-plane route, in the order of ARCHITECTURE C.4: profile → page guard → who calls → may they →
+// zod → handler → audit → answer. Nothing is read from the body before the caller is known.
+import type { ZodType } from 'zod'
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { AuditLog, OperatorService } from '../services.ts'
+import type { Operator } from '../types/operator.ts'
+import type { ApiRoute } from '../types/plugin.ts'
+import type { Peer } from '../types/ports.ts'
+import { jsonAnswer, jsonBody } from './json.ts'
+
+export interface ApiEnvironment {
+  readonly profile: 'local' | 'cloud'
+  /** Absent: the plane is open to local peers only (DECISIONS 7). */
+  readonly operators: OperatorService | undefined
+  readonly audit: AuditLog | undefined
+  /** Answers are held against their schema: tests. */
+  readonly strict: boolean
+}
+
+const RANK = { public: 0, member: 1, manage: 2, system: 3 } as const
+const OPEN: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }
+const NOBODY: Operator = { actor: 'anonymous', orgId: null, role: 'member', readOnly: true, auth: 'open' }
+
+export function roleOf(route: ApiRoute): NonNullable<ApiRoute['role']> {
+  return route.role ?? (route.method === 'GET' ? 'member' : 'manage')
+}
+
+/** @throws GatewayError 401, 403, 404, 400, or the handler's own. */
+export async function callRoute(
+  route: ApiRoute,
+  request: Request,
+  params: Record<string, string>,
+  peer: Peer,
+  environment: ApiEnvironment,
+): Promise<Response> {
+  const url = new URL(request.url)
+  if (route.profile !== undefined && route.profile !== environment.profile)
+    throw GatewayError.unknownUrl(request.method, url.pathname)
+  if (route.method !== 'GET') refuseOtherSites(request)
+  const operator = await operatorOf(route, request, peer, environment)
+  const target: { id: string | null; details: Record<string, unknown> } = { id: null, details: {} }
+  const call = {
+    params: pathParams(route.params, params),
+    query: parsed(route.query, Object.fromEntries(url.searchParams)),
+    body: route.body === undefined ? undefined : parsed(route.body, await jsonBody(request)),
+    operator,
+    orgId: operator.orgId,
+    peer,
+    request,
+    audited(id: string | number, details: Record<string, unknown> = {}) {
+      target.id = String(id)
+      target.details = details
+    },
+  }
+  const answer = await route.handler(call)
+  if (typeof route.audit === 'string') {
+    await environment.audit?.append({
+      orgId: operator.orgId,
+      actor: operator.actor,
+      action: route.audit,
+      target: target.id ?? params.id ?? idOf(answer),
+      details: { ...(call.body as object | undefined), ...target.details },
+      ip: peer.address,
+    })
+  }
+  if (answer instanceof Response) return answer
+  if (environment.strict && route.response) route.response.parse(answer)
+  return jsonAnswer(route.status ?? 200, answer)
+}
+
+async function operatorOf(route: ApiRoute, request: Request, peer: Peer, environment: ApiEnvironment): Promise<Operator> {
+  const role = roleOf(route)
+  if (role === 'public') return NOBODY
+  const operator = await identified(request, peer, environment)
+  if (operator === null) throw unidentified()
+  if (operator.readOnly && route.method !== 'GET')
+    throw GatewayError.forbidden('This token may only read. Use one of scope `manage`.')
+  if (RANK[operator.role] < RANK[role]) throw GatewayError.forbidden(`This needs the role \`${role}\`.`)
+  return operator
+}
+
+async function identified(request: Request, peer: Peer, { operators }: ApiEnvironment): Promise<Operator | null> {
+  if (peer.operator !== undefined) return peer.operator
+  if (operators !== undefined) return operators.identify(request, peer)
+  return peer.local === true ? OPEN : null
+}
+
+function unidentified(): GatewayError {
+  return new GatewayError(
+    'Sign in first: send a session token (POST /api/login) or a management token as `Authorization: Bearer <token>`. Without a password the control plane answers local clients only.',
+    { status: 401, type: 'authentication_error', code: 'invalid_credentials', headers: ['www-authenticate', 'Bearer'] },
+  )
+}
+
+/** RELIABILITY W2: a page of another site may make a browser write, so what a browser says of itself is believed. */
+function refuseOtherSites(request: Request): void {
+  const site = request.headers.get('sec-fetch-site')
+  if (site !== null && site !== 'same-origin' && site !== 'none')
+    throw GatewayError.forbidden('Writes from pages of other sites are refused.')
+}
+
+/** A path that cannot name anything names nothing. */
+function pathParams(schema: ZodType | undefined, params: Record<string, string>): unknown {
+  if (schema === undefined) return params
+  const result = schema.safeParse(params)
+  if (result.success) return result.data
+  throw notFound(`There is nothing under \`${Object.values(params).join('/').slice(0, 100)}\`.`)
+}
+
+/** 404 for an id that is not there, or not the caller's: the two look the same. */
+export function notFound(message: string): GatewayError {
+  return new GatewayError(message, { status: 404, type: 'invalid_request_error', code: 'not_found' })
+}
+
+function parsed(schema: ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return value
+  const result = schema.safeParse(value, { reportInput: true })
+  if (result.success) return result.data
+  throw firstIssue(result.error.issues)
+}
+
+interface Issue {
+  readonly code: string
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** 400 for the first issue; `param` is its dotted path. */
+export function firstIssue(issues: readonly Issue[]): GatewayError {
+  const issue = issues[0] as Issue & { keys?: string[] }
+  const path = [...issue.path, ...(issue.code === 'unrecognized_keys' ? (issue.keys ?? []).slice(0, 1) : [])].map(String)
+  const param = path.join('.').slice(0, 200) || null
+  const message = issue.code === 'unrecognized_keys' ? 'There is no such field.' : issue.message
+  return GatewayError.invalid(param, param === null ? message : `\`${param}\`: ${message}`)
+}
+
+function idOf(answer: unknown): string | null {
+  const id = typeof answer === 'object' && answer !== null ? (answer as { id?: unknown }).id : undefined
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : null
+}

@@ -1,0 +1,38 @@
+// JSON in and out of the control plane: bounded, scanned before it is parsed, never cached.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { decodeUtf8 } from '../lib/bytes.ts'
+import { wireBody } from '../lib/wire-body.ts'
+import { UNKNOWN_PEER, webIngress } from './web-exchange.ts'
+
+const BODY_LIMIT = 2 * 1024 * 1024
+
+/**
+ * The parsed body; an empty one is `{}`.
+ * @throws GatewayError 413, 415, and 400 for what is not JSON, too deep, or has a member twice.
+ */
+export async function jsonBody(request: Request): Promise<unknown> {
+  const bytes = await webIngress(request, UNKNOWN_PEER).body(BODY_LIMIT)
+  if (bytes.length === 0) return {}
+  const type = request.headers.get('content-type') ?? ''
+  // A drive-by form post is text/plain or urlencoded (RELIABILITY W2).
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+    throw new GatewayError('Send the body as `content-type: application/json`.', {
+      status: 415,
+      type: 'invalid_request_error',
+      code: 'unsupported_media_type',
+    })
+  }
+  wireBody(bytes)
+  return JSON.parse(decodeUtf8(bytes))
+}
+
+export function jsonAnswer(status: number, value: unknown): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}

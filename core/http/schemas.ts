@@ -1,0 +1,12 @@
+// Zod for what many control-plane routes share (CONTRACTS 0.2).
+import { z } from 'zod'
+
+/** A positive integer in the path; anything else names nothing. */
+export const idParams = z.object({
+  id: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/)
+    .transform(Number),
+})
+
+export const deleted = z.strictObject({ deleted: z.literal(true) })

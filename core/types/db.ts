@@ -1,0 +1,81 @@
+// The database port and what stands on it: statements, units of a group commit, migrations, views.
+
+/** Text with `?` placeholders, made by the `sql` tag. */
+export interface Sql {
+  text: string
+  params: readonly unknown[]
+}
+
+export interface Statement {
+  sql: Sql
+  /** Another row count rolls the unit's savepoint back and throws `refuse()`. */
+  expect?: number
+  refuse?: () => Error
+}
+
+/** A request's writes at admit, and again at settle: one savepoint each in a group commit, idempotent by request id. */
+export interface Unit {
+  add(...statements: Statement[]): void
+  afterCommit(fn: () => void): void
+}
+
+export interface RowSchema<T> {
+  parse(value: unknown): T
+}
+
+/** Integers come back as numbers (money and epoch ms stay below 2^53), absent rows as undefined. */
+export interface Db {
+  readonly dialect: 'sqlite' | 'postgresql'
+  all<T = Record<string, unknown>>(query: Sql, row?: RowSchema<T>): Promise<T[]>
+  get<T = Record<string, unknown>>(query: Sql, row?: RowSchema<T>): Promise<T | undefined>
+  run(query: Sql): Promise<{ changes: number }>
+  /** All or nothing, in the group commit. `index`: the first statement that changed another number of rows than it expected. */
+  atomic(statements: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult>
+  /** Interactive transaction; only the given `db` is inside it. Rolled back when `fn` rejects. */
+  tx<T>(fn: (db: Db) => Promise<T>): Promise<T>
+}
+
+export type AtomicResult = { ok: true } | { ok: false; index: number }
+
+/** What became of one unit of a group commit: it alone was rolled back when not ok. */
+export type UnitResult = { ok: true } | { ok: false; index: number; error: Error | null }
+
+/** A store driver: the Db verbs on one engine. */
+export interface Database extends Db {
+  /** For logs and /healthz; never an address. */
+  readonly kind: string
+  /**
+   * One transaction, one savepoint a unit. SQLite runs it synchronously before it returns.
+   * Rejects when the transaction as a whole failed: then no unit is in.
+   */
+  commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]>
+  /** One round trip; rejects while the engine is unreachable. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Forward only, once, in one transaction each; tokens `{{id}}` and `{{int}}` are the engine's own types. */
+export interface Migration {
+  id: string
+  up: string | { sqlite: string; postgresql: string }
+}
+
+/** Rows as a typed value in memory: read without a query, followed across processes. */
+export interface View<T> {
+  /** As of the last load. */
+  readonly current: T
+  /** Runs `change` in a transaction that also tells other processes; this process has reloaded when it resolves. */
+  write<R>(change: (db: Db) => Promise<R>): Promise<R>
+  /** Called after each reload that followed a write, here or elsewhere. */
+  watch(fn: (value: T) => void): void
+}
+
+/** Where units wait on disk while the database is away. Their statements must bear being applied twice. */
+export interface Spool {
+  /** Resolves when the units would survive a crash. */
+  append(units: readonly SpooledUnit[]): Promise<void>
+  /** Hands all units over in order and forgets what `apply` resolved for; returns how many. */
+  drain(apply: (units: readonly SpooledUnit[]) => Promise<void>): Promise<number>
+}
+
+export type SpooledUnit = readonly Pick<Statement, 'sql' | 'expect'>[]

@@ -1,0 +1,32 @@
+// Rows that gateway.config.ts may declare (ARCHITECTURE C.5): owned by the file, read-only in the API, archived when they leave it.
+import type { ZodType } from 'zod'
+import type { Db, View } from './db.ts'
+
+/** A row as reconciliation sees it. */
+export interface ResourceRow {
+  readonly id: number
+  /** What must be unique among living rows; shown in plans. */
+  readonly name: string
+  readonly managedBy: 'config' | 'api'
+  readonly configKey: string | null
+  /** The declaration it was made from, canonical JSON; secrets are references in it. */
+  readonly declared: string | null
+  readonly archived: boolean
+}
+
+export interface ResourceKind<T = unknown> {
+  /** Section of the file: `virtualModels`. */
+  readonly section: string
+  /** One entry; issues are reported as `<section>.<key>.<path>`. `adopt: true` is taken off before. */
+  readonly schema: ZodType<T>
+  /** The view over these rows: reconciliation writes through it. */
+  readonly view: View<unknown>
+  nameOf(key: string, entry: T): string
+  /** What the declaration's text does not show, as a secret changed behind the same reference; never the secret itself. */
+  fingerprint?(key: string, entry: T): string
+  rows(db: Db): Promise<ResourceRow[]>
+  insert(db: Db, key: string, entry: T, declared: string): Promise<void>
+  /** Also revives an archived row and takes over one that the API made. */
+  update(db: Db, row: ResourceRow, key: string, entry: T, declared: string): Promise<void>
+  archive(db: Db, row: ResourceRow): Promise<void>
+}

@@ -1,0 +1,112 @@
+// /api/keys (SPEC "Control plane"): list, create, update, revoke, rotate. Secrets are shown once, when they are made.
+import { z } from 'zod'
+import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
+import { notFound } from '../../core/http/api-routes.ts'
+import { deleted, idParams } from '../../core/http/schemas.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { createBody, createdKey, fieldsOf, keyRecord, NO_FIELDS, recordOf } from './fields.ts'
+import { boundedExpiry } from './lifetime.ts'
+import { newSecret } from './secret.ts'
+import { insertKey, type KeyRow, replaceSecret, revokeKey, updateKey } from './store.ts'
+
+export interface KeyRoutes {
+  gateway: PluginGateway
+  view: View<ReadonlyMap<string, KeyRow>>
+  /** The stored form of a new secret. */
+  stored(secret: string): { mac: string; last4: string }
+  maxDays: number | null
+}
+
+export function keyRoutes({ gateway, view, stored, maxDays }: KeyRoutes): void {
+  const configuration = gateway.use('configuration')
+  const now = () => gateway.clock.now()
+  const rows = (orgId: number | null) => [...view.current.values()].filter((row) => row.org_id === (orgId ?? 0))
+  const mine = (orgId: number | null, id: number): KeyRow => {
+    const row = rows(orgId).find((candidate) => candidate.id === id)
+    if (row === undefined) throw notFound(`There is no client key ${id}.`)
+    return row
+  }
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/keys',
+    summary: 'Client keys, without their secrets.',
+    response: z.strictObject({ data: z.array(keyRecord) }),
+    handler: ({ orgId }) => ({ data: rows(orgId).map(recordOf) }),
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/keys',
+    summary: 'Creates a client key; the secret is in this answer only.',
+    status: 201,
+    body: createBody,
+    response: createdKey,
+    audit: 'key.create',
+    async handler({ body, orgId }) {
+      refuseExclusive('keys', configuration.exclusive)
+      const fields = fieldsOf(body, { ...NO_FIELDS, label: 'key' })
+      fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
+      const key = newSecret()
+      const row = await view.write((db) => insertKey(db, orgId, { ...fields, ...stored(key) }, now()))
+      return { ...recordOf(row), key }
+    },
+  })
+
+  gateway.api({
+    method: 'PATCH',
+    path: '/api/keys/:id',
+    summary: 'Changes a client key; members that are left out stay, null clears.',
+    params: idParams,
+    body: createBody,
+    response: keyRecord,
+    audit: 'key.update',
+    async handler({ params, body, orgId }) {
+      const before = mine(orgId, params.id)
+      refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
+      const fields = fieldsOf(body, before)
+      if (body.expires_at !== undefined) fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
+      const row = await view.write((db) => updateKey(db, orgId, params.id, fields, now()))
+      if (row === undefined) throw notFound(`There is no client key ${params.id}.`)
+      return recordOf(row)
+    },
+  })
+
+  gateway.api({
+    method: 'DELETE',
+    path: '/api/keys/:id',
+    summary: 'Revokes a client key at once.',
+    params: idParams,
+    response: deleted,
+    audit: 'key.delete',
+    async handler({ params, orgId, audited }) {
+      const row = mine(orgId, params.id)
+      refuseOwnedByFile('keys', { managedBy: row.managed_by, configKey: row.config_key })
+      if (!(await view.write((db) => revokeKey(db, orgId, params.id, now()))))
+        throw notFound(`There is no client key ${params.id}.`)
+      audited(params.id, { label: row.label })
+      return { deleted: true as const }
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/keys/:id/rotate',
+    summary: 'Gives a client key a new secret, shown once; the old one ends at once.',
+    params: idParams,
+    response: createdKey,
+    audit: 'key.rotate',
+    async handler({ params, orgId, audited }) {
+      const before = mine(orgId, params.id)
+      // A secret that the file does not give is runtime state (ARCHITECTURE C.5).
+      if (before.declared?.includes('"secret":'))
+        refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
+      const key = newSecret()
+      const row = await view.write((db) => replaceSecret(db, orgId, params.id, stored(key), now()))
+      if (row === undefined) throw notFound(`There is no client key ${params.id}.`)
+      audited(params.id, { label: row.label })
+      return { ...recordOf(row), key }
+    },
+  })
+}

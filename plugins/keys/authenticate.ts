@@ -1,0 +1,39 @@
+// Who calls: the key that was presented, looked up by its MAC in memory (RELIABILITY A7, A8, C1).
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Principal, RequestContext } from '../../core/types/context.ts'
+import { presentedKeys } from './credentials.ts'
+import { KEY_PREFIX } from './secret.ts'
+import type { ClientKey, KeyService } from './service.ts'
+
+/**
+ * undefined: anonymous. A string that is no key of ours is a dummy that a tool sends (DECISIONS 12).
+ * @throws GatewayError 401 for an unknown, revoked or expired key, and for two different valid ones.
+ */
+export function identified(ctx: RequestContext, keys: Pick<KeyService, 'find' | 'expired'>): ClientKey | undefined {
+  const { ingress } = ctx
+  if (ingress === null) return undefined
+  const presented = presentedKeys(ingress.headers, ingress.query)
+  if (presented.length === 0) return undefined
+  const known = presented.map(keys.find).filter((key) => key !== null)
+  if (known.length > 1)
+    throw GatewayError.unauthorized('Two different client keys were sent. Send one, as `Authorization: Bearer <key>`.')
+  const [key] = known
+  if (key === undefined) {
+    if (presented.some((text) => text.startsWith(KEY_PREFIX)))
+      throw GatewayError.unauthorized('This client key is unknown or was revoked. Ask whoever runs the gateway for a new one.')
+    return undefined
+  }
+  if (keys.expired(key)) {
+    throw new GatewayError(`The client key \`${key.label}\` expired on ${new Date(key.expiresAt as number).toISOString()}.`, {
+      status: 401,
+      type: 'authentication_error',
+      code: 'key_expired',
+    })
+  }
+  return key
+}
+
+export function principalOf(key: ClientKey): Principal {
+  const { id, label, orgId, allowedModels } = key
+  return { keyId: id, label, orgId, allowedModels: allowedModels.length === 0 ? null : allowedModels }
+}

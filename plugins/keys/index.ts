@@ -1,0 +1,95 @@
+// Client keys: who may call, what they may call, and for whom it is counted (SPEC "Client key", "Authentication").
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { globMatch } from '../../core/lib/glob.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import { keyRoutes } from './api.ts'
+import { identified, principalOf } from './authenticate.ts'
+import { migrations } from './migrations.ts'
+import { keyResource } from './resource.ts'
+import { KEY_PREFIX, wellFormed } from './secret.ts'
+import type { ClientKey, KeyService } from './service.ts'
+import { type KeyRow, livingKeys } from './store.ts'
+
+const COST_CENTER = /^[\x20-\x7e]{1,128}$/
+
+export const keys = definePlugin({
+  name: 'keys',
+  config: z.strictObject({
+    /** Longest lifetime of a new key, days; 0 or null = unbounded. */
+    maxDays: z.int().min(0).nullable().default(null).meta({ env: 'MAX_KEY_DAYS' }),
+    /** Whether `x-gateway-cost-center` overrides a key's own. */
+    costCenterHeaderTrusted: z.boolean().default(true).meta({ env: 'COST_CENTER_HEADER_TRUSTED' }),
+  }),
+  migrations,
+  async setup(gateway, config) {
+    const { vault } = gateway
+    const mac = (secret: string): string => vault.mac('client-key', secret)
+    const stored = (secret: string) => ({ mac: mac(secret), last4: secret.slice(-4) })
+    const view = await gateway.view('living', async (db) => new Map((await livingKeys(db)).map((row) => [row.mac, row])))
+    let byMac = clientKeys(view.current)
+    view.watch((rows) => {
+      byMac = clientKeys(rows)
+    })
+
+    const slot = gateway.slot<ClientKey>()
+    const service: KeyService = {
+      of: (ctx) => slot.get(ctx) ?? null,
+      find: (secret) => {
+        // What looks like a key and was mistyped needs no look-up.
+        if (secret.startsWith(KEY_PREFIX) && secret.length === 50 && !wellFormed(secret)) return null
+        return byMac.get(mac(secret)) ?? null
+      },
+      expired: ({ expiresAt }) => expiresAt !== null && expiresAt <= gateway.clock.now(),
+    }
+    gateway.provide('keys', service)
+
+    gateway.hook('authenticate', (ctx) => {
+      const key = identified(ctx, service)
+      const asked = config.costCenterHeaderTrusted ? ctx.headers.get('x-gateway-cost-center') : null
+      if (asked !== null && !COST_CENTER.test(asked))
+        throw GatewayError.invalid(
+          'x-gateway-cost-center',
+          '`x-gateway-cost-center` must be 1 to 128 printable ASCII characters.',
+        )
+      ctx.costCenter = asked ?? key?.costCenter ?? null
+      if (key === undefined) return undefined
+      slot.set(ctx, key)
+      return principalOf(key)
+    })
+
+    gateway.hook('access', (ctx) => {
+      const { allowedModels } = ctx.principal
+      if (allowedModels === null || ctx.scope !== 'model') return
+      // K5: the string as sent, neither trimmed nor folded; the resolver gets the same one.
+      if (!allowedModels.some((glob) => globMatch(glob, ctx.requestedModel)))
+        throw GatewayError.forbidden(
+          `This client key may not use the model \`${ctx.requestedModel.slice(0, 256)}\`. Its allow-list decides on the model string exactly as it is sent.`,
+        )
+    })
+
+    keyRoutes({ gateway: gateway as never, view, stored, maxDays: config.maxDays })
+    gateway.resource(keyResource(gateway as never, view, stored))
+  },
+})
+
+function clientKeys(rows: ReadonlyMap<string, KeyRow>): Map<string, ClientKey> {
+  return new Map([...rows].map(([mac, row]) => [mac, clientKey(row)]))
+}
+
+function clientKey(row: KeyRow): ClientKey {
+  return {
+    id: row.id,
+    orgId: row.org_id === 0 ? null : row.org_id,
+    label: row.label,
+    last4: row.last4,
+    allowedModels: row.allowed_models,
+    rateLimitRpm: row.rate_limit_rpm,
+    rateLimitTpm: row.rate_limit_tpm,
+    costCenter: row.cost_center,
+    sessionBudgetNano: row.session_budget_nano,
+    expiresAt: row.expires_at,
+  }
+}
+
+export default keys

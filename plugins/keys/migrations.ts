@@ -1,0 +1,30 @@
+import type { Migration } from '../../core/types/db.ts'
+
+export const migrations: Migration[] = [
+  {
+    id: '001-keys',
+    up: `
+      CREATE TABLE keys (
+        id {{id}},
+        org_id {{int}} NOT NULL DEFAULT 0,
+        label TEXT NOT NULL,
+        mac TEXT NOT NULL UNIQUE,
+        last4 TEXT NOT NULL,
+        allowed_models TEXT NOT NULL DEFAULT '[]',
+        rate_limit_rpm {{int}},
+        rate_limit_tpm {{int}},
+        cost_center TEXT,
+        session_budget_nano {{int}},
+        expires_at {{int}},
+        created_at {{int}} NOT NULL,
+        updated_at {{int}} NOT NULL,
+        revoked_at {{int}},
+        managed_by TEXT NOT NULL DEFAULT 'api',
+        config_key TEXT,
+        declared TEXT,
+        archived_at {{int}}
+      );
+      CREATE UNIQUE INDEX keys_config_key ON keys (org_id, config_key);
+    `,
+  },
+]

@@ -1,0 +1,74 @@
+// `keys` of gateway.config.ts.
+import type { SecretRef } from '../../core/config/secret.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { ResourceKind } from '../../core/types/resource.ts'
+import { bodyOf, type DeclaredKey, declaredKey, fieldsOf, NO_FIELDS } from './fields.ts'
+import { newSecret } from './secret.ts'
+import { archiveKey, configKeys, declareKey, insertKey, type NewKey } from './store.ts'
+
+/** A key in the file. Without `secret` one is made up: `hookgate key rotate` shows it. */
+export interface KeyConfig {
+  label?: string
+  /** At least 24 characters, by reference: `secret.env('CI_KEY')`. */
+  secret?: string | SecretRef
+  /** Globs over the model string as sent; none = every model. */
+  allowedModels?: string[]
+  /** Requests per minute. */
+  rateLimitRpm?: number | null
+  /** Tokens per minute. */
+  rateLimitTpm?: number | null
+  costCenter?: string | null
+  sessionBudgetUsd?: number | null
+  /** RFC 3339. */
+  expiresAt?: string | null
+  adopt?: boolean
+}
+
+declare module '../../core/config/define.ts' {
+  interface ConfigSections {
+    keys: Record<string, KeyConfig>
+  }
+}
+
+export function keyResource(
+  gateway: PluginGateway,
+  view: View<unknown>,
+  stored: (secret: string) => { mac: string; last4: string },
+): ResourceKind<DeclaredKey> {
+  const configuration = gateway.use('configuration')
+  const given = (key: string, entry: DeclaredKey): string | null =>
+    entry.secret === undefined ? null : configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
+  const rowOf = (key: string, entry: DeclaredKey, declared: string): NewKey => ({
+    ...fieldsOf(bodyOf(entry), { ...NO_FIELDS, label: key }),
+    ...stored(given(key, entry) ?? newSecret()),
+    config_key: key,
+    declared,
+  })
+  const now = () => gateway.clock.now()
+  return {
+    section: 'keys',
+    schema: declaredKey,
+    view,
+    nameOf: (key, entry) => entry.label ?? key,
+    fingerprint: (key, entry) => {
+      const secret = given(key, entry)
+      return secret === null ? 'generated' : stored(secret).mac
+    },
+    rows: async (db) =>
+      (await configKeys(db)).map((row) => ({
+        id: row.id,
+        name: row.label,
+        managedBy: row.managed_by,
+        configKey: row.config_key,
+        declared: row.declared,
+        archived: row.archived_at !== null || row.revoked_at !== null,
+      })),
+    insert: async (db, key, entry, declared) => {
+      await insertKey(db, null, rowOf(key, entry, declared), now())
+    },
+    update: (db, row, key, entry, declared) =>
+      declareKey(db, row.id, rowOf(key, entry, declared), entry.secret !== undefined, now()),
+    archive: (db, row) => archiveKey(db, row.id, now()),
+  }
+}

@@ -1,0 +1,33 @@
+// What other plugins may know of a client key.
+import type { RequestContext } from '../../core/types/context.ts'
+
+export interface ClientKey {
+  readonly id: number
+  readonly orgId: number | null
+  readonly label: string
+  /** The last four characters of the secret. */
+  readonly last4: string
+  /** Globs over the model string as sent; empty = every model. */
+  readonly allowedModels: readonly string[]
+  /** Per minute; null = the gateway's default. */
+  readonly rateLimitRpm: number | null
+  readonly rateLimitTpm: number | null
+  readonly costCenter: string | null
+  readonly sessionBudgetNano: number | null
+  /** Epoch ms. */
+  readonly expiresAt: number | null
+}
+
+export interface KeyService {
+  /** The key a request came with; null for anonymous and internal ones. */
+  of(ctx: RequestContext): ClientKey | null
+  /** A presented secret → its key, also an expired one; null when it is not a key, or is revoked. */
+  find(secret: string): ClientKey | null
+  expired(key: ClientKey): boolean
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    keys: KeyService
+  }
+}

@@ -1,0 +1,243 @@
+// What the limits do when Redis is slow, dead or talks nonsense: the three policies, what it costs in time, and the way back.
+import { afterEach, describe, expect, it } from 'vitest'
+import { type FallbackPolicy, fallbackCounters } from '../../../adapters/stores/fallback-counters.ts'
+import { openRedis, type RedisLink } from '../../../adapters/stores/redis-client.ts'
+import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import { type FakeRedis, fakeRedis } from '../../../adapters/testing/fake-redis.ts'
+import { closedPort } from '../../../adapters/testing/network-faults.ts'
+import { memoryCounters } from '../../../core/counters/memory.ts'
+import { jsonLog } from '../../../core/lib/log.ts'
+import { untilReady } from '../../support/redis.ts'
+
+const POLICIES: FallbackPolicy[] = ['fail-open', 'local', 'fail-closed']
+const LIMIT = { perMinute: 2 }
+const PATIENT = 5000
+const DEFAULT = 50
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+async function gateway(policy: FallbackPolicy, url: string, commandTimeoutMs?: number) {
+  const clock = fakeClock()
+  const lines: string[] = []
+  const log = jsonLog(clock, { level: 'debug', write: (line) => void lines.push(line) })
+  const link = await openRedis({ url, env: 'test', clock, log, commandTimeoutMs })
+  closing.push(() => link.close())
+  const shared = redisCounters({ link, clock })
+  const counters = fallbackCounters({ shared, local: memoryCounters(clock), link, policy, clock })
+  return { clock, lines, link, counters }
+}
+
+/** One that answers 0 (take granted, slot refused) but to acquire and once: 1. */
+async function server(): Promise<FakeRedis> {
+  const fake = await fakeRedis((command, args) => (/^eval/.test(command) && /:(slots|once):/.test(args.join(' ')) ? 1 : 0))
+  closing.push(() => fake.die())
+  return fake
+}
+
+/** Where nothing hangs, a patient time limit: a busy machine fails no test about something else. */
+async function connected(policy: FallbackPolicy, commandTimeoutMs: number | undefined = PATIENT) {
+  const redis = await server()
+  const parts = await gateway(policy, redis.url, commandTimeoutMs)
+  await untilReady(parts.link)
+  return { redis, ...parts }
+}
+
+async function lost(link: RedisLink): Promise<void> {
+  await expect.poll(() => link.usable).toBe(false)
+}
+
+/** The connection a hang cost was replaced; until its end the old one still calls itself ready. */
+const reconnected = (link: RedisLink): Promise<void> => new Promise((resolve) => link.redis.once('ready', resolve))
+
+const code = (error: { status?: number; code?: string }) => [error.status, error.code]
+
+describe('while Redis answers', () => {
+  it.each(POLICIES)('%s: counts there, undegraded', async (policy) => {
+    const { counters, redis } = await connected(policy)
+    for (let i = 0; i < 5; i++) expect(await counters.take('k', LIMIT)).toEqual({ ok: true, retryAfterMs: 0, degraded: false })
+    expect((await counters.acquire('k', 1, 60_000)).ok).toBe(true)
+    expect(await counters.once('k', 1000)).toBe(true)
+    expect(await counters.debit('k', 1, 1000)).toEqual({ total: 0, degraded: false })
+    expect(redis.commands.filter((name) => name.startsWith('eval'))).toHaveLength(8)
+    expect(await counters.health()).toEqual({ ok: true, latency_ms: 0, mode: 'redis' })
+  })
+})
+
+describe('when Redis dies', () => {
+  it.each(['dies', 'silent', 'garbage', 'error'] as const)('fail-open: allows, and says so (%s)', async (fault) => {
+    const { counters, redis, link } = await connected('fail-open', fault === 'silent' ? DEFAULT : PATIENT)
+    await breakIt(redis, link, fault)
+    for (let i = 0; i < 6; i++) expect(await counters.take('k', LIMIT)).toEqual({ ok: true, retryAfterMs: 0, degraded: true })
+    for (let i = 0; i < 3; i++) expect(await counters.acquire('k', 1, 60_000)).toMatchObject({ ok: true, degraded: true })
+  })
+
+  it.each(['dies', 'silent', 'garbage', 'error'] as const)('local: this process counts on (%s)', async (fault) => {
+    const { counters, redis, link } = await connected('local', fault === 'silent' ? DEFAULT : PATIENT)
+    await breakIt(redis, link, fault)
+    const taken = []
+    for (let i = 0; i < 4; i++) taken.push(await counters.take('k', LIMIT))
+    expect(taken.map(({ ok }) => ok)).toEqual([true, true, false, false])
+    expect(taken.every(({ degraded }) => degraded)).toBe(true)
+    const held = await counters.acquire('k', 1, 60_000)
+    expect(await counters.acquire('k', 1, 60_000)).toMatchObject({ ok: false, degraded: true })
+    held.release()
+    expect(await counters.acquire('k', 1, 60_000)).toMatchObject({ ok: true, degraded: true })
+  })
+
+  it.each(['dies', 'silent', 'garbage', 'error'] as const)('fail-closed: refuses with 503 (%s)', async (fault) => {
+    const { counters, redis, link } = await connected('fail-closed', fault === 'silent' ? DEFAULT : PATIENT)
+    await breakIt(redis, link, fault)
+    for (let i = 0; i < 5; i++) {
+      expect(await Promise.resolve(counters.take('k', LIMIT)).catch(code)).toEqual([503, 'storage_unavailable'])
+      expect(await counters.acquire('k', 1, 60_000).catch(code)).toEqual([503, 'storage_unavailable'])
+    }
+  })
+
+  it.each(POLICIES)('%s: bookings and flags go on in this process', async (policy) => {
+    const { counters, redis, link } = await connected(policy)
+    await breakIt(redis, link, 'dies')
+    expect(await counters.debit('k', 4, 1000)).toEqual({ total: 4, degraded: true })
+    expect(await counters.debit('k', 4, 1000)).toEqual({ total: 8, degraded: true })
+    expect([await counters.once('k', 1000), await counters.once('k', 1000)]).toEqual([true, false])
+    expect(await counters.health()).toEqual({ ok: false, latency_ms: null, mode: 'local' })
+  })
+
+  it('comes back by itself, with the shared counts', async () => {
+    const { counters, redis, link, clock } = await connected('local')
+    await breakIt(redis, link, 'dies')
+    expect((await counters.take('k', LIMIT)).degraded).toBe(true)
+    await redis.revive()
+    await untilReady(link)
+    await clock.advance(5000)
+    expect(await counters.take('k', LIMIT)).toEqual({ ok: true, retryAfterMs: 0, degraded: false })
+    expect(await counters.health()).toMatchObject({ ok: true, mode: 'redis' })
+  })
+
+  it('comes back when it closed the connection during the handshake', async () => {
+    const redis = await server()
+    redis.mode = 'garbage'
+    const { counters, link } = await gateway('local', redis.url, PATIENT)
+    expect((await counters.take('k', LIMIT)).degraded).toBe(true)
+    await new Promise((resolve) => link.redis.once('close', resolve))
+    redis.mode = 'ok'
+    await untilReady(link)
+    expect((await counters.take('k', LIMIT)).degraded).toBe(false)
+  })
+})
+
+describe('a Redis that hangs', () => {
+  it('adds at most 60 ms a call, three times, and then nothing until it is probed', async () => {
+    const { counters, redis, link, clock } = await connected('local', DEFAULT)
+    redis.mode = 'silent'
+    const times: number[] = []
+    const timed = async (): Promise<void> => {
+      const started = performance.now()
+      expect((await counters.take('k', { perMinute: 100 })).degraded).toBe(true)
+      times.push(performance.now() - started)
+    }
+    for (let i = 0; i < 6; i++) await timed()
+    for (const time of times.slice(0, 3)) expect(time).toBeGreaterThan(45)
+    // The limit is 60; 40 more for a machine that is busy with other tests.
+    for (const time of times.slice(0, 3)) expect(time).toBeLessThan(100)
+    for (const time of times.slice(3)) expect(time).toBeLessThan(20)
+
+    redis.mode = 'ok'
+    await reconnected(link)
+    expect((await counters.take('k', { perMinute: 100 })).degraded).toBe(true)
+    const probed = async (): Promise<boolean> => {
+      await clock.advance(5000)
+      return (await counters.take('k', { perMinute: 100 })).degraded
+    }
+    await expect.poll(probed).toBe(false)
+  })
+
+  it('delays a crowd once, not one after the other, and one probe stands for all', async () => {
+    const { counters, redis, clock, link } = await connected('fail-open', DEFAULT)
+    redis.mode = 'silent'
+    const started = performance.now()
+    await Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT)))
+    expect(performance.now() - started).toBeLessThan(150)
+    redis.mode = 'error'
+    await reconnected(link)
+    const before = redis.commands.length
+    await clock.advance(5000)
+    await Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT)))
+    expect(redis.commands.length - before).toBe(1)
+    expect(link.usable).toBe(false)
+  })
+
+  it('gets its slot back when its answer to acquire comes too late', async () => {
+    const { counters, redis } = await connected('fail-open', DEFAULT)
+    redis.mode = 'silent'
+    const asked = counters.acquire('k', 1, 60_000)
+    expect(await asked).toMatchObject({ ok: true, degraded: true })
+    await expect.poll(() => redis.commands).toEqual(['eval', 'zrem'])
+  })
+})
+
+describe('a Redis that was never reached', () => {
+  const nowhere = async () => `redis://user:secret-canary@127.0.0.1:${await closedPort()}`
+
+  it.each([
+    'fail-open',
+    'local',
+  ] as const)('%s: this process enforces the limits, so that a wrong URL lifts none', async (policy) => {
+    const { counters } = await gateway(policy, await nowhere())
+    const taken = []
+    for (let i = 0; i < 4; i++) taken.push(await counters.take('k', LIMIT))
+    expect(taken.map(({ ok }) => ok)).toEqual([true, true, false, false])
+    expect(taken.every(({ degraded }) => degraded)).toBe(true)
+    expect(await counters.health()).toEqual({ ok: false, latency_ms: null, mode: 'local' })
+  })
+
+  it('fail-closed: refuses with 503', async () => {
+    const { counters } = await gateway('fail-closed', await nowhere())
+    expect(await Promise.resolve(counters.take('k', LIMIT)).catch(code)).toEqual([503, 'storage_unavailable'])
+  })
+
+  it('is asked nothing, and does not delay the boot, when it accepts and never answers', async () => {
+    const redis = await server()
+    redis.mode = 'silent'
+    const started = performance.now()
+    const { counters } = await gateway('local', redis.url)
+    expect((await counters.take('k', LIMIT)).degraded).toBe(true)
+    expect(performance.now() - started).toBeLessThan(500)
+    expect(redis.commands).toEqual([])
+  })
+})
+
+describe('what is said about it', () => {
+  it('is one line a change, without anything of the URL', async () => {
+    const { lines, redis, link, counters, clock } = await connected('local')
+    await breakIt(redis, link, 'dies')
+    for (let i = 0; i < 5; i++) await counters.take('k', LIMIT)
+    await redis.revive()
+    await untilReady(link)
+    await clock.advance(5000)
+    await counters.take('k', LIMIT)
+    expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+      'Redis is connected.',
+      'Redis was lost; GATEWAY_LIMITER_REDIS_FALLBACK holds until it is back.',
+      'Redis is connected.',
+    ])
+    expect(lines.join()).not.toContain('canary')
+  })
+
+  it.each(['http://127.0.0.1:1/secret-canary', 'secret-canary'])('refuses %s by the name of the variable', async (url) => {
+    const refusal = await gateway('local', url).catch((error: Error) => error.message)
+    expect(refusal).toBe('GATEWAY_REDIS_URL must be a redis:// or rediss:// URL.')
+  })
+})
+
+/** Ends with the link unusable, or, for what only a call can find out, with the first calls still to come. */
+async function breakIt(redis: FakeRedis, link: RedisLink, fault: 'dies' | 'silent' | 'garbage' | 'error'): Promise<void> {
+  if (fault !== 'dies') redis.mode = fault
+  else {
+    await redis.die()
+    await lost(link)
+  }
+}
