@@ -14,6 +14,7 @@ import { CallState, makeHop } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 import { replaySource } from './replay-source.ts'
+import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
 import { joinUrl } from './upstream-url.ts'
 
@@ -125,12 +126,10 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
     for (const [sanitised, original] of hop.names) if (sanitised !== original) return false
     if (hop.notes.size > 0) return false
   }
-  const { hooks } = ctx.generation
   if (!ctx.stream) return true
   // Whoever makes an internal call wants events; and its caller's dialect may be another one.
   if (ctx.ingress === null) return false
-  if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
-  return !(ctx.stages?.active ?? false) && !(hooks.batch !== null && hooks.applies('stream:batch', ctx))
+  return !(stagesOf(ctx)?.active ?? false) && !hasBatch(ctx)
 }
 
 function isMalformed(result: Result, ctx: RequestState): boolean {
