@@ -1,9 +1,9 @@
 // Output items of an answer → canonical parts; the non-stream decoder and the stream decoder's whole items use it.
 import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { callerName } from '../shared/names.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { isObject, loose } from './fields.ts'
 import { decodeReasoning } from './secrets.ts'
 
 const OPAQUE: ReadonlySet<string> = new Set(['compaction', 'compaction_summary'])

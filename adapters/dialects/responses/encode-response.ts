@@ -2,8 +2,8 @@
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { encodeAnnotation } from './annotations.ts'
-import { isObject } from './fields.ts'
 import {
   callItem,
   callPrefix,

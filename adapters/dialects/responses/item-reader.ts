@@ -4,8 +4,8 @@ import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Annotation, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from './decode-items.ts'
-import { isObject, loose } from './fields.ts'
 import { decodeReasoning } from './secrets.ts'
 
 interface Seen {
