@@ -3,6 +3,7 @@ import type { Plugin } from '../core/types/plugin.ts'
 import { connections } from './connections/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { health } from './health/index.ts'
+import { itemIds } from './item-ids/index.ts'
 import { metrics } from './metrics/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
 import { thinkTags } from './think-tags/index.ts'
@@ -10,6 +11,7 @@ import { thinkTags } from './think-tags/index.ts'
 export interface PresetOptions {
   /** False leaves a plugin out; an object is its options. */
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
+  itemIds?: false
   thinkTags?: false
   countTokens?: false
   health?: false
@@ -21,6 +23,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
   const plugins: (Plugin | false)[] = [
     connections(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
+    options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.health !== false && health(),
