@@ -3,6 +3,7 @@ import type { Plugin } from '../core/types/plugin.ts'
 import { connections } from './connections/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { health } from './health/index.ts'
+import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { metrics } from './metrics/index.ts'
 import { rateLimits } from './rate-limits/index.ts'
@@ -14,6 +15,7 @@ export interface PresetOptions {
   keys?: Parameters<typeof keys>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
+  itemIds?: false
   thinkTags?: false
   countTokens?: false
   health?: false
@@ -27,6 +29,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.rateLimits !== false && rateLimits(options.rateLimits),
     connections(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
+    options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.health !== false && health(),

@@ -2,6 +2,7 @@
 // one says whether it was a reused socket that had not begun to answer (RELIABILITY row 9).
 import type { Socket } from 'node:net'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { skipUnaskedContinue } from './unasked-continue.ts'
 
 interface Member {
   readonly client: Client
@@ -63,12 +64,14 @@ function watch(member: Member, socket: Socket): void {
   // Through a tunnel the proxy's own answer has been read already.
   const fresh = socket.bytesRead
   let before = fresh
+  const answerDue = skipUnaskedContinue(socket)
   const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
   // undici writes a request's head as text, and nothing else.
   socket.write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
     if (typeof chunk === 'string') {
       before = socket.bytesRead
       member.used = true
+      answerDue()
     }
     return write.call(socket, chunk, encoding, callback)
   }

@@ -1,5 +1,6 @@
 // Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
 // configured number per host: sockets that nobody needed for a whole window are closed by the requests that follow it.
+import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
 import { PoolSockets } from './pool-sockets.ts'
 
@@ -10,7 +11,7 @@ export interface PoolOptions {
   tcpKeepAliveSecs?: number
   /** Sockets per origin at the same time; default unlimited. */
   maxConnections?: number
-  /** Certificates to trust beside the system's; tests. */
+  /** Certificates to trust beside Node's own roots, PEM; tests. */
   ca?: string
 }
 
@@ -27,6 +28,8 @@ const KEEP_ALIVE_MS = 20_000
 export function poolTable(options: PoolOptions): PoolTable {
   const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, ca } = options
   const pools = new Map<string, Dispatcher>()
+  // Made once: reading a hundred certificates for each connection would cost more than its handshake.
+  const trust = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }
   const idle = new WeakMap<Dispatcher, PoolSockets>()
   const common = {
     pipelining: 1,
@@ -42,7 +45,7 @@ export function poolTable(options: PoolOptions): PoolTable {
       timeout,
       keepAlive: tcpKeepAliveSecs > 0,
       keepAliveInitialDelay: tcpKeepAliveSecs * 1000,
-      ...(ca === undefined ? {} : { ca }),
+      ...trust,
     }
     // Not through ProxyAgent: with TLS options it would speak TLS to the proxy itself.
     if (proxyUrl?.startsWith('socks5:'))

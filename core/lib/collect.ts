@@ -84,7 +84,7 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
     emit({ e: 'part_start', choice, part, kind, meta })
   const delta = (d: Extract<StreamEvent, { e: 'delta' }>['d']) => emit({ e: 'delta', choice, part, d })
   if (full.t === 'text') {
-    open('text')
+    open('text', full.ext === undefined ? {} : { ext: full.ext })
     if (full.text) delta({ text: full.text })
     for (const annotation of full.annotations ?? []) delta({ annotation })
     if (full.signature) delta({ signature: full.signature })
@@ -96,7 +96,7 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
     })
     if (full.signature) delta({ signature: full.signature })
   } else if (full.t === 'refusal') {
-    open('refusal')
+    open('refusal', full.ext === undefined ? {} : { ext: full.ext })
     if (full.text) delta({ refusal: full.text })
   } else if (full.t === 'tool_call') {
     const { id, idMinted, name, namespace, kind, itemId, signature } = full

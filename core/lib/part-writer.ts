@@ -1,6 +1,6 @@
 // Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
 // Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
-import type { Annotation, Part, Signature } from '../types/canonical.ts'
+import type { Annotation, Ext, Part, Signature } from '../types/canonical.ts'
 import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
 
 interface OpenPart {
@@ -19,9 +19,11 @@ interface ChoiceState {
 export class PartWriter {
   readonly #choices = new Map<number, ChoiceState>()
 
-  text(choice: number, text: string, emit: Emit): void {
+  /** `ext` is the part's when this text opens it. */
+  text(choice: number, text: string, emit: Emit, ext?: Ext): void {
     if (text === '') return
-    const part = this.#continue(choice, 'text', () => ({ t: 'text', text: '' }), {}, emit)
+    const marks = ext === undefined ? {} : { ext }
+    const part = this.#continue(choice, 'text', () => ({ t: 'text', text: '', ...marks }), marks, emit)
     if (part.full.t === 'text') part.full.text += text
     emit({ e: 'delta', choice, part: part.index, d: { text } })
   }
@@ -58,9 +60,10 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { summary: lead + text } })
   }
 
-  refusal(choice: number, text: string, emit: Emit): void {
+  refusal(choice: number, text: string, emit: Emit, ext?: Ext): void {
     if (text === '') return
-    const part = this.#continue(choice, 'refusal', () => ({ t: 'refusal', text: '' }), {}, emit)
+    const marks = ext === undefined ? {} : { ext }
+    const part = this.#continue(choice, 'refusal', () => ({ t: 'refusal', text: '', ...marks }), marks, emit)
     if (part.full.t === 'refusal') part.full.text += text
     emit({ e: 'delta', choice, part: part.index, d: { refusal: text } })
   }

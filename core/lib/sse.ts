@@ -10,7 +10,7 @@ const COLON = 58
 const SPACE = 32
 
 export interface SseLimits {
-  /** Bytes of one event; more is a protocol error (RELIABILITY row 16). */
+  /** Bytes of one event; more is a protocol error (RELIABILITY row 16). Lines have no limit of their own: an image is one line. */
   maxEventBytes: number
 }
 

@@ -1,6 +1,6 @@
 // One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { sanitizeMessage } from '../lib/sanitize.ts'
+import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
 import { forkBody } from '../lib/wire-body.ts'
 import type { ConnectionService } from '../services.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
@@ -8,12 +8,13 @@ import type { Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { WireRequest } from '../types/ports.ts'
-import type { Provider } from '../types/provider.ts'
+import type { Connection, Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
 import { CallState, makeHop } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 import { replaySource } from './replay-source.ts'
+import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
 import { joinUrl } from './upstream-url.ts'
 
@@ -58,13 +59,13 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     const authorizing = provider.authorize(wire, dialect, secret)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const clean = (error: GatewayErrorShape) => withoutSecrets(GatewayError.from(error), secret)
+    const clean = (error: GatewayErrorShape) => withoutSecrets(GatewayError.from(error), secret, connection)
     const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
     // A call the upstream itself could not spell is worth one more try while nothing was delivered (DIALECTS 3.1 gemini 12).
     return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
-    throw withoutSecrets(GatewayError.from(error), secret)
+    throw withoutSecrets(GatewayError.from(error), secret, connection)
   }
 }
 
@@ -125,12 +126,10 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
     for (const [sanitised, original] of hop.names) if (sanitised !== original) return false
     if (hop.notes.size > 0) return false
   }
-  const { hooks } = ctx.generation
   if (!ctx.stream) return true
   // Whoever makes an internal call wants events; and its caller's dialect may be another one.
   if (ctx.ingress === null) return false
-  if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
-  return !(ctx.stages?.active ?? false) && !(hooks.batch !== null && hooks.applies('stream:batch', ctx))
+  return !(stagesOf(ctx)?.active ?? false) && !hasBatch(ctx)
 }
 
 function isMalformed(result: Result, ctx: RequestState): boolean {
@@ -162,8 +161,10 @@ function connectionService(ctx: RequestState): ConnectionService {
 }
 
 /** An upstream may echo what we sent it: no credential leaves in an error. */
-function withoutSecrets(error: GatewayError, secret: string | null): GatewayError {
-  const message = sanitizeMessage(error.message, secret === null ? [] : [secret])
+function withoutSecrets(error: GatewayError, secret: string | null, connection: Connection): GatewayError {
+  const credentials = credentialsIn(connection.headers)
+  if (secret !== null) credentials.push(secret)
+  const message = sanitizeMessage(error.message, credentials)
   if (message === error.message) return error
   const { status, type, code, param, retryAfterMs, skip, upstream, cause } = error
   return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, upstream: upstream ?? undefined, cause })

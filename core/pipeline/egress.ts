@@ -10,6 +10,7 @@ import { hopOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 import type { ReplyWriter } from './reply.ts'
+import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
 
 /** Sends the result. A stream's failure after its start is in `ctx.facts.error`; everything earlier is thrown. */
 export async function sendResult(kernel: Kernel, ctx: RequestState, result: Result, reply: ReplyWriter): Promise<void> {
@@ -50,20 +51,20 @@ async function sendFull(
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }
 
-/** Answers of internal calls that have been through the response hooks already: they run once, where the answer arose. */
-export const transformed = new WeakSet<Result>()
-
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
 
 async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSource, reply: ReplyWriter): Promise<void> {
   ctx.facts = source.facts
-  const unbind = ctx.onStop((reason) => source.cancel(reason))
-  let sink: ByteSink | EventSink
+  const cancel = (error: GatewayErrorShape): void => source.cancel(error)
+  const unbind = ctx.onStop(cancel)
+  let end: ByteSink | EncodingSink
+  let staged: StagedSink | null = null
   try {
-    sink =
-      source.lane === 'bytes'
-        ? new ByteSink(reply)
-        : new EventSink(ctx, driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply)
+    if (source.lane === 'bytes') end = new ByteSink(reply)
+    else {
+      end = new EncodingSink(driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply, cancel)
+      if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
+    }
   } catch (thrown) {
     // A transform's factory refused: nothing is on the wire yet, and the upstream must not go on.
     unbind()
@@ -71,35 +72,27 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
     throw thrown
   }
   reply.openStream(ctx)
-  sink.onFailure = (error) => source.cancel(error)
+  const first: StreamSink = staged ?? end
   try {
-    await source.pump(sink)
-    if (source.facts.error === null) await sink.finish()
+    await source.pump(first)
+    // What the last read left with the stages.
+    if (source.facts.error === null && end instanceof EncodingSink) await first.ready()
   } finally {
     unbind()
   }
-  const error = sink.failure ?? source.facts.error
+  const error = staged?.failure ?? end.failure ?? source.facts.error
   source.facts.error = error
   if (ctx.stopped !== null && ctx.stopped.status === 499) return
+  if (error !== null) await staged?.settled()
+  end.flush()
   if (error === null) return reply.end()
   const shown = reply.presentable(error, ctx.dialect)
-  await sink.settled()
-  reply.end(source.lane === 'bytes' ? source.errorFrame?.(shown) : (sink as EventSink).error(shown))
-}
-
-interface FinishingSink extends StreamSink {
-  failure: GatewayErrorShape | null
-  onFailure: (error: GatewayErrorShape) => void
-  /** After the last read: what stages still hold. */
-  finish(): Promise<void>
-  /** Resolves when nothing is being written any more. */
-  settled(): Promise<void>
+  reply.end(end instanceof EncodingSink ? end.error(shown) : source.errorFrame?.(shown))
 }
 
 /** Bytes lane: the frames of one read leave in one write; frames that lie side by side are not even copied. */
-class ByteSink implements FinishingSink {
-  failure: GatewayErrorShape | null = null
-  onFailure: (error: GatewayErrorShape) => void = () => {}
+class ByteSink implements StreamSink {
+  readonly failure = null
   readonly #reply: ReplyWriter
   readonly #pieces: (Uint8Array | string)[] = []
 
@@ -123,19 +116,11 @@ class ByteSink implements FinishingSink {
   }
 
   ready(): Promise<void> | undefined {
-    this.#flush()
+    this.flush()
     return this.#reply.drained()
   }
 
-  async finish(): Promise<void> {
-    this.#flush()
-  }
-
-  async settled(): Promise<void> {
-    this.#flush()
-  }
-
-  #flush(): void {
+  flush(): void {
     if (this.#pieces.length === 0) return
     for (const piece of this.#pieces) this.#reply.write(piece)
     this.#pieces.length = 0
@@ -146,37 +131,27 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return new Uint8Array(first.buffer, first.byteOffset, first.length + second.length)
 }
 
-/** Events lane: transforms → batch stage → encoder; one write per read. */
-class EventSink implements FinishingSink {
+/** Events lane: the caller's dialect, one write per read. */
+class EncodingSink implements StreamSink {
   failure: GatewayErrorShape | null = null
-  onFailure: (error: GatewayErrorShape) => void = () => {}
-  readonly #ctx: RequestState
   readonly #encoder: StreamEncoder
   readonly #reply: ReplyWriter
-  readonly #batch: boolean
-  #events: StreamEvent[] = []
+  readonly #onFailure: (error: GatewayErrorShape) => void
   #text = ''
-  #writing: Promise<void> = Promise.resolve()
 
-  constructor(ctx: RequestState, encoder: StreamEncoder, reply: ReplyWriter) {
-    this.#ctx = ctx
+  constructor(encoder: StreamEncoder, reply: ReplyWriter, onFailure: (error: GatewayErrorShape) => void) {
     this.#encoder = encoder
     this.#reply = reply
-    const { hooks } = ctx.generation
-    if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
-    this.#batch = hooks.batch !== null && hooks.applies('stream:batch', ctx)
+    this.#onFailure = onFailure
   }
 
   event(event: StreamEvent): void {
     if (this.failure !== null) return
     try {
-      const { stages } = this.#ctx
-      // Stages flush before the end, so that what they hold comes before the terminal events.
-      if (event.e === 'end' && stages) stages.flush(this.#out)
-      if (stages) stages.event(event, this.#out)
-      else this.#out(event)
+      this.#text += this.#encoder.event(event)
     } catch (error) {
-      this.#fail(error)
+      this.failure = GatewayError.from(error)
+      this.#onFailure(this.failure)
     }
   }
 
@@ -184,55 +159,18 @@ class EventSink implements FinishingSink {
 
   ready(): Promise<void> | undefined {
     if (this.failure !== null) return undefined
-    if (!this.#batch) {
-      this.#flush()
-      return this.#reply.drained()
-    }
-    this.#writing = this.#writing.then(() => this.#runBatch())
-    return this.#writing
-  }
-
-  async finish(): Promise<void> {
-    await this.ready()
-  }
-
-  async settled(): Promise<void> {
-    await this.#writing
-    this.#flush()
+    this.flush()
+    return this.#reply.drained()
   }
 
   error(error: GatewayErrorShape): string {
     return this.#encoder.error(error)
   }
 
-  async #runBatch(): Promise<void> {
-    const events = this.#events
-    this.#events = []
-    if (events.length === 0) return
-    try {
-      for (const event of await (this.#ctx.generation.hooks.batch?.(this.#ctx, events) ?? events))
-        this.#text += this.#encoder.event(event)
-    } catch (error) {
-      return this.#fail(error)
-    }
-    this.#flush()
-    await this.#reply.drained()
-  }
-
-  readonly #out = (event: StreamEvent): void => {
-    if (this.#batch) this.#events.push(event)
-    else this.#text += this.#encoder.event(event)
-  }
-
-  #flush(): void {
+  flush(): void {
     if (this.#text === '') return
     const text = this.#text
     this.#text = ''
     this.#reply.write(text)
-  }
-
-  #fail(thrown: unknown): void {
-    this.failure ??= GatewayError.from(thrown)
-    this.onFailure(this.failure)
   }
 }

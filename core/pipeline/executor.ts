@@ -3,15 +3,12 @@
 import { finalError, walkAction } from '../errors/classify.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ConnectionService } from '../services.ts'
-import type { Attempt, Candidate, Plan } from '../types/context.ts'
+import type { Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
-import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
-
-/** RELIABILITY 2.3: whatever the plan holds, no request calls upstreams more often. */
-const MAX_ATTEMPTS = 8
+import { MAX_ATTEMPTS, Tries, type Walk } from './tries.ts'
 
 /** @throws GatewayError: the caller's final error after the whole walk. */
 export function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {
@@ -65,23 +62,25 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
 
 async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
   const failures: GatewayErrorShape[] = []
+  const walk: Walk = { sent: 0, again: 0 }
   let deadTarget: Candidate['target'] | null = null
-  let sent = 0
   for (const candidate of candidates) {
     if (candidate.target === deadTarget) continue
     for (let fresh = false; ; fresh = true) {
-      if (sent >= Math.min(candidates.length + 1, MAX_ATTEMPTS)) throw finalError(failures, ctx.dialect)
-      const attempt: Attempt = { candidate, startedAt: kernel.clock.now() }
-      const outcome = await tryOnce(kernel, ctx, candidate, attempt)
+      // What plugins send again to the same account is only bound by the larger of the two.
+      if (walk.sent > candidates.length || walk.sent + walk.again >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
+      const tries = new Tries(kernel, ctx, candidate, walk)
+      const outcome = await tries.run()
       if ('result' in outcome) return outcome.result
       const { error } = outcome
+      const { attempt } = tries
       const action = walkAction(error)
       if (action === 'skip') {
         Object.assign(attempt, { action: 'skipped', skipped: { reason: error.skip } })
         failures.push(error)
         break
       }
-      sent++
+      walk.sent++
       if (action === 'return' || ctx.stopped !== null)
         throw failures.length > 0 && error.upstream === null ? error : finalError([error], ctx.dialect)
       failures.push(error)
@@ -95,41 +94,4 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
     }
   }
   throw finalError(failures, ctx.dialect)
-}
-
-function ownError(kernel: Kernel, ctx: RequestState, thrown: unknown): GatewayError {
-  if (!GatewayError.is(thrown)) {
-    kernel.log.error('attempt.failed', {
-      requestId: ctx.id,
-      error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-    })
-  }
-  return GatewayError.from(thrown)
-}
-
-async function tryOnce(
-  kernel: Kernel,
-  ctx: RequestState,
-  candidate: Candidate,
-  attempt: Attempt,
-): Promise<{ result: Result } | { error: GatewayErrorShape }> {
-  const { attempt: wrapped } = ctx.generation.hooks
-  const startedAt = kernel.clock.monotonic()
-  ctx.candidate = candidate
-  ctx.attempts.push(attempt)
-  // A bug below is not the fault of the plugins around it.
-  const send = () => sendAttempt(kernel, ctx, candidate).catch((thrown: unknown) => Promise.reject(ownError(kernel, ctx, thrown)))
-  try {
-    const result = wrapped === null ? await send() : await wrapped(ctx, candidate, send)
-    attempt.status = 200
-    attempt.action = 'returned'
-    return { result }
-  } catch (thrown) {
-    const error = GatewayError.from(thrown)
-    attempt.status = error.upstream?.status || error.status
-    attempt.error = error
-    return { error: ctx.stopped ?? error }
-  } finally {
-    attempt.latencyMs = kernel.clock.monotonic() - startedAt
-  }
 }

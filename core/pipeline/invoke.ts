@@ -9,11 +9,11 @@ import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
 import { answerFacts } from './answer-facts.ts'
 import { RequestState } from './context.ts'
-import { transformed } from './egress.ts'
 import { execute } from './executor.ts'
 import type { Kernel } from './kernel.ts'
 import { resolve } from './pipeline.ts'
 import { finalUsage, settle } from './settle.ts'
+import { stagedSink, stagesOf, transformed } from './staged-sink.ts'
 
 /** @throws GatewayError as a caller of the data plane would see it. */
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
@@ -77,7 +77,7 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
   let answer = result
   if (result.kind === 'full') {
     const { hooks } = ctx.generation
-    if (hooks.response !== null && hooks.applies('response', ctx)) {
+    if (!transformed.has(result) && hooks.response !== null && hooks.applies('response', ctx)) {
       const response = await hooks.response(ctx, result.response)
       if (response !== result.response) answer = { kind: 'full', response }
     }
@@ -90,24 +90,38 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
 
 type StreamResult = Extract<Result, { kind: 'stream' }>
 
-/** The child of a streamed answer ends when its stream does. */
+/** The child's own stream hooks around its answer, whoever reads it. The child ends when its stream does. */
 function settlingSource(
   source: StreamResult['source'],
   ctx: RequestState,
   done: (status: number, error: GatewayError | null) => void,
 ): StreamResult['source'] {
   ctx.facts = source.facts
+  const own = source.lane === 'events' && !transformed.has(source)
+  try {
+    // A factory that refuses fails the call, not the stream.
+    if (own) stagesOf(ctx)
+  } catch (thrown) {
+    source.cancel(GatewayError.from(thrown))
+    throw thrown
+  }
   let ended = false
   const end = (): void => {
     if (ended) return
     ended = true
     done(200, source.facts.error === null ? null : GatewayError.from(source.facts.error))
   }
-  return {
+  const settling: StreamResult['source'] = {
     lane: source.lane,
     facts: source.facts,
     async pump(sink) {
-      await source.pump(sink)
+      const staged = own ? stagedSink(ctx, sink, (error) => source.cancel(error)) : null
+      await source.pump(staged ?? sink)
+      if (staged !== null) {
+        if (source.facts.error === null) await staged.ready()
+        await staged.settled()
+        source.facts.error ??= staged.failure
+      }
       end()
     },
     cancel(reason = GatewayError.clientGone()) {
@@ -118,6 +132,8 @@ function settlingSource(
     },
     ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),
   }
+  transformed.add(settling)
+  return settling
 }
 
 function ownStep(ctx: RequestState, status: number, error: GatewayError | null): Step[] {

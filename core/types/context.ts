@@ -40,11 +40,13 @@ export type AttemptAction =
   | 'next_account'
   | 'next_target'
   | 'retry_stripped_field'
+  /** A plugin sent it again and did not say why. */
+  | 'retried'
   | 'retry_fresh_socket'
   | 'waited_cooldown'
   | 'skipped'
 
-/** One line of the attempt timeline. */
+/** One line of the attempt timeline: one upstream call, or a candidate that was passed over. */
 export interface Attempt {
   readonly candidate: Candidate
   /** Epoch ms. */
@@ -54,6 +56,7 @@ export interface Attempt {
   error?: GatewayErrorShape
   latencyMs?: number
   usage?: Usage
+  /** Why there was a next one, or how it ended. Before it calls `next()` again, an `attempt` hook may say why. */
   action?: AttemptAction
   skipped?: { reason: SkipReason; until?: number }
 }

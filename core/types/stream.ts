@@ -1,7 +1,7 @@
 // The canonical stream: events, and the push interfaces that carry them. Everything is synchronous per event;
 // the only awaits of a stream are one per network read (back-pressure) and `stream:batch`.
 import type { Finish, Usage } from './answer.ts'
-import type { Annotation, Json, Part, Signature } from './canonical.ts'
+import type { Annotation, Ext, Json, Part, Signature } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
 
 export type PartKind = 'text' | 'reasoning' | 'redacted' | 'tool_call' | 'refusal' | 'audio' | 'image' | 'server_tool'
@@ -27,6 +27,8 @@ export interface PartMeta {
   itemId?: string
   signature?: Signature
   raw?: Json
+  /** Of a text or refusal: the part's own, for what its encoder has to know before the first delta. */
+  ext?: Ext
 }
 
 export type StreamEvent =

@@ -1,5 +1,5 @@
 // GATEWAY_STRIP_UNSUPPORTED_FIELDS: an upstream that refuses one field by name is asked again without exactly that field,
-// once per field, on the same account (SPEC "Cross-provider parameter mapping").
+// once per field, on the same account (SPEC "Cross-provider parameter mapping"). Each asking is a line of the timeline.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -23,7 +23,6 @@ export const stripUnsupported = definePlugin({
         const fields = stripped.get(ctx) ?? []
         if (field === null || fields.includes(field) || fields.length >= MAX_FIELDS || PROTECTED.has(field)) throw error
         stripped.set(ctx, [...fields, field])
-        ctx.warn(`stripped_${field.replace(/[^A-Za-z0-9]+/g, '_')}`)
         return next().catch(again)
       }
       return next().catch(again)
@@ -32,7 +31,10 @@ export const stripUnsupported = definePlugin({
     gateway.hook(
       'encoded',
       (ctx, call) => {
-        for (const field of stripped.get(ctx) ?? []) call.body.remove(field)
+        for (const field of stripped.get(ctx) ?? []) {
+          call.body.remove(field)
+          ctx.warn(`stripped_${field.replace(/[^A-Za-z0-9]+/g, '_')}`)
+        }
       },
       { order: 'post' },
     )

@@ -9,9 +9,14 @@ import { pathAndBody } from './support/wire.ts'
 
 const count = cells('secrets')
 const SECRET = 'sk-faulty-account'
+/** In a header of the connection's own. */
+const TOKEN = 'tok-in-a-header'
 let at: Accounts
 beforeAll(async () => {
-  at = await accounts({ env: { UPSTREAM_POOL_MAX_IDLE_PER_HOST: '0' } })
+  at = await accounts({
+    env: { UPSTREAM_POOL_MAX_IDLE_PER_HOST: '0' },
+    connection: { headers: { 'x-proxy-authorization': `Bearer ${TOKEN}`, 'x-team': 'visible-team' } },
+  })
 })
 afterAll(() => at.close())
 
@@ -20,6 +25,7 @@ const LEAKY = [
   'ENOENT: no such file, open /home/vendor/app/models.json',
   'Traceback (most recent call last):\n  File "/srv/app/main.py", line 3, in <module>\nValueError: boom',
   `Header authorization: Bearer ${SECRET} refused at file:///opt/vendor/server.js:10:5`,
+  `The token ${TOKEN} has expired.`,
   'x'.repeat(5000),
 ]
 
@@ -41,6 +47,7 @@ async function ask(cell: Cell, step: Step): Promise<{ status: number; text: stri
 
 function clean(text: string): void {
   expect(text).not.toContain(SECRET)
+  expect(text).not.toContain(TOKEN)
   expect(text).not.toMatch(/\/home\/|\/srv\/|\/opt\/|File \\?"|ValueError/)
   expect(text.length).toBeLessThan(20_000)
 }
@@ -74,10 +81,15 @@ describe('an upstream’s error', () => {
     }
   })
 
+  it('names what is no credential', async () => {
+    const answer = await ask(pairs({})[0]!, fail(400, { message: 'The team visible-team has no such model.' }))
+    expect(answer.text).toContain('visible-team')
+  })
+
   it('inside 200, and inside a started stream', async () => {
     for (const cell of pairs({})) {
       await count.run('200', nameOf(cell), async () => {
-        for (const message of LEAKY.slice(0, 4)) {
+        for (const message of LEAKY.slice(0, 5)) {
           if (!cell.stream) {
             await ask(cell, raw(200, JSON.stringify(RENDERERS[cell.upstream].error(500, message))))
             continue

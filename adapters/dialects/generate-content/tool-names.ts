@@ -9,9 +9,6 @@ const SHORT_RULE: NameRule = { ...RULE, maxLength: 63 }
 const CUSTOM = 'generate_content.custom'
 const NAMESPACES = 'generate_content.namespaces'
 
-/** Original → declared, per request: a long history asks for the same few names thousands of times. */
-const declared = new WeakMap<Hop['names'], Map<string, string>>()
-
 export interface CallerTool {
   name: string
   namespace?: string
@@ -20,15 +17,8 @@ export interface CallerTool {
 
 /** The upstream's name for a flat name, the same at every use. */
 export function declareName(name: string, hop: Hop): string {
-  const known = declared.get(hop.names) ?? new Map<string, string>()
-  declared.set(hop.names, known)
-  let safe = known.get(name)
-  if (safe === undefined) {
-    const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true
-    safe = upstreamName(name, short ? SHORT_RULE : RULE, hop)
-    known.set(name, safe)
-  }
-  return safe
+  const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true
+  return upstreamName(name, short ? SHORT_RULE : RULE, hop)
 }
 
 export function flatName(name: string, namespace: string | null | undefined): string {

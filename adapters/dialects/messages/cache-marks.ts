@@ -1,7 +1,8 @@
 // At most four cache marks, and none with a longer life after a shorter one (DIALECTS 3.1 "-> messages" 16).
+
+import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
 import type { WireMessage } from './encode-turns.ts'
-import { isObject } from './fields.ts'
 
 export interface Marked {
   tools: Block[]

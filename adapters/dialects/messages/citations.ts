@@ -1,6 +1,6 @@
 // Citations of text blocks ↔ canonical annotations. Only this dialect's own can be written back: they carry opaque indexes.
 import type { Annotation, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 const KINDS: Readonly<Record<string, Annotation['kind']>> = {
   char_location: 'char',

@@ -1,6 +1,6 @@
 // Custom (free text) tools are functions with one `input` text here. Canonical arguments may come bare or wrapped already.
 import { RawJson } from '../../../core/lib/raw-json.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 /** The wire `input` of a call; `onWrapped` hears when the arguments were not an object. */
 export function callInput(args: string, custom: boolean, onWrapped: () => void): unknown {

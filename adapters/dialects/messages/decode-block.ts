@@ -5,9 +5,9 @@ import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { CacheMark, Json, JsonObject, Part, Signature, TextPart } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
+import { booleanField, isObject, textField, wrongType } from '../shared/fields.ts'
 import { decodeCitation } from './citations.ts'
 import { decodeDocument, decodeImage, decodeSearchResult } from './decode-media.ts'
-import { booleanField, isObject, textField, wrongType } from './fields.ts'
 import { withExt } from './part-ext.ts'
 
 export interface BlockReader {

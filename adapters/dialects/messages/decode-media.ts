@@ -1,6 +1,6 @@
 // Images, documents and search results → canonical parts.
 import type { DocumentPart, Json, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
-import { booleanField, objectField, textField, wrongType } from './fields.ts'
+import { booleanField, objectField, textField, wrongType } from '../shared/fields.ts'
 import { withExt } from './part-ext.ts'
 
 /** Decodes blocks inside a block. */

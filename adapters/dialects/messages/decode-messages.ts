@@ -1,8 +1,8 @@
 // system and messages[] → canonical turns. Tool results become a `tool` message in front of the rest of their user turn.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json, JsonObject, Message, Part, SystemBlock } from '../../../core/types/canonical.ts'
+import { isObject, others, textField, wrongType } from '../shared/fields.ts'
 import { type BlockReader, decodeContent } from './decode-block.ts'
-import { isObject, others, textField, wrongType } from './fields.ts'
 
 export interface Conversation {
   system: SystemBlock[]

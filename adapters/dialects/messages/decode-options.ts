@@ -1,6 +1,6 @@
 // thinking, output_config and state of a request → canonical. Unknown members of a nested object stay in `ext` under its name.
 import type { CanonicalRequest, Effort, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
-import { numberField, objectField, others, textField, wrongType } from './fields.ts'
+import { numberField, objectField, others, textField, wrongType } from '../shared/fields.ts'
 
 const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const MODES: readonly string[] = ['enabled', 'adaptive', 'disabled', 'between_tools']

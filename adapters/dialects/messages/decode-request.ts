@@ -3,11 +3,11 @@
 import type { CanonicalRequest, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { booleanField, listField, numberField, objectField, others, textField, wrongType } from '../shared/fields.ts'
 import { cacheMark } from './decode-block.ts'
 import { decodeConversation } from './decode-messages.ts'
 import { decodeState, decodeThinkingAndOutput } from './decode-options.ts'
 import { decodeTools } from './decode-tools.ts'
-import { booleanField, listField, numberField, objectField, others, textField, wrongType } from './fields.ts'
 
 /** Fields with a canonical place; the others are kept in `ext.messages`. */
 const KNOWN: ReadonlySet<string> = new Set(

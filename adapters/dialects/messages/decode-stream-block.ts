@@ -4,11 +4,11 @@ import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { decodeCitation } from './citations.ts'
 import { plainInput } from './custom-input.ts'
 import { decodeSignature, isServerBlock } from './decode-block.ts'
 import { structuredText } from './decode-response.ts'
-import { isObject, loose } from './fields.ts'
 import { callerTool, jsonTool } from './tool-names.ts'
 
 interface OpenBlock {

@@ -1,7 +1,7 @@
 // tools[] and tool_choice → canonical. Typed tools of the vendor stay raw; web search is also told in the common form.
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../core/types/canonical.ts'
+import { booleanField, isObject, listField, numberField, others, textField, wrongType } from '../shared/fields.ts'
 import { cacheMark } from './decode-block.ts'
-import { booleanField, isObject, listField, numberField, others, textField, wrongType } from './fields.ts'
 
 const TOOL_KEYS = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading'])
 

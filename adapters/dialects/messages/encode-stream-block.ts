@@ -3,9 +3,9 @@
 import { stringify } from '../../../core/lib/raw-json.ts'
 import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Delta, PartKind, PartMeta } from '../../../core/types/stream.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { callInput } from './custom-input.ts'
 import { callSignatureBlock, thinkingSignature, toolUseHead } from './encode-response.ts'
-import { isObject, loose } from './fields.ts'
 import { thinkingText } from './thinking-text.ts'
 
 export class BlockStream {

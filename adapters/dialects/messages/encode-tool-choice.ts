@@ -2,8 +2,8 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
-import { isObject } from './fields.ts'
 import { wireName } from './tool-names.ts'
 
 export interface ToolSet {

@@ -5,7 +5,7 @@ import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 import { unsupportedField } from './unsupported-field.ts'
 
 /** The envelope of every route, plus what Anthropic's SDK reads. */

@@ -1,8 +1,8 @@
 // stop_reason in both directions (DIALECTS 2.5), and the stop_details that go with a refusal.
 import type { Choice, Finish } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import { isObject } from '../shared/fields.ts'
 import { settleFinish } from '../shared/finish.ts'
-import { isObject } from './fields.ts'
 
 const FROM_WIRE: Readonly<Record<string, Finish>> = {
   end_turn: 'stop',

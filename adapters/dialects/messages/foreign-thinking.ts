@@ -4,7 +4,7 @@ import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 /** Above this many the list is written anew: every removal copies the body. */
 const REMOVALS_AT_MOST = 32

@@ -1,7 +1,7 @@
 // JSON Schema → the subset that structured output and strict tools accept (DIALECTS 3.1 "-> messages" 12): closed objects,
 // anyOf only, no limits; what is dropped is said in the description. The caller's schema is never changed.
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 export function outputSchema(source: Frozen<Json> | undefined): JsonObject {
   if (!isObject(source)) return { type: 'object', properties: {}, additionalProperties: false }

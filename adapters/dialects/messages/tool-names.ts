@@ -2,8 +2,8 @@
 // and the tool that stands in for structured output.
 import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
-import { isObject } from './fields.ts'
 
 const RULE: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 128 }
 const CALL_ID = /^[a-zA-Z0-9_-]+$/

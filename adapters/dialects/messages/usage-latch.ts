@@ -3,7 +3,7 @@
 // The result does not depend on the order of the reports.
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 export class UsageLatch {
   #input: InputReport | null = null

@@ -1,7 +1,7 @@
 // The one server tool that is mapped across dialects: web search in its common form → this vendor's tool.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
-import { isObject } from './fields.ts'
 
 export function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>): Block {
   const location = userLocation(search.userLocation)

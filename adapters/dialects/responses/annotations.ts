@@ -1,7 +1,7 @@
 // Citations: the wire annotations of output_text and the canonical ones. Foreign ones are sent only where this dialect
 // has a kind for them (web pages and files).
 import type { Annotation, Frozen, Json } from '../../../core/types/canonical.ts'
-import { isObject, loose } from './fields.ts'
+import { isObject, loose } from '../shared/fields.ts'
 
 export function decodeAnnotation(raw: Json): Annotation | null {
   if (!isObject(raw)) return null

@@ -2,8 +2,8 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Annotation, DocumentPart, Json, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
 import { parseDataUrl } from '../shared/data-url.ts'
+import { isObject, listField, textField } from '../shared/fields.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { isObject, listField, textField } from './fields.ts'
 
 const MIME_OF_EXTENSION: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',

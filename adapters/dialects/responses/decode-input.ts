@@ -4,8 +4,8 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { randomId } from '../../../core/lib/ids.ts'
 import type { Json, JsonObject, Message, Part, Signature, SystemBlock, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
+import { isObject, textField } from '../shared/fields.ts'
 import { decodeContent } from './decode-content.ts'
-import { isObject, textField } from './fields.ts'
 import { carriesCallSignature, decodeReasoning } from './secrets.ts'
 
 /** Items other dialects cannot have and that are state rather than a tool's work. */

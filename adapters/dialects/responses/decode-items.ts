@@ -1,9 +1,10 @@
 // Output items of an answer → canonical parts; the non-stream decoder and the stream decoder's whole items use it.
 import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { callerName } from '../shared/names.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { isObject, loose } from './fields.ts'
+import { messageMark } from './message-mark.ts'
 import { decodeReasoning } from './secrets.ts'
 
 const OPAQUE: ReadonlySet<string> = new Set(['compaction', 'compaction_summary'])
@@ -63,20 +64,19 @@ export function annotationsOf(value: Json | undefined): Annotation[] {
   return value.map(decodeAnnotation).filter((one): one is Annotation => one !== null)
 }
 
-/** Which message item a text came from, and its phase: what the own encoder puts together again. */
 function messageParts(item: JsonObject): Part[] {
-  const mark: JsonObject = { item: loose(item.id), ...(typeof item.phase === 'string' ? { phase: item.phase } : {}) }
+  const ext = messageMark(loose(item.id), loose(item.phase))
   const parts: Part[] = []
   for (const content of Array.isArray(item.content) ? item.content : []) {
     if (!isObject(content)) continue
-    if (content.type === 'refusal') parts.push({ t: 'refusal', text: loose(content.refusal), ext: { responses: mark } })
+    if (content.type === 'refusal') parts.push({ t: 'refusal', text: loose(content.refusal), ext })
     else if (loose(content.text) !== '') {
       const annotations = annotationsOf(content.annotations)
       parts.push({
         t: 'text',
         text: loose(content.text),
         ...(annotations.length === 0 ? {} : { annotations }),
-        ext: { responses: mark },
+        ext,
       })
     }
   }

@@ -12,9 +12,9 @@ import type {
 } from '../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { booleanField, isObject, listField, numberField, objectField, others, textField } from '../shared/fields.ts'
 import { decodeInput } from './decode-input.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
-import { booleanField, isObject, listField, numberField, objectField, others, textField } from './fields.ts'
 
 const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const SUMMARIES: readonly string[] = ['auto', 'concise', 'detailed']

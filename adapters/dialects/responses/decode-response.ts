@@ -3,10 +3,10 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Finish } from '../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import { isObject, loose, others } from '../shared/fields.ts'
 import { hasToolCall, settleFinish } from '../shared/finish.ts'
 import { decodeItem } from './decode-items.ts'
 import { innerError } from './errors.ts'
-import { isObject, loose, others } from './fields.ts'
 import { decodeUsage, missingUsage } from './usage.ts'
 
 /** Members that are said anew by the encoder; the rest is the upstream's and goes back to a caller of this dialect. */

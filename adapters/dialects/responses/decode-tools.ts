@@ -2,7 +2,7 @@
 // server tool kept as it is, web search additionally in the one cross-mapped form.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, Tool, ToolChoice } from '../../../core/types/canonical.ts'
-import { booleanField, isObject, listField, objectField, others, textField } from './fields.ts'
+import { booleanField, isObject, listField, objectField, others, textField } from '../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 const FUNCTION_FIELDS: ReadonlySet<string> = new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading'])

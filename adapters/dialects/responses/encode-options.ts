@@ -2,7 +2,7 @@
 import type { CanonicalRequest, Effort, Frozen, JsonObject, OutputFormat } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 /** Known to reason; asked to reason counts where nothing is known. */

@@ -5,10 +5,10 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { isObject } from './fields.ts'
 
 const MIN_OUTPUT_TOKENS = 16
 const INCLUDE_REASONING = 'reasoning.encrypted_content'

@@ -2,8 +2,9 @@
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { encodeAnnotation } from './annotations.ts'
-import { isObject } from './fields.ts'
+import { readMark } from './message-mark.ts'
 import {
   callItem,
   callPrefix,
@@ -68,10 +69,9 @@ function outputItems(choice: Frozen<Choice>, last: ItemStatus, hop: Hop): JsonOb
       continue
     }
     if (content.type === 'output_text') logprobs = []
-    const mark = part.ext?.responses
-    const item = typeof mark?.item === 'string' && mark.item !== '' ? mark.item : undefined
+    const { item, phase } = readMark(part.ext)
     if (open !== null && (open as OpenMessage).item !== item) close()
-    open ??= { item, phase: typeof mark?.phase === 'string' ? mark.phase : undefined, content: [] }
+    open ??= { item, phase, content: [] }
     ;(open as OpenMessage).content.push(content)
   }
   close()

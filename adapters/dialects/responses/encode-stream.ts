@@ -3,12 +3,13 @@
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
-import type { JsonObject, Part } from '../../../core/types/canonical.ts'
+import type { Ext, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
+import { isObject } from '../shared/fields.ts'
 import { failureCode } from './errors.ts'
-import { isObject } from './fields.ts'
+import { readMark } from './message-mark.ts'
 import { callPrefix, imageItem, logprobList, reasoningItem } from './output-items.ts'
 import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
 import { partSecret, secretText } from './secrets.ts'
@@ -30,8 +31,9 @@ class ResponseStreamEncoder implements StreamEncoder {
   readonly #frames = new FrameWriter()
   readonly #items: StreamItem[] = []
   readonly #parts = new Map<number, OpenPart>()
-  /** The message item that takes the next text. */
+  /** The message item that takes the next text, and which of the upstream's it stands for. */
   #message: MessageItem | null = null
+  #source: string | undefined
   #start: { id: string; model: string; created: number } | null = null
   #id = ''
   #echo = ''
@@ -84,8 +86,8 @@ class ResponseStreamEncoder implements StreamEncoder {
   #partStart(part: number, kind: string, meta: PartMeta): void {
     if (kind === 'text' || kind === 'refusal') {
       if (kind === 'refusal') this.#refused = true
-      this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, this.#hop.id('msg_')))
-      this.#parts.set(part, { t: 'said', message: this.#message, content: this.#message.start(kind) })
+      const message = this.#messageOf(meta.ext)
+      this.#parts.set(part, { t: 'said', message, content: message.start(kind) })
     } else if (kind === 'reasoning') {
       // Opened by its first content: reasoning without any is not an item.
       this.#parts.set(part, { t: 'reasoning', item: null, meta })
@@ -151,12 +153,20 @@ class ResponseStreamEncoder implements StreamEncoder {
       if (secret !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secret))
     } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#hop.id('ig_'), full.src.data))
     else if (full.t === 'audio' && full.transcript) {
-      this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, this.#hop.id('msg_')))
-      const content = this.#message.start('text')
-      this.#message.delta(content, full.transcript)
-      this.#message.stop(content)
+      const message = this.#messageOf(undefined)
+      const content = message.start('text')
+      message.delta(content, full.transcript)
+      message.stop(content)
     } else if ((full.t === 'server_tool' || full.t === 'opaque') && full.dialect === 'responses' && isObject(full.raw))
       this.#whole(full.raw)
+  }
+
+  #messageOf(ext: Ext | undefined): MessageItem {
+    const { item, phase } = readMark(ext)
+    if (this.#message !== null && item !== this.#source) this.#leaveMessage()
+    this.#source = item
+    this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, ownId(item, 'msg_', this.#hop), phase))
+    return this.#message
   }
 
   #reasoning(open: Extract<OpenPart, { t: 'reasoning' }>): ReasoningItem {

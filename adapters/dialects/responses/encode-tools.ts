@@ -2,9 +2,9 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { type NameRule, upstreamName } from '../shared/names.ts'
 import { isWebSearch } from './decode-tools.ts'
-import { isObject } from './fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 const NAMES: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 64 }

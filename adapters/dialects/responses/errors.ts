@@ -5,7 +5,7 @@ import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import { isObject, loose } from './fields.ts'
+import { isObject, loose } from '../shared/fields.ts'
 
 /** Statuses behind the codes that arrive inside a 200. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {

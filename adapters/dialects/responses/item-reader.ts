@@ -1,16 +1,20 @@
 // The output items of one upstream stream: what was seen of each, so that nothing is lost and nothing said twice.
 
 import type { PartWriter } from '../../../core/lib/part-writer.ts'
-import type { Annotation, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Annotation, Ext, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from './decode-items.ts'
-import { isObject, loose } from './fields.ts'
+import { messageMark } from './message-mark.ts'
 import { decodeReasoning } from './secrets.ts'
 
 interface Seen {
   type: string
   id: string
+  phase: string
+  /** For the parts of a message; made with its first text. */
+  mark: Ext | null
   /** By content index: characters and annotations that went through; `done` contents are not looked at again. */
   contents: Map<number, { said: boolean; annotations: number; done: boolean }>
   /** Summary indexes that went through. */
@@ -55,9 +59,10 @@ export class ItemReader {
 
   said(event: JsonObject, kind: 'text' | 'refusal', delta: string, emit: Emit): void {
     if (delta === '') return
-    this.#content(this.#item(event), event.content_index).said = true
+    const seen = this.#item(event)
+    this.#content(seen, event.content_index).said = true
     this.#run(event, emit)
-    this.#say(kind, delta, emit)
+    this.#say(kind, delta, seen, emit)
   }
 
   saidWhole(event: JsonObject, kind: 'text' | 'refusal', text: string, emit: Emit): void {
@@ -166,11 +171,12 @@ export class ItemReader {
     this.#writer.toolStart(0, keyOf(event), meta, emit)
   }
 
-  #say(kind: 'text' | 'refusal', text: string, emit: Emit): void {
-    if (kind === 'text') this.#writer.text(0, text, emit)
+  #say(kind: 'text' | 'refusal', text: string, seen: Seen, emit: Emit): void {
+    seen.mark ??= messageMark(seen.id, seen.phase)
+    if (kind === 'text') this.#writer.text(0, text, emit, seen.mark)
     else {
       this.refused = true
-      this.#writer.refusal(0, text, emit)
+      this.#writer.refusal(0, text, emit, seen.mark)
     }
   }
 
@@ -187,6 +193,8 @@ export class ItemReader {
       seen = {
         type: '',
         id: loose(event.item_id),
+        phase: '',
+        mark: null,
         contents: new Map(),
         summaries: new Set(),
         thought: false,
@@ -201,6 +209,7 @@ export class ItemReader {
   #describe(seen: Seen, item: JsonObject): void {
     seen.type = loose(item.type)
     if (seen.id === '') seen.id = loose(item.id)
+    seen.phase = loose(item.phase)
   }
 
   #content(seen: Seen, index: Json | undefined): { said: boolean; annotations: number; done: boolean } {

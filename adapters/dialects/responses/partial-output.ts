@@ -1,6 +1,6 @@
 // The output of a forwarded stream so far, kept as cheaply as possible: only a stream that fails is put together from it.
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import { isObject, loose } from './fields.ts'
+import { isObject, loose } from '../shared/fields.ts'
 
 interface Kept {
   item: JsonObject

@@ -2,9 +2,9 @@
 import type { Finish } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isObject } from '../shared/fields.ts'
 import { encodeFormat } from './encode-options.ts'
 import { echoToolChoice, echoTools } from './encode-tools.ts'
-import { isObject } from './fields.ts'
 
 export interface ResponseHead {
   id: string

@@ -3,7 +3,7 @@
 // signature of a tool call (in an item without summary right before the call).
 import { unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
-import { isObject, loose } from './fields.ts'
+import { isObject, loose } from '../shared/fields.ts'
 
 /** In front of the value: tells redacted thinking from a signature. */
 const REDACTED = 'redacted:'

@@ -3,8 +3,8 @@ import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../core/types/dialect.ts'
+import { isObject, loose } from '../shared/fields.ts'
 import { failureOf, outcome } from './decode-response.ts'
-import { isObject, loose } from './fields.ts'
 import { completedUsage, decodeUsage } from './usage.ts'
 
 /** hop.id('rs_'); the vendor's own ids are twice as long. */

@@ -28,15 +28,17 @@ export class MessageItem implements StreamItem {
   done = false
   readonly #frames: FrameWriter
   readonly #id: string
+  readonly #phase: string | undefined
   readonly #index: number
   readonly #contents: Content[] = []
   #closing = false
 
-  constructor(frames: FrameWriter, index: number, id: string) {
+  constructor(frames: FrameWriter, index: number, id: string, phase?: string) {
     this.#frames = frames
     this.#index = index
     this.#id = id
-    added(frames, index, messageItem(id, [], 'in_progress'))
+    this.#phase = phase
+    added(frames, index, messageItem(id, [], 'in_progress', phase))
   }
 
   /** A new content part; its index addresses it from then on. */
@@ -109,7 +111,7 @@ export class MessageItem implements StreamItem {
   }
 
   json(): JsonObject {
-    return messageItem(this.#id, this.#contents.map(wireContent), statusOf(this.done))
+    return messageItem(this.#id, this.#contents.map(wireContent), statusOf(this.done), this.#phase)
   }
 }
 

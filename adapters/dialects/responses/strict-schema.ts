@@ -1,6 +1,6 @@
 // Whether a JSON Schema may be used in strict mode: every object closed and every property required.
 import type { Frozen, Json } from '../../../core/types/canonical.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 export function isStrictSchema(schema: Frozen<Json> | undefined): boolean {
   return isObject(schema) && schema.type === 'object' && qualifies(schema)

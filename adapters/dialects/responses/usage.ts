@@ -3,7 +3,7 @@ import { noUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
-import { isObject } from './fields.ts'
+import { isObject } from '../shared/fields.ts'
 
 /** Null when the upstream reported none, or something that cannot be true. */
 export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Usage | null {

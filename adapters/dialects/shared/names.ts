@@ -11,7 +11,9 @@ export interface NameRule {
 
 /** The upstream's name for a tool; remembers the original in `hop.names`. Two names never become one. */
 export function upstreamName(name: string, rule: NameRule, hop: Hop): string {
-  for (const [sanitised, original] of hop.names) if (original === name) return sanitised
+  const given = givenNames(hop)
+  const known = given.get(name)
+  if (known !== undefined) return known
   let safe = name.replace(rule.forbidden, '_')
   if (rule.start && !rule.start.test(safe)) safe = `_${safe}`
   if (safe === '') safe = '_'
@@ -19,7 +21,17 @@ export function upstreamName(name: string, rule: NameRule, hop: Hop): string {
     safe = `${safe.slice(0, rule.maxLength - 9)}_${hash8(name)}`
   }
   hop.names.set(safe, name)
+  given.set(name, safe)
   return safe
+}
+
+/** `hop.names` the other way round: a long history asks for the same few names thousands of times. */
+const givenByHop = new WeakMap<Hop['names'], Map<string, string>>()
+
+function givenNames({ names }: Hop): Map<string, string> {
+  const given = givenByHop.get(names) ?? new Map<string, string>()
+  givenByHop.set(names, given)
+  return given
 }
 
 /** The caller's name for a tool the upstream called. */

@@ -40,10 +40,24 @@ describe('row 19: informational answers', () => {
     expect([seen.status, seen.body.toString(), seen.calls]).toEqual([200, 'the answer', ['head', 'data', 'end']])
   })
 
-  it('100 that nobody asked for breaks the exchange: undici knows no better; it is not sent again blindly', async () => {
+  it('nor is 100 that nobody asked for, on a fresh socket or a reused one', async () => {
+    const before = requests
     answer = (res) => {
       res.writeContinue()
+      res.writeContinue()
       res.end('the answer')
+    }
+    for (let time = 0; time < 3; time++) {
+      const seen = await call(transport, url)
+      expect([seen.status, seen.body.toString(), seen.calls]).toEqual([200, 'the answer', ['head', 'data', 'end']])
+    }
+    expect(requests - before).toBe(3)
+  })
+
+  it('a socket that ends after its 100 is broken, and nothing is sent again blindly', async () => {
+    answer = (res) => {
+      res.writeContinue()
+      setImmediate(() => res.destroy())
     }
     const seen = await call(transport, url)
     expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'reset', stale: false } })

@@ -5,7 +5,7 @@ import { globMatch } from '../../../core/lib/glob.ts'
 import { headerBag } from '../../../core/lib/headers.ts'
 import { randomId, requestId } from '../../../core/lib/ids.ts'
 import { hasBigNumber, RawJson, stringify } from '../../../core/lib/raw-json.ts'
-import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
+import { credentialsIn, sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import { signatureFits, unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
 
 describe('globs', () => {
@@ -112,6 +112,23 @@ describe('messages to clients', () => {
     expect(sanitizeMessage('open /home/x/app/secret.js failed')).toBe('open [path] failed')
     expect(sanitizeMessage('key sk-very-secret refused', ['sk-very-secret'])).toBe('key *** refused')
     expect(sanitizeMessage('x'.repeat(5000)).length).toBe(1000)
+  })
+
+  it('mask a secret whole where another one is a part of it', () => {
+    expect(sanitizeMessage('sk-12345678-rest', ['sk-12345678', 'sk-12345678-rest'])).toBe('***')
+  })
+
+  it('know the credentials among headers, with and without their scheme or cookie name', () => {
+    const credentials = credentialsIn({
+      authorization: 'Bearer abcdefgh-1',
+      'X-Api-Key': 'k-1',
+      cookie: 'sid=0123456789; theme=dark',
+      'x-team': 'research-and-things',
+      'cf-access-client-secret': 'sss',
+    })
+    expect(credentials.sort()).toEqual(
+      ['Bearer abcdefgh-1', 'abcdefgh-1', 'k-1', 'sid=0123456789; theme=dark', '0123456789', 'sss'].sort(),
+    )
   })
 })
 

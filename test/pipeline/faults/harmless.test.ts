@@ -88,8 +88,8 @@ describe('rows 17 to 19: the frame around the answer', () => {
     expect(world.bad.requests.at(-1)?.headers['accept-encoding']).toBe('identity')
   })
 
-  it('row 19: 102 and 103 before the answer', async () => {
-    const step = () => reply({ text: 'fine, thank you' }, { inform: [102, 103, 103] })
+  it('row 19: 100, 102 and 103 before the answer', async () => {
+    const step = () => reply({ text: 'fine, thank you' }, { inform: [100, 102, 103, 103] })
     await answersAnyway(world, count, { row: '19', title: '1xx', step })
   })
 })

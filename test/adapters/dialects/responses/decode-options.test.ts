@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
 import { decode } from './support.ts'
-
-const _foreign = wrapSignature({ dialect: 'messages', modelFamily: 'claude', value: 'sig==' })
 
 describe('responses: decoding content and options', () => {
   it('reads images, files, options and output formats', () => {

@@ -1,34 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
-import { driver, freeze, hop, type Wire } from './support.ts'
-
-const USAGE = {
-  inputTotal: 10,
-  cacheRead: 4,
-  cacheWrite: 1,
-  outputTotal: 6,
-  reasoning: 2,
-  total: 16,
-  estimated: false,
-  raw: null,
-}
-
-function _response(parts: Part[], finish: Finish = 'stop', overrides: Partial<CanonicalResponse> = {}): CanonicalResponse {
-  return {
-    id: 'chatcmpl-1',
-    created: 1_700_000_000,
-    model: 'claude-x',
-    choices: [{ index: 0, parts, finish, nativeFinish: finish }],
-    usage: USAGE,
-    ext: {},
-    ...overrides,
-  }
-}
-const encoded = (from: CanonicalResponse, at = hop()): Wire => JSON.parse(driver.encodeResponse(freeze(from), at))
-const decoded = (body: object, at = hop()) => driver.decodeResponse(wireBody(JSON.stringify(body)), at)
+import { decoded, driver, encoded, hop, type Wire } from './support.ts'
 
 describe('responses: decoding an answer', () => {
   it('reads the vendor’s body', () => {

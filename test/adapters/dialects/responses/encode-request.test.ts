@@ -2,10 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { Part } from '../../../../core/types/canonical.ts'
 import { assistant, call, encode, hop, request, result, user } from './support.ts'
 
-const _strictSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
-const _rejects = (run: () => unknown, param: string) =>
-  expect(run).toThrow(expect.objectContaining({ status: 400, code: 'unsupported_for_target', param, skip: 'unsupported' }))
-
 describe('responses: encoding a request', () => {
   it('rule 1: instructions stay input items in place, nothing is stored', () => {
     const body = encode(

@@ -1,10 +1,9 @@
 import { generateText } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { aiModel, call, decode, driver, freeze, hop, openai, type Wire } from './support.ts'
+import { aiModel, call, decode, driver, encoded, freeze, hop, openai, type Wire } from './support.ts'
 
 const USAGE = {
   inputTotal: 10,
@@ -28,8 +27,6 @@ function response(parts: Part[], finish: Finish = 'stop', overrides: Partial<Can
     ...overrides,
   }
 }
-const encoded = (from: CanonicalResponse, at = hop()): Wire => JSON.parse(driver.encodeResponse(freeze(from), at))
-const _decoded = (body: object, at = hop()) => driver.decodeResponse(wireBody(JSON.stringify(body)), at)
 
 describe('responses: encoding an answer', () => {
   it('has every member the published schemas require, with the defaults they may not leave null', () => {

@@ -127,7 +127,8 @@ describe('responses: encoding the parts of a stream', () => {
       fc.property(fc.array(part, { maxLength: 8 }), fc.integer({ min: 1, max: 200 }), (given, split) => {
         const decoded = decodeText(encodeEvents(eventsOf(given)), hop(), split)
         const back = partsOf(decoded).map((one) => {
-          const { itemId: _item, ...rest } = one as Part & { itemId?: string }
+          // Items and their ids are the encoder's.
+          const { itemId: _item, ext: _ext, ...rest } = one as Part & { itemId?: string; ext?: object }
           return rest
         })
         expect(back).toEqual(given)
@@ -135,6 +136,37 @@ describe('responses: encoding the parts of a stream', () => {
       }),
       { numRuns: 150 },
     )
+  })
+
+  it('messages stay apart and keep their phases, as those of a whole answer do', async () => {
+    const said = (text: string, item: string, phase?: string): Part => ({
+      t: 'text',
+      text,
+      ext: { responses: { item, ...(phase === undefined ? {} : { phase }) } },
+    })
+    const parts: Part[] = [
+      said('I look it up.', 'msg_a', 'commentary'),
+      said('First.', 'msg_b', 'final_answer'),
+      { t: 'refusal', text: 'Not that.', ext: { responses: { item: 'msg_b', phase: 'final_answer' } } },
+      said('An afterthought.', 'msg_c'),
+    ]
+    const text = encodeEvents(eventsOf(parts))
+    const messages = [
+      ['msg_a', 'commentary', 1],
+      ['msg_b', 'final_answer', 2],
+      ['msg_c', undefined, 1],
+    ]
+    const shape = (item: Wire) => [item.id, item.phase, item.content.length]
+    expect(last(text).response.output.map(shape)).toEqual(messages)
+    expect((await sdkResponse(text)).output.map(shape)).toEqual(messages)
+    const of = (type: string) => wireEvents(text).filter((event) => event.type === `response.output_item.${type}`)
+    expect(of('added').map(({ item }) => [item.id, item.phase])).toEqual(messages.map(([id, phase]) => [id, phase]))
+    expect(of('done').map(({ item }) => shape(item))).toEqual(messages)
+    // Before the next one begins: official clients take the items as they come.
+    expect(types(text).filter((type) => type.startsWith('output_item'))).toEqual(
+      messages.flatMap(() => ['output_item.added', 'output_item.done']),
+    )
+    expect(partsOf(decodeText(text))).toEqual(parts)
   })
 
   it('every vendor reply survives decode and encode, and the SDK agrees with itself', async () => {

@@ -4,6 +4,7 @@ import OpenAI from 'openai'
 import { responsesDialect as driver } from '../../../../adapters/dialects/responses/index.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
+import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
 import type { Hop } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
@@ -43,6 +44,16 @@ export function decode(body: object | string, headers: string[] = []): Canonical
 /** The body sent to a responses upstream. */
 export function encode(from: CanonicalRequest, at: Hop = hop()): Wire {
   return driver.encodeRequest(freeze(from), at).body.json()
+}
+
+/** A whole answer as the caller gets it. */
+export function encoded(from: CanonicalResponse, at: Hop = hop()): Wire {
+  return JSON.parse(driver.encodeResponse(freeze(from), at))
+}
+
+/** What is read out of an upstream's whole answer. */
+export function decoded(body: object, at: Hop = hop()): CanonicalResponse {
+  return driver.decodeResponse(wireBody(JSON.stringify(body)), at)
 }
 
 export function decodeText(text: string | Uint8Array, at: Hop = hop(), split = Number.POSITIVE_INFINITY): StreamEvent[] {

@@ -1,0 +1,16 @@
+// Which message item of an upstream a text came from, and its phase: a canonical answer has neither, and only the own encoder
+// puts the items together again from it.
+import type { Ext, Frozen } from '../../../core/types/canonical.ts'
+
+export function messageMark(item: string, phase: string): Ext {
+  return { responses: { item, ...(phase === '' ? {} : { phase }) } }
+}
+
+/** Both undefined for texts of other dialects. */
+export function readMark(ext: Frozen<Ext> | undefined): { item: string | undefined; phase: string | undefined } {
+  const { item, phase } = ext?.responses ?? {}
+  return {
+    item: typeof item === 'string' && item !== '' ? item : undefined,
+    phase: typeof phase === 'string' ? phase : undefined,
+  }
+}

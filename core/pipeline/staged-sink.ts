@@ -1,0 +1,107 @@
+// The stream hooks of one request, in front of whoever takes its events: transforms → batch stage → next sink.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { StreamStages } from '../hooks/runners.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { Result } from '../types/result.ts'
+import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
+import type { RequestState } from './context.ts'
+
+/** Answers of internal calls that have been through their own hooks already: they run once, where the answer arose. */
+export const transformed = new WeakSet<Result | StreamSource>()
+
+/** Asks the `stream` factories, once per attempt. @throws GatewayError what one of them decided. */
+export function stagesOf(ctx: RequestState): StreamStages | null {
+  const { hooks } = ctx.generation
+  if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
+  return ctx.stages
+}
+
+export function hasBatch(ctx: RequestState): boolean {
+  const { hooks } = ctx.generation
+  return hooks.batch !== null && hooks.applies('stream:batch', ctx)
+}
+
+/** Null where no stream hook applies: `next` can be used directly. @throws GatewayError what a transform's factory decided. */
+export function stagedSink(
+  ctx: RequestState,
+  next: StreamSink,
+  onFailure: (error: GatewayErrorShape) => void,
+): StagedSink | null {
+  const stages = stagesOf(ctx)
+  const batch = hasBatch(ctx)
+  return stages === null && !batch ? null : new StagedSink(ctx, stages, batch, next, onFailure)
+}
+
+export class StagedSink implements StreamSink {
+  failure: GatewayErrorShape | null = null
+  readonly #ctx: RequestState
+  readonly #stages: StreamStages | null
+  readonly #batch: boolean
+  readonly #next: StreamSink
+  readonly #onFailure: (error: GatewayErrorShape) => void
+  #events: StreamEvent[] = []
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(
+    ctx: RequestState,
+    stages: StreamStages | null,
+    batch: boolean,
+    next: StreamSink,
+    onFailure: (error: GatewayErrorShape) => void,
+  ) {
+    this.#ctx = ctx
+    this.#stages = stages
+    this.#batch = batch
+    this.#next = next
+    this.#onFailure = onFailure
+  }
+
+  event(event: StreamEvent): void {
+    if (this.failure !== null) return
+    try {
+      // Stages flush before the end, so that what they hold comes before the terminal events.
+      if (event.e === 'end') this.#stages?.flush(this.#out)
+      if (this.#stages !== null) this.#stages.event(event, this.#out)
+      else this.#out(event)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  frame(): void {}
+
+  ready(): Promise<void> | undefined {
+    if (this.failure !== null) return undefined
+    if (!this.#batch) return this.#next.ready()
+    this.#running = this.#running.then(() => this.#runBatch())
+    return this.#running
+  }
+
+  /** After a failure: resolves when no batch is under way any more. */
+  settled(): Promise<void> {
+    return this.#running
+  }
+
+  async #runBatch(): Promise<void> {
+    const events = this.#events
+    this.#events = []
+    if (this.failure !== null || events.length === 0) return
+    try {
+      for (const event of await (this.#ctx.generation.hooks.batch?.(this.#ctx, events) ?? events)) this.#next.event(event)
+    } catch (error) {
+      return this.#fail(error)
+    }
+    await this.#next.ready()
+  }
+
+  readonly #out = (event: StreamEvent): void => {
+    if (this.#batch) this.#events.push(event)
+    else this.#next.event(event)
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.failure !== null) return
+    this.failure = GatewayError.from(thrown)
+    this.#onFailure(this.failure)
+  }
+}
