@@ -49,9 +49,7 @@ class PostgresDatabase implements Database {
       max,
       connectionTimeoutMillis: connectTimeoutMs,
       // A transaction pooler refuses startup parameters it does not know.
-      ...(pooled
-        ? {}
-        : { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: statementTimeoutMs }),
+      ...(pooled ? {} : { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: statementTimeoutMs }),
       // For a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 5000,
       keepAlive: true,
@@ -94,9 +92,7 @@ class PostgresDatabase implements Database {
   }
 
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
-    return this.#repeatedly(() =>
-      this.#withClient((session) => transaction(session, 'BEGIN ISOLATION LEVEL SERIALIZABLE', fn)),
-    )
+    return this.#repeatedly(() => this.#withClient((session) => transaction(session, 'BEGIN ISOLATION LEVEL SERIALIZABLE', fn)))
   }
 
   async ping(): Promise<void> {

@@ -69,7 +69,9 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): Spool {
       gate.hold(async () => {
         await finishSegment()
         let count = 0
-        for (const name of readdirSync(dir).filter((entry) => /^\d+\.(jsonl|draining)$/.test(entry)).sort(byNumber)) {
+        for (const name of readdirSync(dir)
+          .filter((entry) => /^\d+\.(jsonl|draining)$/.test(entry))
+          .sort(byNumber)) {
           const path = join(dir, name.replace('.jsonl', '.draining'))
           if (name.endsWith('.jsonl')) await rename(join(dir, name), path)
           const { units, damaged } = parse(await readFile(path, 'utf8'))
@@ -135,7 +137,9 @@ function encode(unit: SpooledUnit): string {
   return JSON.stringify(
     unit.map(({ sql, expect }) => ({
       text: sql.text,
-      params: sql.params.map((param) => (param instanceof Uint8Array ? { base64: Buffer.from(param).toString('base64') } : param)),
+      params: sql.params.map((param) =>
+        param instanceof Uint8Array ? { base64: Buffer.from(param).toString('base64') } : param,
+      ),
       expect,
     })),
   )

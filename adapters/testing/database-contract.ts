@@ -29,7 +29,11 @@ export function databaseContract(database: () => Database): ContractCase[] {
   const cases: Record<string, (db: Database, t: Sql) => Promise<void>> = {
     'gives back the values that were written': async (db, t) => {
       const text = 'it\'s "quoted" ? $1 \\ é 😀 \n --x'
-      for (const [n, label] of [[0, null], [Number.MAX_SAFE_INTEGER, text], [1.0, '']] as const) {
+      for (const [n, label] of [
+        [0, null],
+        [Number.MAX_SAFE_INTEGER, text],
+        [1.0, ''],
+      ] as const) {
         await db.run(write(t, n, label))
       }
       assert.deepEqual(await db.all(sql`SELECT n, label FROM ${t} ORDER BY id`), [
@@ -41,7 +45,10 @@ export function databaseContract(database: () => Database): ContractCase[] {
     },
     'stores booleans as 0 and 1 and small bigints as numbers': async (db, t) => {
       await db.run(sql`INSERT INTO ${t} (n) VALUES (${true}), (${false}), (${5n})`)
-      assert.deepEqual((await db.all<{ n: number }>(sql`SELECT n FROM ${t} ORDER BY n`)).map(({ n }) => n), [0, 1, 5])
+      assert.deepEqual(
+        (await db.all<{ n: number }>(sql`SELECT n FROM ${t} ORDER BY n`)).map(({ n }) => n),
+        [0, 1, 5],
+      )
     },
     'answers counts, sums and comparisons as numbers': async (db, t) => {
       await db.run(sql`INSERT INTO ${t} (n) VALUES ${sql.values([[2 ** 40], [2], [3]])}`)
@@ -68,7 +75,13 @@ export function databaseContract(database: () => Database): ContractCase[] {
       assert.equal((await db.run(sql`INSERT INTO ${t} (n, label) VALUES (1, ${'u'}) ON CONFLICT DO NOTHING`)).changes, 0)
     },
     'understands every fragment': async (db, t) => {
-      await db.run(sql`INSERT INTO ${t} (n, label) VALUES ${sql.values([[1, 'a'], [2, 'b'], [3, 'c']])}`)
+      await db.run(
+        sql`INSERT INTO ${t} (n, label) VALUES ${sql.values([
+          [1, 'a'],
+          [2, 'b'],
+          [3, 'c'],
+        ])}`,
+      )
       const select = async (where: Sql) =>
         (await db.all<{ n: number }>(sql`SELECT n FROM ${t} WHERE ${where} ORDER BY n`)).map((row) => row.n)
       assert.deepEqual(await select(sql`n IN ${sql.in([1, 3, 9])}`), [1, 3])
@@ -112,13 +125,10 @@ export function databaseContract(database: () => Database): ContractCase[] {
         [add(t, 'budget', 4, 10), { sql: write(t, 1, 'four') }],
         [],
       ])
-      assert.deepEqual(results.map((result) => (result.ok ? 'ok' : `${result.index} ${result.error === null ? 'count' : 'error'}`)), [
-        'ok',
-        '1 count',
-        '1 error',
-        'ok',
-        'ok',
-      ])
+      assert.deepEqual(
+        results.map((result) => (result.ok ? 'ok' : `${result.index} ${result.error === null ? 'count' : 'error'}`)),
+        ['ok', '1 count', '1 error', 'ok', 'ok'],
+      )
       assert.deepEqual(await labels(db, t), ['budget', 'four', 'one'])
       assert.deepEqual(await db.get(sql`SELECT n FROM ${t} WHERE label = ${'budget'}`), { n: 10 })
     },

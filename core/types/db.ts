@@ -1,6 +1,6 @@
 // The database port and what stands on it: statements, units of a group commit, migrations, views.
 
-/** Text with `?` placeholders, made by the `sql` tag. */
+/** Text with `?` placeholders, made by the `sql` tag (core/db/sql.ts). */
 export interface Sql {
   text: string
   params: readonly unknown[]
@@ -8,7 +8,7 @@ export interface Sql {
 
 export interface Statement {
   sql: Sql
-  /** Another row count rolls the unit's savepoint back and throws `refuse()`. */
+  /** Rows changed, or returned by a SELECT. Another count rolls the unit's savepoint back and throws `refuse()`. */
   expect?: number
   refuse?: () => Error
 }
@@ -23,15 +23,23 @@ export interface RowSchema<T> {
   parse(value: unknown): T
 }
 
-/** Integers come back as numbers (money and epoch ms stay below 2^53), absent rows as undefined. */
+/**
+ * Integers come back as numbers (money and epoch ms stay below 2^53), booleans as 0 and 1, absent rows as undefined.
+ * Rejects with GatewayError 503 `storage_unavailable` when the engine cannot be used, else with its own error.
+ */
 export interface Db {
   readonly dialect: 'sqlite' | 'postgresql'
   all<T = Record<string, unknown>>(query: Sql, row?: RowSchema<T>): Promise<T[]>
   get<T = Record<string, unknown>>(query: Sql, row?: RowSchema<T>): Promise<T | undefined>
+  /** `changes`: rows changed, or returned. Text without parameters may hold several statements; `changes` is 0 then. */
   run(query: Sql): Promise<{ changes: number }>
-  /** All or nothing, in the group commit. `index`: the first statement that changed another number of rows than it expected. */
+  /** All or nothing. `index`: the first statement that changed another number of rows than it expected; rejects with an SQL error. */
   atomic(statements: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult>
-  /** Interactive transaction; only the given `db` is inside it. Rolled back when `fn` rejects. */
+  /**
+   * Interactive transaction, as if no other ran beside it; only the given `db` is inside it, and `tx` on that is a savepoint.
+   * Rolled back when `fn` rejects or a statement of it failed. `fn` runs again when PostgreSQL found a conflict: it does nothing
+   * but through its `db`. On SQLite all writers wait for it.
+   */
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T>
 }
 

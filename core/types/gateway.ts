@@ -3,7 +3,7 @@ import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver } from './dialect.ts'
-import type { Clock, Counters, HealthCheck, Ingress, OutboundGuard, Logger, Peer, Sink, Transport, Vault } from './ports.ts'
+import type { Clock, Counters, HealthCheck, Ingress, Logger, OutboundGuard, Peer, Sink, Transport, Vault } from './ports.ts'
 import type { Provider } from './provider.ts'
 
 export interface Gateway {

@@ -129,6 +129,8 @@ export interface SealedAt {
 
 /** Secrets at rest (ARCHITECTURE D.5): sealing under a data key per organization, keyed hashing under sub-keys of one master key. */
 export interface Vault {
+  /** Makes the organization's data key: before a `seal` inside a transaction, which may not. */
+  prepare(orgId: number | null): Promise<void>
   seal(plain: string, at: SealedAt): Promise<string>
   /** @throws Error when the value was altered, moved or sealed under another master key. */
   open(sealed: string, at: SealedAt): Promise<string>

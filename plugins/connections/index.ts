@@ -1,41 +1,46 @@
-// Provider connections from gateway.config.ts, and the resolution of `<provider>/<model>` to a plan.
-
-import type { ConfiguredConnection } from '../../core/config/connections.ts'
-import { globMatch } from '../../core/lib/glob.ts'
+// Provider connections, from gateway.config.ts and from the API, and the resolution of `<provider>/<model>` to a plan.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { ConnectionService } from '../../core/services.ts'
+import type { Db } from '../../core/types/db.ts'
+import { connectionRoutes } from './api.ts'
+import { directoryOf } from './directory.ts'
+import { migrations } from './migrations.ts'
+import { type OpenConnection, openRow } from './opened.ts'
+import { connectionResource } from './resource.ts'
+import { sealerOf } from './sealer.ts'
+import { livingConnections } from './store.ts'
 
 /** Provides the service `connections` and resolves concrete model strings. */
 export const connections = definePlugin({
   name: 'connections',
-  setup(gateway) {
+  migrations,
+  async setup(gateway) {
     const configuration = gateway.use('configuration')
-    const canonical = configuration.providerId
-    const byProvider = new Map<string, ConfiguredConnection[]>()
-    for (const entry of configuration.connections) {
-      if (!entry.enabled) continue
-      const { provider } = entry.connection
-      byProvider.set(provider, [...(byProvider.get(provider) ?? []), entry])
-    }
-    for (const list of byProvider.values()) list.sort((a, b) => a.connection.priority - b.connection.priority)
-    const secrets = new Map(configuration.connections.map(({ connection, secret }) => [connection.id, secret]))
+    const declared = new Map(configuration.connections.map((entry) => [entry.connection.id, entry]))
+    const sealer = sealerOf(gateway.vault)
 
-    const unrestricted = new Map(
-      [...byProvider]
-        .filter(([, list]) => list.every(({ connection }) => connection.allowedModels.length === 0))
-        .map(([id, list]) => [id, list.map(({ connection }) => connection)]),
-    )
-
-    const service: ConnectionService = {
-      list: (provider, model) =>
-        unrestricted.get(canonical(provider)) ??
-        (byProvider.get(canonical(provider)) ?? [])
-          .map(({ connection }) => connection)
-          .filter(({ allowedModels }) => allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))),
-      knows: (provider) => byProvider.has(canonical(provider)),
-      secretOf: (connection) => secrets.get(connection.id) ?? null,
+    const load = async (db: Db): Promise<OpenConnection[]> => {
+      const opened: OpenConnection[] = []
+      for (const row of await livingConnections(db)) {
+        try {
+          const entry = await openRow(row, declared, sealer)
+          if (entry !== null) opened.push(entry)
+        } catch (error) {
+          // One altered row must not take the others down.
+          gateway.log.error('connection.unreadable', { id: row.id, error: (error as Error).message })
+        }
+      }
+      return opened
     }
-    gateway.provide('connections', service)
+    const view = await gateway.view('living', load)
+    let directory = directoryOf(view.current, configuration)
+    view.watch((entries) => {
+      directory = directoryOf(entries, configuration)
+    })
+    gateway.provide('connections', {
+      list: (provider, model, ctx) => directory.list(provider, model, ctx),
+      knows: (provider) => directory.knows(provider),
+      secretOf: (connection) => directory.secretOf(connection),
+    })
 
     gateway.hook(
       'resolve',
@@ -43,16 +48,19 @@ export const connections = definePlugin({
         const slash = ctx.requestedModel.indexOf('/')
         if (slash <= 0 || slash === ctx.requestedModel.length - 1) return undefined
         const provider = ctx.requestedModel.slice(0, slash)
-        if (!service.knows(provider)) return undefined
+        if (!directory.knows(provider)) return undefined
         const model = ctx.requestedModel.slice(slash + 1)
         return {
-          targets: [{ provider: canonical(provider), model, connectionId: null, weight: 1 }],
+          targets: [{ provider: configuration.providerId(provider), model, connectionId: null, weight: 1 }],
           strategy: 'direct',
           virtualModel: null,
         }
       },
       { order: 'post' },
     )
+
+    connectionRoutes(gateway as never, view, sealer)
+    gateway.resource(connectionResource(gateway as never, view))
   },
 })
 

@@ -32,7 +32,12 @@ const PLUGINS = [
 ]
 
 /** @param url of a database of its own; or null for SQLite in `dir`. */
-export async function killCycles(options: { url: string | null; dir: string; cycles: number; seed: number }): Promise<KillFigures> {
+export async function killCycles(options: {
+  url: string | null
+  dir: string
+  cycles: number
+  seed: number
+}): Promise<KillFigures> {
   const url = options.url ?? `sqlite:${join(options.dir, 'ledger.db')}`
   const random = mulberry32(options.seed)
   const figures: KillFigures = { cycles: 0, acknowledged: 0, lost: 0, torn: 0, damaged: 0, unacknowledged: 0 }

@@ -12,6 +12,8 @@ export interface OwnPostgres {
   /** `immediate`: as a crash would. */
   stop(): Promise<void>
   remove(): Promise<void>
+  /** When the process ends and nothing can be awaited. */
+  discard(): void
 }
 
 /** Null when the machine has no server binaries. Not started yet. */
@@ -35,7 +37,7 @@ export async function ownPostgres(): Promise<OwnPostgres | null> {
   const stop = async (signal: NodeJS.Signals) => {
     const running = server
     server = null
-    if (running === null) return
+    if (running === null || running.exitCode !== null) return
     const ended = new Promise((resolve) => running.once('exit', resolve))
     running.kill(signal)
     await ended
@@ -45,10 +47,19 @@ export async function ownPostgres(): Promise<OwnPostgres | null> {
     url,
     async start() {
       const options = ['-D', data, '-p', String(port), '-k', dir, '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off']
-      server = spawn(join(bin, 'postgres'), options, { ...user, cwd: dir, stdio: 'ignore' })
-      await answering(url)
+      const started = spawn(join(bin, 'postgres'), options, { ...user, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] })
+      server = started
+      let said = ''
+      started.stderr.on('data', (chunk) => (said += chunk))
+      await answering(url).catch((cause) => {
+        throw new Error(`PostgreSQL did not start: ${said}`, { cause })
+      })
     },
     stop: () => stop('SIGQUIT'),
+    discard() {
+      server?.kill('SIGKILL')
+      rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+    },
     async remove() {
       await stop('SIGQUIT')
       rmSync(dir, { recursive: true, force: true })
@@ -80,11 +91,14 @@ async function answering(url: string): Promise<void> {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
+/** Below the range from which outgoing connections take theirs: it must stay free while the server is stopped. */
+async function freePort(): Promise<number> {
+  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+        .once('error', () => resolve(false))
+        .listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
     })
-  })
+    if (free) return port
+  }
 }

@@ -1,7 +1,7 @@
 // A database of its own on a real PostgreSQL: TEST_DATABASE_URL, or the server on the usual port, or one that is started
 // here where the machine has the binaries. Where there is none the reason is for the name of the skipped tests.
 import pg from 'pg'
-import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
+import { ownPostgres } from './own-postgres.ts'
 
 const USUAL = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/test'
 
@@ -46,14 +46,9 @@ async function find(): Promise<{ url: string } | { missing: string }> {
     const own = await ownPostgres()
     if (own === null) return { missing }
     await own.start()
-    stopAtExit(own)
+    process.once('exit', () => own.discard())
     return { url: own.url }
   }
-}
-
-function stopAtExit(own: OwnPostgres): void {
-  process.once('beforeExit', () => void own.remove())
-  process.once('exit', () => void own.stop())
 }
 
 async function query(url: string, text: string): Promise<void> {

@@ -1,12 +1,17 @@
 // Names for prepared statements: each connection parses a text once. Texts beyond the first few hundred (filters that are
 // put together from pieces) go unnamed, because PostgreSQL keeps a named one for as long as the connection lives.
 import { createHash } from 'node:crypto'
-import type { QueryConfig } from 'pg'
 import type { Sql } from '../../../core/types/db.ts'
 import { numbered } from './placeholders.ts'
 
 const NAMED = 300
 const KEPT_TEXTS = 1000
+
+export interface NamedQuery {
+  text: string
+  name?: string
+  values?: unknown[]
+}
 
 export class StatementNames {
   readonly #enabled: boolean
@@ -18,7 +23,7 @@ export class StatementNames {
     this.#enabled = enabled
   }
 
-  config(query: Sql): QueryConfig {
+  config(query: Sql): NamedQuery {
     // Without values: the simple protocol, which takes several statements.
     if (query.params.length === 0) return { text: query.text }
     let known = this.#known.get(query.text)

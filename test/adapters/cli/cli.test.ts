@@ -138,8 +138,8 @@ describe('hookgate hooks', () => {
     expect(order).toMatchInlineSnapshot(`
       [
         "ingress series",
-        "authenticate first",
-        "access series",
+        "authenticate first keys",
+        "access series keys rate-limits",
         "resolve first connections",
         "request series",
         "answer first",
@@ -153,7 +153,7 @@ describe('hookgate hooks', () => {
         "stream:batch reduce",
         "response reduce think-tags",
         "settle series",
-        "settled observe metrics",
+        "settled observe rate-limits metrics",
         "ready series",
         "close observe",
       ]

@@ -28,7 +28,9 @@ const noPostgres = await whyNoPostgres()
 const engines: Record<string, { skipped?: string | null; open(): Promise<Opened> | Opened }> = {
   'SQLite, file': { open: file },
   'SQLite, memory': { open: () => ({ db: sqliteDatabase({ path: ':memory:' }), remove: () => {} }) },
-  PGlite: { open: () => ({ db: db0Database(pglite({ parsers: { 20: Number, 1700: Number } }), 'postgresql'), remove: () => {} }) },
+  PGlite: {
+    open: () => ({ db: db0Database(pglite({ parsers: { 20: Number, 1700: Number } }), 'postgresql'), remove: () => {} }),
+  },
   PostgreSQL: { skipped: noPostgres, open: () => postgres() },
   'PostgreSQL, without named statements': { skipped: noPostgres, open: () => postgres('?pooler=transaction') },
 }
@@ -38,7 +40,9 @@ for (const [name, { skipped = null, open }] of Object.entries(engines)) {
     let opened: Opened
     beforeAll(async () => {
       opened = await open()
-    })
+      // PGlite starts with the first statement, and takes its time.
+      await opened.db.ping()
+    }, 60_000)
     afterAll(async () => {
       await opened.db.close()
       await opened.remove()

@@ -37,7 +37,7 @@ const noPostgres = await whyNoPostgres()
 
 describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (${noPostgres})`}`, () => {
   let server: TestPostgres
-  let open: Database[] = []
+  const open: Database[] = []
   beforeAll(async () => {
     server = await testPostgres()
     const db = await database()
@@ -54,7 +54,9 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
     return db
   }
   const cutAll = () =>
-    server.admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${server.name}' AND pid <> pg_backend_pid()`)
+    server.admin(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${server.name}' AND pid <> pg_backend_pid()`,
+    )
   const put = (id: string) => sql`INSERT INTO t (id, n) VALUES (${id}, 0)`
   const has = async (db: Database, id: string) => (await db.get(sql`SELECT 1 FROM t WHERE id = ${id}`)) !== undefined
 
@@ -123,12 +125,15 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
     const replicas = [await database(), await database()]
     await replicas[0]?.commit([[{ sql: put('a') }, { sql: put('b') }]])
     const add = (id: string) => [{ sql: sql`UPDATE t SET n = n + 1 WHERE id = ${id}`, expect: 1 }]
-    const groups = [[add('a'), add('b')], [add('b'), add('a')]] as const
-    for (let round = 0; round < 5; round++) {
+    const groups = [
+      [add('a'), add('b')],
+      [add('b'), add('a')],
+    ] as const
+    for (let round = 0; round < 2; round++) {
       const results = await Promise.all(replicas.map((db, i) => db.commit(groups[i] as (typeof groups)[0])))
       expect(results.flat().every((result) => result.ok)).toBe(true)
     }
-    expect(await replicas[0]?.all(sql`SELECT n FROM t WHERE id IN ${sql.in(['a', 'b'])}`)).toEqual([{ n: 10 }, { n: 10 }])
+    expect(await replicas[0]?.all(sql`SELECT n FROM t WHERE id IN ${sql.in(['a', 'b'])}`)).toEqual([{ n: 4 }, { n: 4 }])
   })
 
   it('the search path of the URL is obeyed', async () => {

@@ -106,7 +106,11 @@ describe('inside a transaction', () => {
       await db.tx(async (tx) => {
         await tx.run(insert(1))
         expect(await count(db)).toBe(db === open[0] ? 0 : 1)
-        for (const act of [() => db.run(insert(2)), () => db.atomic([{ sql: insert(2) }]), () => db.tx((inner) => inner.run(insert(2)))])
+        for (const act of [
+          () => db.run(insert(2)),
+          () => db.atomic([{ sql: insert(2) }]),
+          () => db.tx((inner) => inner.run(insert(2))),
+        ])
           await expect(act()).rejects.toThrow(/Inside db\.tx\(\)/)
         await expect(db.all(sql`INSERT INTO t (n) VALUES (3) RETURNING n`)).rejects.toThrow(/Inside db\.tx\(\)/)
       })
@@ -141,6 +145,19 @@ describe('inside a transaction', () => {
 })
 
 describe('another process that holds the lock', () => {
+  it('and both read before they write: no update is lost', async () => {
+    const [one, two] = [await database(), await database()]
+    await one.run(insert(0))
+    const step = (db: Database) =>
+      db.tx(async (tx) => {
+        const { filler } = (await tx.get<{ filler: string | null }>(sql`SELECT filler FROM t`)) as { filler: string | null }
+        await turn()
+        await tx.run(sql`UPDATE t SET filler = ${`${filler ?? ''}x`}`)
+      })
+    await Promise.all(Array.from({ length: 40 }, (_, i) => step(i % 2 === 0 ? one : two)))
+    expect(await one.get(sql`SELECT length(filler) AS l FROM t`)).toEqual({ l: 40 })
+  })
+
   it('is waited for without blocking the event loop', async () => {
     const db = await database()
     const other = stranger()
@@ -158,7 +175,11 @@ describe('another process that holds the lock', () => {
     const db = await database({ busyTimeoutMs: 60 })
     const other = stranger()
     other.exec('BEGIN IMMEDIATE')
-    for (const act of [() => db.run(insert(1)), () => db.commit([[{ sql: insert(1) }]]), () => db.tx((tx) => tx.run(insert(1)))]) {
+    for (const act of [
+      () => db.run(insert(1)),
+      () => db.commit([[{ sql: insert(1) }]]),
+      () => db.tx((tx) => tx.run(insert(1))),
+    ]) {
       const error = await act().then(
         () => null,
         (error: unknown) => error,

@@ -64,7 +64,11 @@ describe('a batch goes out', () => {
 describe('under pressure', () => {
   it('keeps up to its bounds and counts the rest', async () => {
     let release = () => {}
-    const rows = writer({ maxRows: 1, maxQueuedRows: 3, write: () => new Promise((resolve) => void (release = resolve)) })
+    const hang = () =>
+      new Promise<void>((resolve) => {
+        release = resolve
+      })
+    const rows = writer({ maxRows: 1, maxQueuedRows: 3, write: hang })
     const taken = [1, 2, 3, 4, 5, 6].map((row) => rows.push(row))
     expect(taken).toEqual([true, true, true, true, false, false])
     expect([rows.depth, rows.dropped]).toEqual([3, 2])

@@ -174,13 +174,20 @@ describe('when a transaction fails as a whole', () => {
     faults = Array.from({ length: 4 }, () => new Error('gone'))
     const spool = memorySpool()
     const commits = new GroupCommit(db, clock, log, spool)
-    const first = [1, 2].map((n) => commits.add([{ sql: sql`INSERT INTO t (id, n) VALUES ('x', ${n}) ON CONFLICT (id) DO UPDATE SET n = ${n}` }], { spoolable: true }))
+    const first = [1, 2].map((n) =>
+      commits.add([{ sql: sql`INSERT INTO t (id, n) VALUES ('x', ${n}) ON CONFLICT (id) DO UPDATE SET n = ${n}` }], {
+        spoolable: true,
+      }),
+    )
     await retries()
     await Promise.all(first)
     expect(await ids()).toEqual([])
     await commits.add([put('after')])
     await commits.flush()
-    expect(await real.all(sql`SELECT id, n FROM t ORDER BY id`)).toEqual([{ id: 'after', n: 0 }, { id: 'x', n: 2 }])
+    expect(await real.all(sql`SELECT id, n FROM t ORDER BY id`)).toEqual([
+      { id: 'after', n: 0 },
+      { id: 'x', n: 2 },
+    ])
     expect(spool.units).toEqual([])
     expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info', 'info'])
   })

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
+import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { migrate, pending } from '../../../core/db/migrate.ts'
 import { foreignTables } from '../../../core/db/migration-tables.ts'
@@ -38,7 +38,10 @@ describe('migrate', () => {
   })
 
   it('takes the text of the engine', async () => {
-    await migrate(db, shop({ id: '1', up: { sqlite: 'CREATE TABLE pet_shop_s (a)', postgresql: 'CREATE TABLE pet_shop_p (a INT)' } }))
+    await migrate(
+      db,
+      shop({ id: '1', up: { sqlite: 'CREATE TABLE pet_shop_s (a)', postgresql: 'CREATE TABLE pet_shop_p (a INT)' } }),
+    )
     expect(await db.all(sql`SELECT * FROM pet_shop_s`)).toEqual([])
   })
 
@@ -102,7 +105,10 @@ describe('the tables of a plugin', () => {
 const race = async (url: string) => {
   const plugins = shop(
     first,
-    ...Array.from({ length: 6 }, (_, i) => ({ id: `1${i}`, up: `INSERT INTO pet_shop (n) VALUES (${i}); CREATE TABLE pet_shop_${i} (a {{int}})` })),
+    ...Array.from({ length: 6 }, (_, i) => ({
+      id: `1${i}`,
+      up: `INSERT INTO pet_shop (n) VALUES (${i}); CREATE TABLE pet_shop_${i} (a {{int}})`,
+    })),
   )
   const outputs = await Promise.all([1, 2].map(() => outputOf(runTs('migrator.ts', url, JSON.stringify(plugins)))))
   const applied = outputs.flatMap((text) => JSON.parse(text) as { id: string }[])
@@ -140,7 +146,12 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
     const gateways = await Promise.all(Array.from({ length: 8 }, () => openDatabase(server.url, '.')))
     try {
       const applied = await Promise.all(gateways.map((each) => migrate(each, shop(first))))
-      expect(applied.flat().map(({ id }) => id).sort()).toEqual(['001', '001-versions'])
+      expect(
+        applied
+          .flat()
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual(['001', '001-versions'])
     } finally {
       await Promise.all(gateways.map((each) => each.close()))
       await server.drop()

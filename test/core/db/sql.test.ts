@@ -70,7 +70,14 @@ describe('the helpers', () => {
   })
 
   it('values: rows of one length', () => {
-    expect(plain(sql`VALUES ${sql.values([[1, null], [true, 'x']])}`)).toEqual({ text: 'VALUES (?, ?), (?, ?)', params: [1, null, 1, 'x'] })
+    expect(
+      plain(
+        sql`VALUES ${sql.values([
+          [1, null],
+          [true, 'x'],
+        ])}`,
+      ),
+    ).toEqual({ text: 'VALUES (?, ?), (?, ?)', params: [1, null, 1, 'x'] })
     for (const rows of [[], [[]], [[1], [1, 2]]]) expect(() => sql.values(rows)).toThrow(/same length/)
   })
 })
@@ -84,7 +91,12 @@ describe('for any value', () => {
         const build = (x: unknown[], y: unknown[]) =>
           sql`SELECT ${sql.join(x)} FROM t WHERE ${sql.and(y.map((one) => sql`c = ${one}`))} OR d IN ${sql.in(x)} ${sql.values([y, y])}`
         const made = build(a, b)
-        expect(made.text).toBe(build(a.map(() => 0), b.map(() => 0)).text)
+        expect(made.text).toBe(
+          build(
+            a.map(() => 0),
+            b.map(() => 0),
+          ).text,
+        )
         expect(made.text.split('?').length - 1).toBe(made.params.length)
         expect(made.params).toEqual([...a, ...b, ...a, ...b, ...b])
       }),
@@ -95,7 +107,9 @@ describe('for any value', () => {
     const db = sqliteDatabase({ path: ':memory:' })
     await fc.assert(
       fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 20 }), async (list) => {
-        const rows = await db.all<{ v: unknown }>(sql`WITH t(v) AS (VALUES ${sql.values(list.map((one) => [one]))}) SELECT v FROM t`)
+        const rows = await db.all<{ v: unknown }>(
+          sql`WITH t(v) AS (VALUES ${sql.values(list.map((one) => [one]))}) SELECT v FROM t`,
+        )
         expect(rows.map((row) => row.v)).toEqual(list)
       }),
     )

@@ -16,7 +16,9 @@ import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { type RecordingLog, recordingLog } from '../../support/recording-log.ts'
 
 const noPostgres = await whyNoPostgres()
-const PLUGINS = [{ name: 'pets', migrations: [{ id: '1', up: 'CREATE TABLE pets (name TEXT); CREATE TABLE pets_toys (name TEXT)' }] }]
+const PLUGINS = [
+  { name: 'pets', migrations: [{ id: '1', up: 'CREATE TABLE pets (name TEXT); CREATE TABLE pets_toys (name TEXT)' }] },
+]
 
 const names = async (db: Db) => (await db.all<{ name: string }>(sql`SELECT name FROM pets ORDER BY name`)).map((row) => row.name)
 const toys = async (db: Db) => (await db.all<{ name: string }>(sql`SELECT name FROM pets_toys`)).map((row) => row.name)

@@ -1,0 +1,87 @@
+// One connection as it will be after a change: the fields given over those that were, secrets in plain, then sealed.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Db } from '../../core/types/db.ts'
+import { type CheckRules, checkConnection } from './check.ts'
+import type { ConnectionBody } from './fields.ts'
+import type { OpenConnection } from './opened.ts'
+import type { Sealer } from './sealer.ts'
+import { type ConnectionFields, type ConnectionRow, insertConnection, nextPriority, updateConnection } from './store.ts'
+
+interface Plain {
+  secret: string | null
+  proxyUrl: string | null
+  headers: Readonly<Record<string, string>>
+}
+
+export interface Change {
+  readonly fields: Omit<ConnectionFields, 'secret' | 'proxy_url' | 'headers' | 'priority'> & { priority: number | null }
+  readonly plain: Plain
+}
+
+/**
+ * @param before null for a new connection.
+ * @throws GatewayError 400 with the field that is wrong, for what the whole would then be.
+ */
+export function changeOf(provider: string, body: ConnectionBody, before: OpenConnection | null, rules: CheckRules): Change {
+  const kept = <T>(given: T | undefined, old: T): T => (given === undefined ? old : given)
+  const was = before?.connection
+  const plain: Plain = {
+    secret: kept(body.api_key, before?.secret ?? null),
+    proxyUrl: kept(body.proxy_url, was?.proxyUrl ?? null),
+    headers: kept(body.headers, was?.headers ?? {}),
+  }
+  const baseUrl = trimmed(kept(body.base_url, was?.baseUrl ?? null))
+  const wireFormat = kept(body.wire_format, was?.wireFormat ?? null)
+  const enabled = kept(body.enabled, before?.enabled ?? true)
+  checkConnection({ provider, baseUrl, wireFormat, hasKey: plain.secret !== null, enabled, proxyUrl: plain.proxyUrl }, rules)
+  if (before !== null && body.api_key === undefined && plain.secret !== null) refuseNewOrigin(baseUrl, was?.baseUrl ?? null)
+  return {
+    plain,
+    fields: {
+      provider,
+      label: kept(body.label, was?.label ?? provider),
+      wire_format: wireFormat,
+      base_url: baseUrl,
+      secret_hint: null,
+      priority: kept(body.priority, was?.priority ?? null),
+      enabled,
+      allowed_models: [...kept(body.allowed_models, [...(was?.allowedModels ?? [])])],
+      default_model: kept(body.default_model, was?.defaultModel ?? null),
+      max_inflight: kept(body.max_inflight, was?.maxInflight ?? null),
+      metadata: kept(body.metadata, before?.row.metadata ?? {}),
+    },
+  }
+}
+
+/** Inside a transaction: the row first, since its id is bound into what is sealed. */
+export async function storeChange(
+  db: Db,
+  orgId: number | null,
+  id: number | null,
+  { fields, plain }: Change,
+  sealer: Sealer,
+  now: number,
+): Promise<ConnectionRow | undefined> {
+  const priority = fields.priority ?? (await nextPriority(db, orgId))
+  const open = { ...fields, priority, secret: null, proxy_url: null, headers: null }
+  const rowId = id ?? (await insertConnection(db, orgId, open, now)).id
+  const headers = Object.keys(plain.headers).length === 0 ? null : JSON.stringify(plain.headers)
+  const sealed = {
+    ...open,
+    secret: await sealer.seal(plain.secret, 'secret', rowId, orgId),
+    proxy_url: await sealer.seal(plain.proxyUrl, 'proxy_url', rowId, orgId),
+    headers: await sealer.seal(headers, 'headers', rowId, orgId),
+  }
+  return updateConnection(db, orgId, rowId, sealed, now)
+}
+
+/** RELIABILITY S8: a credential is not sent to an address that whoever stored it did not see. */
+function refuseNewOrigin(next: string | null, before: string | null): void {
+  const origin = (url: string | null) => (url === null ? null : new URL(url).origin)
+  if (origin(next) !== origin(before))
+    throw GatewayError.invalid('api_key', '`api_key`: a new address needs the key again; send both together.')
+}
+
+function trimmed(url: string | null): string | null {
+  return url === null ? null : url.replace(/\/+$/, '')
+}

@@ -1,0 +1,31 @@
+// Connections by provider, ready for the hot path: lists are built when rows change, not when a request asks.
+import type { Configuration } from '../../core/config/configuration.ts'
+import { globMatch } from '../../core/lib/glob.ts'
+import type { ConnectionService } from '../../core/services.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { OpenConnection } from './opened.ts'
+
+export function directoryOf(entries: readonly OpenConnection[], { providerId }: Configuration): ConnectionService {
+  const byProvider = new Map<string, Connection[]>()
+  const secrets = new Map<string, string | null>()
+  for (const { connection, enabled, secret } of [...entries].sort(byPriority)) {
+    secrets.set(connection.id, secret)
+    if (enabled) byProvider.set(connection.provider, [...(byProvider.get(connection.provider) ?? []), connection])
+  }
+  const unrestricted = new Map([...byProvider].filter(([, list]) => list.every((one) => one.allowedModels.length === 0)))
+  const serves = ({ allowedModels }: Connection, model: string): boolean =>
+    allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
+  return {
+    list: (provider, model) => {
+      const id = providerId(provider)
+      return unrestricted.get(id) ?? (byProvider.get(id) ?? []).filter((connection) => serves(connection, model))
+    },
+    knows: (provider) => byProvider.has(providerId(provider)),
+    secretOf: (connection) => secrets.get(connection.id) ?? null,
+  }
+}
+
+/** CONTRACTS 2.1: lower first, ties by id. */
+function byPriority(a: OpenConnection, b: OpenConnection): number {
+  return a.connection.priority - b.connection.priority || a.row.id - b.row.id
+}

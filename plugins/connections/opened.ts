@@ -1,0 +1,37 @@
+// Rows as connections with their secrets opened: what a process keeps in memory. What the file declares is taken from the
+// file: its rows hold the id, not the secrets.
+import type { ConfiguredConnection } from '../../core/config/connections.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { Sealer } from './sealer.ts'
+import type { ConnectionRow } from './store.ts'
+
+export interface OpenConnection extends ConfiguredConnection {
+  readonly row: ConnectionRow
+}
+
+/** @throws Error when a sealed value does not open; the caller decides what that means for the others. */
+export async function openRow(
+  row: ConnectionRow,
+  declared: ReadonlyMap<string, ConfiguredConnection>,
+  sealer: Sealer,
+): Promise<OpenConnection | null> {
+  if (row.managed_by === 'config') {
+    const entry = declared.get(row.config_key ?? '')
+    // Declared in another version of the file: this process does not know it.
+    return entry === undefined ? null : { ...entry, connection: { ...entry.connection, id: String(row.id) }, row }
+  }
+  const connection: Connection = {
+    id: String(row.id),
+    provider: row.provider,
+    baseUrl: row.base_url,
+    label: row.label,
+    wireFormat: row.wire_format,
+    allowedModels: row.allowed_models,
+    priority: row.priority,
+    maxInflight: row.max_inflight,
+    proxyUrl: await sealer.open(row, 'proxy_url'),
+    headers: JSON.parse((await sealer.open(row, 'headers')) ?? '{}') as Record<string, string>,
+    defaultModel: row.default_model,
+  }
+  return { connection, row, enabled: row.enabled, secret: await sealer.open(row, 'secret') }
+}

@@ -1,0 +1,62 @@
+// `connections` of gateway.config.ts as rows: they give a declared connection the id that usage and budgets refer to.
+import { z } from 'zod'
+import type { ConfiguredConnection } from '../../core/config/connections.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { ResourceKind } from '../../core/types/resource.ts'
+import { archiveConnection, type ConnectionFields, declaredConnections, insertConnection, updateConnection } from './store.ts'
+
+export function connectionResource(gateway: PluginGateway, view: View<unknown>): ResourceKind<unknown> {
+  const configuration = gateway.use('configuration')
+  const configured = (key: string): ConfiguredConnection => {
+    const found = configuration.connections.find(({ connection }) => connection.id === key)
+    if (found === undefined) throw new Error(`connections.${key} is not in the configuration.`)
+    return found
+  }
+  const now = () => gateway.clock.now()
+  return {
+    section: 'connections',
+    // Core has checked it, with the registry at hand.
+    schema: z.unknown(),
+    view,
+    nameOf: (key) => `${configured(key).connection.provider}/${configured(key).connection.label}`,
+    rows: async (db) =>
+      (await declaredConnections(db)).map((row) => ({
+        id: row.id,
+        name: `${row.provider}/${row.label}`,
+        managedBy: row.managed_by,
+        configKey: row.config_key,
+        declared: row.declared,
+        archived: row.archived_at !== null,
+      })),
+    insert: async (db, key, _entry, declared) => {
+      await insertConnection(db, null, fieldsOf(configured(key)), now(), { config_key: key, declared })
+    },
+    update: async (db, row, key, _entry, declared) => {
+      await updateConnection(db, null, row.id, fieldsOf(configured(key)), now(), { config_key: key, declared })
+    },
+    archive: async (db, row) => {
+      await archiveConnection(db, null, row.id, now())
+    },
+  }
+}
+
+/** Without secrets: those stay in the file's references. */
+function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFields {
+  return {
+    provider: connection.provider,
+    label: connection.label,
+    wire_format: connection.wireFormat,
+    base_url: connection.baseUrl,
+    secret: null,
+    secret_hint: null,
+    priority: connection.priority,
+    enabled,
+    allowed_models: [...connection.allowedModels],
+    default_model: connection.defaultModel,
+    max_inflight: connection.maxInflight,
+    proxy_url: null,
+    headers: null,
+    metadata: {},
+  }
+}
