@@ -219,7 +219,8 @@ function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError
 
 /**
  * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
- * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
+ * scan, with a count of its own: cutting an array's length is a call into the runtime. Text is decoded only when two keys may
+ * be equal. Objects with many keys use a Set of texts instead.
  */
 class KeyStack {
   readonly #hashes: number[] = []
@@ -227,26 +228,25 @@ class KeyStack {
   /** Per open container: where its keys begin, or -1 for an array. */
   readonly #marks: number[] = []
   readonly #many: (Set<string> | undefined)[] = []
+  /** Keys of all open objects. */
+  #count = 0
   depth = 0
 
   reset(): void {
     this.depth = 0
-    this.#hashes.length = 0
-    this.#spans.length = 0
-    this.#many.length = 0
+    this.#count = 0
+    if (this.#many.length > 0) this.#many.length = 0
   }
 
   open(isObject: boolean): void {
-    this.#marks[this.depth] = isObject ? this.#hashes.length : -1
+    this.#marks[this.depth] = isObject ? this.#count : -1
     if (this.#many.length > this.depth) this.#many[this.depth] = undefined
     this.depth++
   }
 
   close(): void {
     const mark = this.#marks[--this.depth] as number
-    if (mark === -1) return
-    this.#hashes.length = mark
-    this.#spans.length = 2 * mark
+    if (mark !== -1) this.#count = mark
   }
 
   get inObject(): boolean {
@@ -256,7 +256,7 @@ class KeyStack {
   /** The key when the innermost object has it already, else null. */
   add(bytes: Uint8Array, start: number, end: number): string | null {
     const mark = this.#marks[this.depth - 1] as number
-    const count = this.#hashes.length
+    const count = this.#count
     let hash = end - start
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
@@ -270,8 +270,10 @@ class KeyStack {
       const key = keyText(bytes, start, end)
       if (key === keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number)) return key
     }
-    this.#hashes.push(hash)
-    this.#spans.push(start, end)
+    this.#hashes[count] = hash
+    this.#spans[2 * count] = start
+    this.#spans[2 * count + 1] = end
+    this.#count++
     return null
   }
 
@@ -279,7 +281,7 @@ class KeyStack {
     let many = this.#many[this.depth - 1]
     if (many === undefined) {
       many = new Set()
-      for (let i = mark; i < this.#hashes.length; i++) {
+      for (let i = mark; i < this.#count; i++) {
         many.add(keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number))
       }
       this.#many[this.depth - 1] = many
