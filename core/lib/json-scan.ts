@@ -1,7 +1,7 @@
 // One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
 // members lie. No recursion: depth bombs end here (RELIABILITY 0.7, 0.8).
 import { GatewayError } from '../errors/gateway-error.ts'
-import { decodeUtf8 } from './bytes.ts'
+import { decodeUtf8, type Searchable } from './bytes.ts'
 
 export interface Span {
   start: number
@@ -13,6 +13,8 @@ export interface Member extends Span {
   keyStart: number
   /** The decoded text, once somebody asked. */
   text?: string
+  /** The bytes to search in, once somebody did. */
+  view?: Searchable
 }
 
 const MAX_DEPTH = 128
@@ -55,7 +57,7 @@ export function scanObject(bytes: Uint8Array): Map<string, Member> {
     // After a value: close as many containers as end here, then expect the next member or element.
     for (;;) {
       if (keys.depth === 1 && topKey !== null) {
-        members.set(topKey, { keyStart, start: valueStart, end: at })
+        members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
         topKey = null
       }
       at = skipSpace(bytes, at)

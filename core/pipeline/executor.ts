@@ -97,6 +97,15 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
   throw finalError(failures, ctx.dialect)
 }
 
+/** A bug below is not the fault of the plugins around it: they see a GatewayError. */
+async function sendGuarded(kernel: Kernel, ctx: RequestState, candidate: Candidate): Promise<Result> {
+  try {
+    return await sendAttempt(kernel, ctx, candidate)
+  } catch (thrown) {
+    throw ownError(kernel, ctx, thrown)
+  }
+}
+
 function ownError(kernel: Kernel, ctx: RequestState, thrown: unknown): GatewayError {
   if (!GatewayError.is(thrown)) {
     kernel.log.error('attempt.failed', {
@@ -117,8 +126,7 @@ async function tryOnce(
   const startedAt = kernel.clock.monotonic()
   ctx.candidate = candidate
   ctx.attempts.push(attempt)
-  // A bug below is not the fault of the plugins around it.
-  const send = () => sendAttempt(kernel, ctx, candidate).catch((thrown: unknown) => Promise.reject(ownError(kernel, ctx, thrown)))
+  const send = () => sendGuarded(kernel, ctx, candidate)
   try {
     const result = wrapped === null ? await send() : await wrapped(ctx, candidate, send)
     attempt.status = 200
