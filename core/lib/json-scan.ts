@@ -221,8 +221,7 @@ function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError
 
 /**
  * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
- * scan, with a count of its own: cutting an array's length is a call into the runtime. Text is decoded only when two keys may
- * be equal. Objects with many keys use a Set of texts instead.
+ * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
  */
 class KeyStack {
   readonly #hashes: number[] = []
@@ -230,7 +229,7 @@ class KeyStack {
   /** Per open container: where its keys begin, or -1 for an array. */
   readonly #marks: number[] = []
   readonly #many: (Set<string> | undefined)[] = []
-  /** Keys of all open objects. */
+  /** Keys of all open objects; cutting the arrays instead would be a call into the runtime. */
   #count = 0
   depth = 0
 

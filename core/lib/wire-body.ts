@@ -174,7 +174,8 @@ class SplicedBody implements WireBody {
   /** A small parsed answer is written anew rather than scanned for the place of one member; never at the price of a digit. */
   #rewrite(path: string, value: Json): boolean {
     if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(decodeUtf8(this.#bytes))) return false
-    this.#json = { ...this.#json, [path]: value }
+    // The same value means that it was edited in place.
+    if (this.#json?.[path] !== value) this.#json = { ...this.#json, [path]: value }
     this.#bytes = encodeUtf8(JSON.stringify(this.#json))
     this.edited = true
     return true
