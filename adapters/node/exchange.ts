@@ -56,9 +56,10 @@ function readBody(req: IncomingMessage, limit: number, beforeBody: () => void): 
         reject(GatewayError.tooLarge(limit))
       } else chunks.push(chunk)
     })
-    req.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
-    req.once('error', () => reject(GatewayError.clientGone()))
-    req.once('close', () => {
+    // Not once(): it wraps each listener, and a promise is settled but once anyway.
+    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    req.on('error', () => reject(GatewayError.clientGone()))
+    req.on('close', () => {
       if (!req.complete) reject(GatewayError.clientGone())
     })
   })

@@ -104,8 +104,8 @@ function connectorSession(connector: Connector, dialect: Db['dialect']): Session
       const found = (Array.isArray(result) ? result : ((result as { rows?: unknown[] }).rows ?? [])) as Record<string, unknown>[]
       return { rows: found.map(plain), count: found.length > 0 ? found.length : changed(Array.isArray(result) ? {} : result) }
     },
-    async command(text) {
-      await connector.exec(text)
+    async command(...texts) {
+      for (const text of texts) await connector.exec(text)
     },
   }
 }

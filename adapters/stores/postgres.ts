@@ -159,17 +159,17 @@ class ClientSession implements Session {
     return { rows, count: rowCount ?? 0 }
   }
 
-  async command(text: string): Promise<void> {
-    const { command } = await this.#send({ text })
+  async command(...texts: string[]): Promise<void> {
+    const { command } = await this.#send({ text: texts.join('; ') })
     // What COMMIT answers when a statement had failed.
-    if (text === 'COMMIT' && command === 'ROLLBACK') throw new Error('PostgreSQL rolled the transaction back.')
+    if (command === 'ROLLBACK' && texts.at(-1) === 'COMMIT') throw new Error('PostgreSQL rolled the transaction back.')
   }
 
   async #send(config: pg.QueryConfig): Promise<pg.QueryResult> {
     try {
       const result: pg.QueryResult | pg.QueryResult[] = await this.#client.query(config)
       // Several statements in one text answer with a list.
-      return Array.isArray(result) ? { ...result[0], rows: [], rowCount: 0 } : result
+      return Array.isArray(result) ? { ...(result.at(-1) as pg.QueryResult), rows: [], rowCount: 0 } : result
     } catch (error) {
       this.failure = error
       this.lost ||= isConnectionLost(error)

@@ -12,8 +12,8 @@ export interface Rows {
 export interface Session {
   readonly dialect: Db['dialect']
   query(query: Sql): Promise<Rows>
-  /** Transaction control: constant text only. */
-  command(text: string): Promise<void>
+  /** Transaction control, in one round trip where the engine can: constant text only. */
+  command(...texts: string[]): Promise<void>
 }
 
 /** `begin` … COMMIT around `fn`; ROLLBACK when it rejects or swallowed the failure of a statement. */
@@ -41,11 +41,16 @@ export async function commitUnits(
   begin: string,
   fatal: (error: unknown) => boolean,
 ): Promise<UnitResult[]> {
-  await session.command(begin)
+  let before = [begin]
   try {
     const results: UnitResult[] = []
-    for (const unit of units) results.push(await savedUnit(session, unit, fatal))
-    await session.command('COMMIT')
+    for (const unit of units) {
+      await session.command(...before, 'SAVEPOINT unit')
+      const result = await savedUnit(session, unit, fatal)
+      before = result.ok ? ['RELEASE SAVEPOINT unit'] : ['ROLLBACK TO SAVEPOINT unit', 'RELEASE SAVEPOINT unit']
+      results.push(result)
+    }
+    await session.command(...before, 'COMMIT')
     return results
   } catch (error) {
     await session.command('ROLLBACK').catch(() => {})
@@ -54,22 +59,18 @@ export async function commitUnits(
 }
 
 async function savedUnit(session: Session, unit: readonly Statement[], fatal: (error: unknown) => boolean): Promise<UnitResult> {
-  await session.command('SAVEPOINT unit')
   let index = 0
-  let refused: Error | null = null
   try {
     for (; index < unit.length; index++) {
       const { sql, expect } = unit[index] as Statement
       const { count } = await session.query(sql)
-      if (expect !== undefined && count !== expect) break
+      if (expect !== undefined && count !== expect) return { ok: false, index, error: null }
     }
+    return { ok: true }
   } catch (error) {
     if (fatal(error)) throw error
-    refused = error as Error
+    return { ok: false, index, error: error as Error }
   }
-  if (index < unit.length) await session.command('ROLLBACK TO SAVEPOINT unit')
-  await session.command('RELEASE SAVEPOINT unit')
-  return index < unit.length ? { ok: false, index, error: refused } : { ok: true }
 }
 
 interface Scope {
@@ -84,11 +85,11 @@ async function scope<T>(session: Session, words: Scope, depth: number, fn: (db: 
   try {
     const result = await fn(db)
     db.finish()
-    for (const command of words.close) await session.command(command)
+    await session.command(...words.close)
     return result
   } catch (error) {
     db.abandon()
-    for (const command of words.undo) await session.command(command).catch(() => {})
+    await session.command(...words.undo).catch(() => {})
     throw error
   }
 }

@@ -116,7 +116,9 @@ class SqliteDatabase implements Database {
             watch.touch()
           }
         },
-        command: (text) => this.#patiently(() => this.#writer.command(text)),
+        command: async (...texts) => {
+          for (const text of texts) await this.#patiently(() => this.#writer.command(text))
+        },
       }
       try {
         return await transaction(session, 'BEGIN IMMEDIATE', (db) => {

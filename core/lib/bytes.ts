@@ -29,13 +29,15 @@ export function byteLength(text: string): number {
   return NodeBuffer ? NodeBuffer.byteLength(text) : encoder.encode(text).length
 }
 
-/** True when the bytes from `start` to `end` contain this ASCII text. */
-export function includesText(bytes: Uint8Array, text: string, start: number, end: number): boolean {
-  if (!NodeBuffer) return decodeUtf8(bytes, start, end).includes(text)
-  const view = NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as {
-    includes(text: string, from: number, encoding: string): boolean
-  }
-  return view.includes(text, 0, 'latin1')
+export interface Searchable {
+  /** For ASCII text. */
+  includes(text: string): boolean
+}
+
+/** The bytes from `start` to `end`, for searching them several times. */
+export function searchable(bytes: Uint8Array, start: number, end: number): Searchable {
+  if (!NodeBuffer) return decodeUtf8(bytes, start, end)
+  return NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as Searchable
 }
 
 export function concatBytes(list: readonly Uint8Array[]): Uint8Array {

@@ -10,36 +10,28 @@ class FlatHeaders implements HeaderBag {
     this.#owned = owned
   }
 
-  get #list(): readonly string[] {
-    if (typeof this.#source === 'function') this.#source = this.#source()
-    return this.#source
-  }
-
-  set #list(list: readonly string[]) {
-    this.#source = list
-  }
-
   get(name: string): string | null {
+    const list = this.flat()
     const wanted = name.toLowerCase()
     let found: string | null = null
-    for (let i = 0; i < this.#list.length; i += 2) {
-      if (same(this.#list[i] as string, wanted))
-        found = found === null ? (this.#list[i + 1] as string) : `${found}, ${this.#list[i + 1]}`
+    for (let i = 0; i < list.length; i += 2) {
+      if (same(list[i] as string, wanted)) found = found === null ? (list[i + 1] as string) : `${found}, ${list[i + 1]}`
     }
     return found
   }
 
   all(name: string): readonly string[] {
+    const list = this.flat()
     const wanted = name.toLowerCase()
     const out: string[] = []
-    for (let i = 0; i < this.#list.length; i += 2)
-      if (same(this.#list[i] as string, wanted)) out.push(this.#list[i + 1] as string)
+    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, wanted)) out.push(list[i + 1] as string)
     return out
   }
 
   has(name: string): boolean {
+    const list = this.flat()
     const wanted = name.toLowerCase()
-    for (let i = 0; i < this.#list.length; i += 2) if (same(this.#list[i] as string, wanted)) return true
+    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, wanted)) return true
     return false
   }
 
@@ -49,28 +41,32 @@ class FlatHeaders implements HeaderBag {
   }
 
   append(name: string, value: string): void {
-    if (!this.#owned) this.#list = [...this.#list]
+    const list = this.#owned ? (this.flat() as string[]) : [...this.flat()]
+    list.push(name.toLowerCase(), value)
+    this.#source = list
     this.#owned = true
-    ;(this.#list as string[]).push(name.toLowerCase(), value)
   }
 
   delete(name: string): void {
     if (!this.has(name)) return
+    const list = this.flat()
     const wanted = name.toLowerCase()
     const kept: string[] = []
-    for (let i = 0; i < this.#list.length; i += 2) {
-      if (!same(this.#list[i] as string, wanted)) kept.push(this.#list[i] as string, this.#list[i + 1] as string)
+    for (let i = 0; i < list.length; i += 2) {
+      if (!same(list[i] as string, wanted)) kept.push(list[i] as string, list[i + 1] as string)
     }
-    this.#list = kept
+    this.#source = kept
     this.#owned = true
   }
 
   flat(): readonly string[] {
-    return this.#list
+    if (typeof this.#source === 'function') this.#source = this.#source()
+    return this.#source
   }
 
   *[Symbol.iterator](): Iterator<[string, string]> {
-    for (let i = 0; i < this.#list.length; i += 2) yield [(this.#list[i] as string).toLowerCase(), this.#list[i + 1] as string]
+    // Read anew at every step: whoever walks a bag may write to it.
+    for (let i = 0; i < this.flat().length; i += 2) yield [(this.flat()[i] as string).toLowerCase(), this.flat()[i + 1] as string]
   }
 }
 

@@ -7,25 +7,26 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const pool = new Uint8Array(4096)
 let drawn = pool.length
 
-function random16(): Uint8Array {
-  if (drawn + 16 > pool.length) {
+/** At most as many as the pool holds. */
+function randomBytes(count: number): Uint8Array {
+  if (drawn + count > pool.length) {
     crypto.getRandomValues(pool)
     drawn = 0
   }
-  drawn += 16
-  return pool.subarray(drawn - 16, drawn)
+  drawn += count
+  return pool.subarray(drawn - count, drawn)
 }
 
 /** `req_<uuidv7>`. */
 export function requestId(): string {
-  return `req_${v7({ random: random16() })}`
+  return `req_${v7({ random: randomBytes(16) })}`
 }
 
 /** Prefix and `length` base-62 characters from the system's random source. */
 export function randomId(prefix: string, length = 24): string {
   let out = prefix
   while (out.length < prefix.length + length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+    for (const byte of randomBytes(Math.min(length, pool.length))) {
       // 248 = 4 * 62: the rest would favour the first characters.
       if (byte < 248 && out.length < prefix.length + length) out += ALPHABET[byte % 62]
     }

@@ -1,6 +1,7 @@
 // Dotted paths into JSON text: find a value's span without parsing the rest, so that edits splice bytes and the
 // digits of untouched numbers survive.
-import { keyText, type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
+import { type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
+import { keyText } from './key-stack.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */
 export function pathSegments(path: string): string[] {

@@ -1,7 +1,8 @@
 // One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
 // members lie. No recursion: depth bombs end here (RELIABILITY 0.7, 0.8).
 import { GatewayError } from '../errors/gateway-error.ts'
-import { decodeUtf8 } from './bytes.ts'
+import type { Searchable } from './bytes.ts'
+import { KeyStack, keyText } from './key-stack.ts'
 
 export interface Span {
   start: number
@@ -13,6 +14,8 @@ export interface Member extends Span {
   keyStart: number
   /** The decoded text, once somebody asked. */
   text?: string
+  /** The bytes to search in, once somebody did. */
+  view?: Searchable
 }
 
 const MAX_DEPTH = 128
@@ -55,7 +58,7 @@ export function scanObject(bytes: Uint8Array): Map<string, Member> {
     // After a value: close as many containers as end here, then expect the next member or element.
     for (;;) {
       if (keys.depth === 1 && topKey !== null) {
-        members.set(topKey, { keyStart, start: valueStart, end: at })
+        members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
         topKey = null
       }
       at = skipSpace(bytes, at)
@@ -114,11 +117,6 @@ export function skipValue(bytes: Uint8Array, at: number): number {
     } else at = skipScalar(bytes, at)
     if (depth <= 0) return at
   }
-}
-
-export function keyText(bytes: Uint8Array, start: number, end: number): string {
-  const text = decodeUtf8(bytes, start + 1, end - 1)
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
 
 export function skipSpace(bytes: Uint8Array, at: number): number {
@@ -216,82 +214,6 @@ function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError
   const where = at >= bytes.length ? 'it ends too early' : `byte ${at}`
   return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
 }
-
-/**
- * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
- * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
- */
-class KeyStack {
-  readonly #hashes: number[] = []
-  readonly #spans: number[] = []
-  /** Per open container: where its keys begin, or -1 for an array. */
-  readonly #marks: number[] = []
-  readonly #many: (Set<string> | undefined)[] = []
-  depth = 0
-
-  reset(): void {
-    this.depth = 0
-    this.#hashes.length = 0
-    this.#spans.length = 0
-    this.#many.length = 0
-  }
-
-  open(isObject: boolean): void {
-    this.#marks[this.depth] = isObject ? this.#hashes.length : -1
-    if (this.#many.length > this.depth) this.#many[this.depth] = undefined
-    this.depth++
-  }
-
-  close(): void {
-    const mark = this.#marks[--this.depth] as number
-    if (mark === -1) return
-    this.#hashes.length = mark
-    this.#spans.length = 2 * mark
-  }
-
-  get inObject(): boolean {
-    return this.#marks[this.depth - 1] !== -1
-  }
-
-  /** The key when the innermost object has it already, else null. */
-  add(bytes: Uint8Array, start: number, end: number): string | null {
-    const mark = this.#marks[this.depth - 1] as number
-    const count = this.#hashes.length
-    let hash = end - start
-    for (let i = start; i < end; i++) {
-      const byte = bytes[i] as number
-      // An escaped key may equal a plain one: from here on this object's keys are compared as text.
-      if (byte === BACKSLASH) return this.#addText(bytes, start, end, mark)
-      hash = (Math.imul(hash, 31) + byte) | 0
-    }
-    if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)
-    for (let i = mark; i < count; i++) {
-      if (this.#hashes[i] !== hash) continue
-      const key = keyText(bytes, start, end)
-      if (key === keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number)) return key
-    }
-    this.#hashes.push(hash)
-    this.#spans.push(start, end)
-    return null
-  }
-
-  #addText(bytes: Uint8Array, start: number, end: number, mark: number): string | null {
-    let many = this.#many[this.depth - 1]
-    if (many === undefined) {
-      many = new Set()
-      for (let i = mark; i < this.#hashes.length; i++) {
-        many.add(keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number))
-      }
-      this.#many[this.depth - 1] = many
-    }
-    const key = keyText(bytes, start, end)
-    if (many.has(key)) return key
-    many.add(key)
-    return null
-  }
-}
-
-const MANY_KEYS = 24
 
 /** One for all scans: they are synchronous and never nest. */
 const keys = new KeyStack()

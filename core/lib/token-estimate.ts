@@ -31,7 +31,12 @@ export function estimateUsage(request: Frozen<CanonicalRequest> | null, contentB
 /** True when an upstream's own count can be booked: not made up, not negative, not NaN. An explicit zero can. */
 export function isReported(usage: Usage | null): usage is Usage {
   return (
-    usage !== null && !usage.estimated && [usage.inputTotal, usage.outputTotal, usage.cacheRead, usage.cacheWrite].every(isCount)
+    usage !== null &&
+    !usage.estimated &&
+    isCount(usage.inputTotal) &&
+    isCount(usage.outputTotal) &&
+    isCount(usage.cacheRead) &&
+    isCount(usage.cacheWrite)
   )
 }
 

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
-import { concatBytes, decodeUtf8, encodeUtf8, includesText } from './bytes.ts'
+import { concatBytes, decodeUtf8, encodeUtf8, searchable } from './bytes.ts'
 import { findSpan, pathSegments } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 
@@ -15,6 +15,14 @@ export function parsedBody(bytes: Uint8Array): WireBody {
   const json = JSON.parse(decodeUtf8(bytes, start)) as Json
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SyntaxError('not an object')
   return new SplicedBody(bytes, null, json)
+}
+
+/**
+ * A body this gateway wrote itself of what has been scanned, scanned again only when a member is read or edited. Not for
+ * bodies that hold parsed or verbatim tool arguments: those were texts inside the caller's body, and never scanned.
+ */
+export function writtenBody(text: string): WireBody {
+  return new SplicedBody(encodeUtf8(text), null)
 }
 
 /** A second body over the same bytes: edits of one are not seen by the other. The source must not be edited itself. */
@@ -56,7 +64,7 @@ class SplicedBody implements WireBody {
     this.#json = json
   }
 
-  get #members(): Map<string, Member> {
+  #members(): Map<string, Member> {
     this.#scanned ??= scanObject(this.#bytes)
     return this.#scanned
   }
@@ -81,14 +89,14 @@ class SplicedBody implements WireBody {
 
   raw(path: string): string | undefined {
     if (!path.includes('.') && this.#touched === null) {
-      const plain = this.#members.get(path)
+      const plain = this.#members().get(path)
       if (plain === undefined) return undefined
       plain.text ??= decodeUtf8(this.#bytes, plain.start, plain.end)
       return plain.text
     }
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
     if (this.#touched?.has(first)) this.#materialise()
-    const member = this.#members.get(first)
+    const member = this.#members().get(first)
     if (member === undefined) return undefined
     const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
     return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
@@ -96,14 +104,16 @@ class SplicedBody implements WireBody {
 
   peek(member: string): string | undefined {
     if (this.#touched?.has(member)) this.#materialise()
-    const found = this.#members.get(member)
+    const found = this.#members().get(member)
     return found === undefined ? undefined : decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
   }
 
   contains(member: string, text: string): boolean {
     if (this.#touched?.has(member)) this.#materialise()
-    const found = this.#members.get(member)
-    return found !== undefined && includesText(this.#bytes, text, found.start, found.end)
+    const found = this.#members().get(member)
+    if (found === undefined) return false
+    found.view ??= searchable(this.#bytes, found.start, found.end)
+    return found.view.includes(text)
   }
 
   set(path: string, value: Json): void {
@@ -111,14 +121,14 @@ class SplicedBody implements WireBody {
     const segments = pathSegments(path)
     const [first, ...rest] = segments as [string, ...string[]]
     if (this.#touched?.has(first)) this.#materialise()
-    const member = this.#members.get(first)
+    const member = this.#members().get(first)
     this.edited = true
     this.#json = null
     this.#touched ??= new Map()
     if (member === undefined) {
       const inserted = rest.reduceRight<Json>((inner, key) => ({ [key]: inner }), value)
       const open = this.#open()
-      const comma = this.#members.size > 0 || this.#splices.some((splice) => splice.start === open) ? ',' : ''
+      const comma = this.#members().size > 0 || this.#splices.some((splice) => splice.start === open) ? ',' : ''
       this.#splice(open, open, `${JSON.stringify(first)}:${JSON.stringify(inserted)}${comma}`)
       this.#touched.set(first, inserted)
       return
@@ -135,7 +145,7 @@ class SplicedBody implements WireBody {
     const segments = pathSegments(path)
     this.#materialise()
     const parent = segments.slice(0, -1)
-    const container = parent.length === 0 ? 0 : this.#members.get(parent[0] as string)?.start
+    const container = parent.length === 0 ? 0 : this.#members().get(parent[0] as string)?.start
     if (container === undefined) return
     const owner = findSpan(this.#bytes, this.#skipBom(container), parent.slice(1))
     const gone = this.#span(segments)
@@ -164,14 +174,15 @@ class SplicedBody implements WireBody {
   /** A small parsed answer is written anew rather than scanned for the place of one member; never at the price of a digit. */
   #rewrite(path: string, value: Json): boolean {
     if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(decodeUtf8(this.#bytes))) return false
-    this.#json = { ...this.#json, [path]: value }
+    // The same value means that it was edited in place.
+    if (this.#json?.[path] !== value) this.#json = { ...this.#json, [path]: value }
     this.#bytes = encodeUtf8(JSON.stringify(this.#json))
     this.edited = true
     return true
   }
 
   #span(segments: readonly string[]): { start: number; end: number } | null {
-    const member = this.#members.get(segments[0] as string)
+    const member = this.#members().get(segments[0] as string)
     if (member === undefined) return null
     return segments.length === 1 ? member : findSpan(this.#bytes, member.start, segments.slice(1))
   }

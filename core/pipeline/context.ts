@@ -171,6 +171,7 @@ export class RequestState implements RequestContext {
   /** Settles every lease once, last first. */
   settleLeases(outcome: Outcome, failed: (error: unknown) => void): void {
     this.#settled = true
+    if (this.#leases.length === 0) return
     for (const lease of this.#leases.splice(0).reverse()) {
       try {
         lease.settle(outcome)

@@ -1,6 +1,8 @@
 // From a Result to the caller: encodes in the caller's dialect, or forwards bytes, one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes } from '../lib/bytes.ts'
+import type { CanonicalResponse } from '../types/answer.ts'
+import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { StreamEncoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
@@ -13,9 +15,12 @@ import type { ReplyWriter } from './reply.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
 
 /** Sends the result. A stream's failure after its start is in `ctx.facts.error`; everything earlier is thrown. */
-export async function sendResult(kernel: Kernel, ctx: RequestState, result: Result, reply: ReplyWriter): Promise<void> {
+export function sendResult(kernel: Kernel, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {
   if (result.kind === 'stream') return sendStream(kernel, ctx, result.source, reply)
-  if (result.kind === 'full') return sendFull(kernel, ctx, result, reply)
+  return result.kind === 'full' ? sendFull(kernel, ctx, result, reply) : sendRaw(ctx, result, reply)
+}
+
+async function sendRaw(ctx: RequestState, result: Extract<Result, { kind: 'raw' }>, reply: ReplyWriter): Promise<void> {
   const { status, headers, body } = result
   if (body === null || body instanceof Uint8Array) return reply.send(ctx, status, headers, body)
   reply.openStream(ctx)
@@ -29,24 +34,25 @@ export async function sendResult(kernel: Kernel, ctx: RequestState, result: Resu
   reply.end()
 }
 
-async function sendFull(
-  kernel: Kernel,
-  ctx: RequestState,
-  result: Extract<Result, { kind: 'full' }>,
-  reply: ReplyWriter,
-): Promise<void> {
+type FullResult = Extract<Result, { kind: 'full' }>
+
+function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
   const { hooks } = ctx.generation
-  let { wire } = result
-  let changed = null
-  if (hooks.response !== null && !transformed.has(result) && hooks.applies('response', ctx)) {
-    const before = result.response
-    changed = await hooks.response(ctx, before)
-    if (changed !== before) wire = undefined
-  }
+  if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))
+    return sendWhole(kernel, ctx, result, reply)
+  const { response } = result
+  const changing = hooks.response(ctx, response)
+  const send = (changed: Frozen<CanonicalResponse>): void =>
+    sendWhole(kernel, ctx, changed === response ? result : { kind: 'full', response: changed }, reply)
+  return changing instanceof Promise ? changing.then(send) : send(changing)
+}
+
+function sendWhole(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
+  const { wire } = result
   if (wire !== undefined && wire.dialect === ctx.dialect) {
     return reply.send(ctx, 200, JSON_TYPE, concatBytes(wire.body.toBytes()))
   }
-  const response = changed ?? result.response
+  const { response } = result
   ctx.facts ??= answerFacts(response)
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }

@@ -34,7 +34,8 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   let error: GatewayErrorShape | null = null
   try {
     const result = (await prepare(kernel, ctx, route, ingress, reply)) ?? (await dispatch(kernel, ctx))
-    await sendResult(kernel, ctx, result, reply)
+    const sending = sendResult(kernel, ctx, result, reply)
+    if (sending) await sending
     error = ctx.facts?.error ?? null
   } catch (thrown) {
     error = conclude(kernel, ctx, reply, thrown)

@@ -161,7 +161,7 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
     }
   }
   if (ctx.warnings !== '') out.push('x-gateway-warnings', ctx.warnings)
-  for (const [name, value] of ctx.responseHeaders) out.push(name, value)
+  out.push(...ctx.responseHeaders.flat())
 }
 
 /** Model strings come from callers: nothing that could end a header line leaves. */

@@ -36,10 +36,11 @@ export function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx:
   const facts = driver.inspectResponse(body, hop)
   if (facts.error !== null) throw facts.error
   const answer = new ByteAnswer(body, driver, hop)
+  // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
   ctx.facts =
     ctx.operation === 'chat' && !isReported(facts.usage)
       ? answerFacts(answer.response)
-      : { ...facts, contentBytes: 0, terminal: true }
+      : { content: facts.content, contentBytes: 0, terminal: true, usage: facts.usage, finish: facts.finish, error: null }
   return answer
 }
 

@@ -71,6 +71,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const hooks = compileHooks(registry, source.guard)
     refreshed()
+    const table = serviceTable(built, source.services)
     for (const old of previous?.instances ?? []) if (!inFileOrder.includes(old)) source.settings.leave(old)
     return {
       number: (previous?.number ?? 0) + 1,
@@ -80,7 +81,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       data: inFileOrder.flatMap((instance) => instance.data),
       resources: inFileOrder.flatMap((instance) => instance.resources),
       services: source.services,
-      service,
+      service: (token) => table.get(token),
       fresh,
     }
   } catch (error) {
@@ -90,6 +91,13 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     }
     throw error
   }
+}
+
+/** Requests ask for services: a look-up, not a search. The first provider of a token counts, plugins before core. */
+function serviceTable(built: readonly PluginInstance[], ofCore: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
+  const table = new Map(ofCore)
+  for (const { provides } of [...built].reverse()) for (const [token, service] of provides) table.set(token, service)
+  return table
 }
 
 /** Ends the plugins of `old` that `next` did not carry over, in reverse order. */

@@ -3,7 +3,7 @@ import { signatureFits } from '../../../core/lib/signature.ts'
 import type { Frozen, JsonObject, Message, Part, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
-import { wireParts } from './encode-content.ts'
+import { bareText, wireParts } from './encode-content.ts'
 import { noteFlattened, travelsAsFunction, wireCallId, wireToolName } from './tool-names.ts'
 
 type AnyMessage = Frozen<Message>
@@ -32,13 +32,15 @@ export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, hop: 
 }
 
 function assistantContent(turn: readonly AnyMessage[], own: boolean, refusal: string, hop: Hop): string | JsonObject[] | null {
+  // Blocks of one message are running text; separate messages are lines.
+  const bare = own || turn.length > 1 ? null : bareText(turn[0]?.parts ?? [], '')
+  if (bare !== null) return bare === '' ? null : bare
   const spoken = turn.map((message) =>
     message.parts.filter((part) => part.t === 'text' || (part.t === 'opaque' && part.dialect === 'chat')),
   )
   const wire = spoken.flat().flatMap((part) => wireParts(part, own, hop))
   const rich = wire.some((part) => part.type !== 'text' || Object.keys(part).length > 2)
   if ((own && wire.length > 1) || (rich && (own || acceptsPartArrays(hop)))) return wire
-  // Blocks of one message are running text; separate messages are lines.
   const texts = spoken.map((parts) => parts.map((part) => (part.t === 'text' ? part.text : '')).join(''))
   const joined = [...texts, refusal].filter((line) => line !== '').join('\n')
   return joined === '' ? null : joined

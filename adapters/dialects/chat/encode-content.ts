@@ -15,6 +15,8 @@ type AnyPart = Frozen<Part>
 
 /** User content; null when nothing is left. `own`: the caller speaks chat, so an array it sent stays an array. */
 export function userContent(parts: readonly AnyPart[], own: boolean, hop: Hop): string | JsonObject[] | null {
+  const bare = own && parts.length > 1 ? null : bareText(parts, PART_SEPARATOR)
+  if (bare !== null) return bare === '' ? null : bare
   const wire = parts.flatMap((part) => wireParts(part, own, hop))
   if (wire.length === 0) return null
   const plain = wire.every((part) => part.type === 'text' && Object.keys(part).length === 2)
@@ -24,9 +26,21 @@ export function userContent(parts: readonly AnyPart[], own: boolean, hop: Hop): 
 
 /** Content of an instruction: joined text, or parts where they carry marks that the target reads. */
 export function textContent(parts: readonly AnyPart[], keepParts: boolean, separator: string, hop: Hop): string | JsonObject[] {
+  const bare = bareText(parts, separator)
+  if (bare !== null) return bare
   const texts = parts.flatMap((part) => (part.t === 'text' || isInlineDocument(part) ? wireParts(part, false, hop) : []))
   const marked = texts.some((part) => Object.keys(part).length > 2)
   return marked && keepParts ? texts : texts.map((part) => part.text as string).join(separator)
+}
+
+/** What most messages are: text without marks or members of its own, joined where it is not empty. Null for anything else. */
+export function bareText(parts: readonly AnyPart[], separator: string): string | null {
+  let joined = ''
+  for (const part of parts) {
+    if (part.t !== 'text' || part.ext !== undefined || part.cache !== undefined) return null
+    if (part.text !== '') joined = joined === '' ? part.text : joined + separator + part.text
+  }
+  return joined
 }
 
 /** True for parts that a tool message cannot hold. */

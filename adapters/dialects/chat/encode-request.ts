@@ -1,6 +1,6 @@
 // Canonical → a chat-completions request for an upstream (DIALECTS 3.1 "-> chat").
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { wireBody } from '../../../core/lib/wire-body.ts'
+import { writtenBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { refuseReferences } from '../shared/references.ts'
@@ -25,7 +25,7 @@ export function encodeRequest(request: Request, hop: Hop): EncodedRequest {
     if (!hop.quirks.rejectsStreamOptions) wire.stream_options = { ...((streamOptions ?? {}) as JsonObject), include_usage: true }
   }
   applyModelRules(objectFields(wire), hop)
-  return { path: CHAT_PATH, headers: encodeHeaders(request), body: wireBody(JSON.stringify(wire)) }
+  return { path: CHAT_PATH, headers: encodeHeaders(request), body: writtenBody(JSON.stringify(wire)) }
 }
 
 /** State that lives at another vendor, and requests that are not for an answer. */

@@ -14,11 +14,12 @@ import { decodeUsage, findUsage } from './usage.ts'
 type Inspection = Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
 
 export function inspectResponse(body: WireBody, hop: Hop): Inspection {
-  const error = inBandError(members(body, ['error', 'object', 'base_resp', 'message', 'code', 'type']), 'status')
+  const wire = body.json() as JsonObject
+  const error = inBandError(wire, 'status')
   if (error !== null) return failed(error)
-  const choices = body.get('choices')
+  const { choices } = wire
   if (!Array.isArray(choices) || choices.length === 0) return failed(noChoices())
-  const usage = decodeUsage(findUsage({ ...members(body, ['usage', 'x_groq']), choices }), hop.quirks)
+  const usage = decodeUsage(findUsage(wire), hop.quirks)
   const facts: Inspection = { usage, finish: null, error: null, content: false }
   let edited = false
   for (const choice of choices) {
@@ -27,15 +28,6 @@ export function inspectResponse(body: WireBody, hop: Hop): Inspection {
   }
   if (facts.error === null && edited) body.set('choices', choices)
   return facts
-}
-
-function members(body: WireBody, names: readonly string[]): JsonObject {
-  const out: JsonObject = {}
-  for (const name of names) {
-    const value = body.get(name)
-    if (value !== undefined) out[name] = value
-  }
-  return out
 }
 
 function failed(error: Inspection['error']): Inspection {

@@ -24,20 +24,21 @@ export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): 
   const output = isObject(wire.completion_tokens_details) ? wire.completion_tokens_details : {}
   const reasoning = firstCount(output.reasoning_tokens, wire.reasoning_tokens)
   const outputTotal = completion + outsideReasoning(prompt, completion, reasoning ?? 0, wire.total_tokens, quirks)
-  return {
+  const usage: Usage = {
     inputTotal: prompt,
     cacheRead: Math.min(firstCount(input.cached_tokens, wire.prompt_cache_hit_tokens, wire.cached_tokens) ?? 0, prompt),
     cacheWrite: firstCount(input.cache_write_tokens, wire.cache_creation_input_tokens) ?? 0,
-    ...counted('inputAudio', input.audio_tokens),
     outputTotal,
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...counted('outputAudio', output.audio_tokens),
-    ...counted('acceptedPrediction', output.accepted_prediction_tokens),
-    ...counted('rejectedPrediction', output.rejected_prediction_tokens),
     total: Math.max(firstCount(wire.total_tokens) ?? 0, prompt + outputTotal),
     estimated: false,
     raw: wire,
   }
+  if (isCount(input.audio_tokens)) usage.inputAudio = input.audio_tokens
+  if (reasoning !== undefined) usage.reasoning = reasoning
+  if (isCount(output.audio_tokens)) usage.outputAudio = output.audio_tokens
+  if (isCount(output.accepted_prediction_tokens)) usage.acceptedPrediction = output.accepted_prediction_tokens
+  if (isCount(output.rejected_prediction_tokens)) usage.rejectedPrediction = output.rejected_prediction_tokens
+  return usage
 }
 
 /** Usage of an upstream that reported none; whoever settles estimates. */
@@ -79,10 +80,6 @@ function outsideReasoning(
 
 function firstCount(...values: (Json | undefined)[]): number | undefined {
   return values.find(isCount)
-}
-
-function counted<K extends string>(key: K, value: Json | undefined): Partial<Record<K, number>> {
-  return isCount(value) ? ({ [key]: value } as Partial<Record<K, number>>) : {}
 }
 
 function isCount(value: Json | undefined): value is number {

@@ -18,11 +18,13 @@ const KNOWN: ReadonlySet<string> = new Set(
 export const decodeRequest: DialectDriver['decodeRequest'] = (body, headers, path) => {
   const wire = body.json() as JsonObject
   const ext = others(wire, KNOWN) ?? {}
+  const { system, messages } = decodeConversation(wire, { body, family: '' })
   const request: CanonicalRequest = {
     model: textField(wire, 'model') ?? path.model ?? '',
     stream: path.operation === 'count_tokens' ? false : (booleanField(wire, 'stream') ?? path.stream ?? false),
     source: 'messages',
-    ...decodeConversation(wire, { body, family: '' }),
+    system,
+    messages,
     tools: [],
     sampling: sampling(wire),
     headers: forwarded(headers),
@@ -40,11 +42,11 @@ function sampling(wire: JsonObject): CanonicalRequest['sampling'] {
   const temperature = numberField(wire, 'temperature')
   const topP = numberField(wire, 'top_p')
   const topK = numberField(wire, 'top_k')
-  return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(topK === undefined ? {} : { topK }),
-  }
+  const out: CanonicalRequest['sampling'] = {}
+  if (temperature !== undefined) out.temperature = temperature
+  if (topP !== undefined) out.topP = topP
+  if (topK !== undefined) out.topK = topK
+  return out
 }
 
 function readPlain(wire: JsonObject, request: CanonicalRequest): void {
@@ -71,16 +73,14 @@ function forwarded(headers: HeaderBag): CanonicalRequest['headers'] {
   const anthropicVersion = headers.get('anthropic-version')
   const beta = headers.get('anthropic-beta')
   const idempotencyKey = headers.get('idempotency-key')
-  return {
-    ...(anthropicVersion === null ? {} : { anthropicVersion }),
-    ...(beta === null
-      ? {}
-      : {
-          anthropicBeta: beta
-            .split(',')
-            .map((name) => name.trim())
-            .filter((name) => name !== ''),
-        }),
-    ...(idempotencyKey === null ? {} : { idempotencyKey }),
+  const out: CanonicalRequest['headers'] = {}
+  if (anthropicVersion !== null) out.anthropicVersion = anthropicVersion
+  if (beta !== null) {
+    out.anthropicBeta = beta
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
   }
+  if (idempotencyKey !== null) out.idempotencyKey = idempotencyKey
+  return out
 }

@@ -19,18 +19,26 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
   const parts = (choice?.parts ?? []) as Frozen<Part>[]
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   const own = (response.ext.messages ?? {}) as JsonObject
+  const { id, type, role, model } = messageHead(response, hop)
+  const content = parts.flatMap((part) => answerBlocks(part, hop))
+  const stop = stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal)
   return stringify({
     ...own,
-    ...messageHead(response, hop),
-    content: parts.flatMap((part) => answerBlocks(part, hop)),
-    ...stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal),
+    id,
+    type,
+    role,
+    model,
+    content,
+    stop_reason: stop.stop_reason,
+    stop_sequence: stop.stop_sequence,
+    stop_details: stop.stop_details,
     container: own.container ?? null,
     diagnostics: own.diagnostics ?? null,
     usage: encodeUsage(response.usage, response.serviceTier),
   })
 }
 
-export function messageHead({ id, model }: { id: string; model: string }, hop: Hop): Block {
+export function messageHead({ id, model }: { id: string; model: string }, hop: Hop) {
   return { id: id.startsWith('msg_') ? id : hop.id('msg_'), type: 'message', role: 'assistant', model: model || hop.model }
 }
 

@@ -23,8 +23,15 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
     short === undefined && long === undefined
       ? null
       : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
+  const counts = encodeDeltaUsage(usage)
+  // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
   return {
-    ...encodeDeltaUsage(usage),
+    input_tokens: counts.input_tokens,
+    output_tokens: counts.output_tokens,
+    cache_creation_input_tokens: counts.cache_creation_input_tokens,
+    cache_read_input_tokens: counts.cache_read_input_tokens,
+    output_tokens_details: counts.output_tokens_details,
+    server_tool_use: counts.server_tool_use,
     cache_creation: split,
     service_tier: serviceTier === 'standard' || serviceTier === 'priority' || serviceTier === 'batch' ? serviceTier : null,
     inference_geo: null,
@@ -33,7 +40,7 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
 }
 
 /** The `usage` of message_delta: whole-message totals. */
-export function encodeDeltaUsage(usage: Frozen<Partial<Usage>>): JsonObject {
+export function encodeDeltaUsage(usage: Frozen<Partial<Usage>>) {
   const cacheRead = usage.cacheRead ?? 0
   const cacheWrite = usage.cacheWrite ?? 0
   return {
@@ -43,7 +50,7 @@ export function encodeDeltaUsage(usage: Frozen<Partial<Usage>>): JsonObject {
     cache_read_input_tokens: cacheRead,
     output_tokens_details: usage.reasoning === undefined ? null : { thinking_tokens: usage.reasoning },
     server_tool_use: serverTools(usage.serverTools),
-  }
+  } satisfies JsonObject
 }
 
 function serverTools(counts: Frozen<Record<string, number>> | undefined): JsonObject | null {
