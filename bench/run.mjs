@@ -3,6 +3,7 @@
 //   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare in turn; medians and ratios
 //   npm run bench -- --rounds 1         quicker
 //   npm run bench -- --s4               2,000 open streams too (memory per stream)
+//   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
 //   npm run bench -- --json             figures only, as JSON
 //
 // Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, bounded in time.
@@ -15,6 +16,7 @@ import { build, runScenario } from './harness/bench.mjs'
 const args = process.argv.slice(2)
 const rounds = Number(args[args.indexOf('--rounds') + 1]) || 3
 const json = args.includes('--json')
+const withKeys = args.includes('--keys')
 const scenarios = args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3']
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const MOCK = 9170
@@ -57,6 +59,17 @@ async function listening(port) {
   throw new Error(`Nothing listens on ${port}.`)
 }
 
+/** Nothing it binds is ever reached, but all of it is checked. */
+async function clientKey(port) {
+  const limits = { allowed_models: ['nobody/*', 'openai/mock*'], rate_limit_rpm: 1e9, rate_limit_tpm: 1e9 }
+  const response = await fetch(`http://127.0.0.1:${port}/api/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(limits),
+  })
+  return (await response.json()).key
+}
+
 /** One process per scenario and round: memory figures start from a fresh heap. */
 async function measure(name, scenario) {
   const target = targets[name]
@@ -66,6 +79,7 @@ async function measure(name, scenario) {
   })
   try {
     await listening(target.port)
+    const key = withKeys && name === 'hookgate' ? await clientKey(target.port) : undefined
     // The bare proxy does not rewrite model strings; the mock takes the last part.
     return await runScenario(scenario, {
       base: `http://127.0.0.1:${target.port}`,
@@ -73,6 +87,7 @@ async function measure(name, scenario) {
       model: target.model,
       mockPort: MOCK,
       headers: [],
+      ...(key && { key }),
       label: name,
       cpu: 1,
       short: true,

@@ -16,7 +16,7 @@ export const hooksCommand = defineCommand({
   async run({ args: given, rawArgs }) {
     try {
       refuseUnknownFlags(rawArgs, args)
-      const loaded = await loadGateway({ flags: { CONFIG: given.config }, watch: false, ports: { log: silentLog } })
+      const loaded = await loadGateway({ flags: { CONFIG: given.config, DATABASE_URL: 'sqlite::memory:' }, watch: false, ports: { log: silentLog } })
       const sealed = loaded.gateway.hooks
       if (given.json) console.log(JSON.stringify(sealed, null, 2))
       else {

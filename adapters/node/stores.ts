@@ -6,6 +6,7 @@ import type { Env } from '../../core/config/env.ts'
 import { memoryCounters } from '../../core/counters/memory.ts'
 import { memoryDriver } from '../../core/kv/memory-driver.ts'
 import { systemClock } from '../../core/lib/clock.ts'
+import { silentLog } from '../../core/lib/log.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, HealthCheck, Logger } from '../../core/types/ports.ts'
@@ -13,6 +14,8 @@ import { openDatabase } from '../stores/open-database.ts'
 import { fileSpool } from '../stores/spool.ts'
 import { loadMasterKey } from '../vault/master-key.ts'
 import { openVault } from '../vault/vault.ts'
+
+const IN_MEMORY = /^(sqlite:)?:memory:$/
 
 export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'spool' | 'health' | 'close'>
 
@@ -36,10 +39,11 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
       path: env.get<string | null>('MASTER_KEY_PATH'),
       dataDir,
       profile: env.get<'local' | 'cloud'>('PROFILE'),
-      ephemeral: url === null && dataDir === null,
+      ephemeral: url === null ? dataDir === null : IN_MEMORY.test(url),
     })
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
-    const shared = await openShared(env, clock, ports.log)
+    // Replicas over one database share their counters; another gateway on the same Redis does not.
+    const shared = await openShared(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
     return {
       db,
       vault,
@@ -72,7 +76,7 @@ function databaseCheck(db: Database, clock: Clock): HealthCheck {
   }
 }
 
-async function openShared(env: Env, clock: Clock, log: Logger | undefined) {
+async function openShared(env: Env, deployment: string, clock: Clock, log: Logger = silentLog) {
   const url = env.get<string | null>('REDIS_URL')
   if (url === null) return null
   const [{ openRedis }, { redisCounters }, { fallbackCounters }, { redisDriver }] = await Promise.all([
@@ -81,8 +85,7 @@ async function openShared(env: Env, clock: Clock, log: Logger | undefined) {
     import('../stores/fallback-counters.ts'),
     import('../stores/redis-storage.ts'),
   ])
-  const { silentLog } = await import('../../core/lib/log.ts')
-  const link = await openRedis({ url, env: env.get<string>('PROFILE'), clock, log: log ?? silentLog })
+  const link = await openRedis({ url, env: deployment, clock, log })
   const counters = fallbackCounters({
     shared: redisCounters({ link, clock }),
     local: memoryCounters(clock),

@@ -12,8 +12,6 @@ export interface OwnPostgres {
   /** `immediate`: as a crash would. */
   stop(): Promise<void>
   remove(): Promise<void>
-  /** When the process ends and nothing can be awaited. */
-  discard(): void
 }
 
 /** Null when the machine has no server binaries. Not started yet. */
@@ -56,10 +54,6 @@ export async function ownPostgres(): Promise<OwnPostgres | null> {
       })
     },
     stop: () => stop('SIGQUIT'),
-    discard() {
-      server?.kill('SIGKILL')
-      rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
-    },
     async remove() {
       await stop('SIGQUIT')
       rmSync(dir, { recursive: true, force: true })

@@ -1,12 +1,17 @@
 // A database of its own on a real PostgreSQL: TEST_DATABASE_URL, or the server on the usual port, or one that is started
 // here where the machine has the binaries. Where there is none the reason is for the name of the skipped tests.
 import pg from 'pg'
-import { ownPostgres } from './own-postgres.ts'
+import { afterAll } from 'vitest'
+import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
 
 const USUAL = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/test'
 
 let server: Promise<{ url: string } | { missing: string }> | null = null
+let started: OwnPostgres | null = null
 let databases = 0
+
+// Once for each test file that imports this, after everything else of it.
+afterAll(() => started?.remove())
 
 /** Null: there is one. */
 export async function whyNoPostgres(): Promise<string | null> {
@@ -46,7 +51,7 @@ async function find(): Promise<{ url: string } | { missing: string }> {
     const own = await ownPostgres()
     if (own === null) return { missing }
     await own.start()
-    process.once('exit', () => own.discard())
+    started = own
     return { url: own.url }
   }
 }
