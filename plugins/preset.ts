@@ -7,6 +7,7 @@ import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { metrics } from './metrics/index.ts'
 import { rateLimits } from './rate-limits/index.ts'
+import { settings } from './settings/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
 import { thinkTags } from './think-tags/index.ts'
 
@@ -25,6 +26,7 @@ export interface PresetOptions {
 /** `plugins: [...preset({ metrics: false }), ourPlugin()]`. */
 export function preset(options: PresetOptions = {}): Plugin[] {
   const plugins: (Plugin | false)[] = [
+    settings(),
     keys(options.keys),
     options.rateLimits !== false && rateLimits(options.rateLimits),
     connections(),
