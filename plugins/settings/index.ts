@@ -8,6 +8,11 @@ import { mentioned, type Nested, nested } from './document.ts'
 import { migrations, storedSettings, storeSettings } from './store.ts'
 
 const document = z.record(z.string(), z.unknown())
+/** Not a record: that would drop a member named `__proto__` in silence. */
+const changes = z.custom<Nested>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+)
 const sources = z.record(
   z.string(),
   z.strictObject({ source: z.enum(['default', 'config', 'env', 'runtime']), pinned: z.boolean() }),
@@ -43,14 +48,14 @@ export const settings = definePlugin({
       method: 'PUT',
       path: '/api/settings',
       summary: 'Changes settings, nested or by dotted key; null gives a setting back to file and environment.',
-      body: document,
+      body: changes,
       response: document,
       audit: 'settings.update',
       async handler({ body, operator, audited }) {
-        const changes = mentioned(body as Nested, byKey())
-        for (const [key, value] of changes) check(byKey().get(key) as DeclaredSetting, value)
-        await view.write((db) => storeSettings(db, changes, operator.actor, gateway.clock.now()))
-        audited([...changes.keys()].join(', ') || '-')
+        const wanted = mentioned(body, byKey())
+        for (const [key, value] of wanted) check(byKey().get(key) as DeclaredSetting, value)
+        await view.write((db) => storeSettings(db, wanted, operator.actor, gateway.clock.now()))
+        audited([...wanted.keys()].join(', ') || '-')
         return nested(registry.declared())
       },
     })
@@ -59,8 +64,7 @@ export const settings = definePlugin({
 
 /** @throws GatewayError 400 for a value that does not fit, 409 for one the file pins. */
 function check({ key, schema, pinned }: DeclaredSetting, value: unknown): void {
-  if (pinned)
-    throw conflict(`gateway.config.ts pins \`${key}\`: change it there, or take the pin() away.`, 'managed_by_config')
+  if (pinned) throw conflict(`gateway.config.ts pins \`${key}\`: change it there, or take the pin() away.`, 'managed_by_config')
   if (value === null) return
   const parsed = schema.safeParse(value)
   if (!parsed.success)
