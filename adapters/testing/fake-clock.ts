@@ -24,7 +24,7 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
     return { cancel: () => void due.delete(entry) }
   }
   return {
-    now: () => start + elapsed,
+    now: () => Math.floor(start + elapsed),
     monotonic: () => elapsed,
     timer: (ms, fn) => add(ms, fn, null),
     every: (ms, fn) => add(ms, fn, ms),

@@ -22,7 +22,7 @@ export interface ControlOptions extends ApiEnvironment {
 export function controlApp(options: ControlOptions): ControlApp {
   refuseUnclassified(options.routes)
   const peers = new WeakMap<Request, Peer>()
-  const app = new H3({ silent: true, onError: (error) => failure(error.cause ?? error, options.log) })
+  const app = new H3({ silent: true, onError: (error, event) => failure(thrownBy(error, event.req as Request), options.log) })
   for (const route of options.routes) {
     const call = (event: H3Event): Promise<Response> => {
       const request = event.req as Request
@@ -45,6 +45,11 @@ export function controlApp(options: ControlOptions): ControlApp {
       return response.status === 404 && !ours ? failure(unknown(request), options.log) : response
     },
   }
+}
+
+/** h3's own refusals of a path (a broken escape) name nothing that is here. */
+function thrownBy(error: { status: number; cause?: unknown }, request: Request): unknown {
+  return error.status < 500 ? unknown(request) : (error.cause ?? error)
 }
 
 function unknown(request: Request): GatewayError {

@@ -104,6 +104,10 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       }
       return service as never
     },
+    optional: (token) => {
+      instance.uses.add(token as string)
+      return () => lent.service(token as string) as never
+    },
     api: (route) => {
       instance.api.push(route as unknown as ApiRoute)
     },

@@ -33,6 +33,8 @@ export interface ApiRoute<
   body?: B
   /** Of a JSON answer; documented in OpenAPI, asserted in tests. */
   response?: R
+  /** Other statuses that answer something else than the error envelope; for OpenAPI. */
+  responses?: Readonly<Record<number, ZodType>>
   /** Action of the audit entry written when the handler has answered: `key.create`. Routes that write must say; false: changes nothing. */
   audit?: string | false
   /** Elsewhere the route is 404. */
@@ -58,7 +60,10 @@ export interface ApiCall<P, Q, B> {
  */
 export interface DataRoute<O extends Operation = Operation> {
   method: 'GET' | 'POST'
+  /** Byte for byte; one that ends in `*` is a prefix of whatever `accepts`. */
   path: string
+  /** Whether the undecoded rest behind a prefix, never empty, names something; default: it does. */
+  accepts?(rest: string): boolean
   operation: O
   /** Bytes; default 2 MiB. */
   bodyLimit?: number
@@ -143,6 +148,8 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   slot<T>(): Slot<T>
   provide<K extends keyof Services>(token: K, service: Services[K]): void
   use<K extends keyof Services>(token: K): Services[K]
+  /** A service that may not be there. Ask in setup, look when it is needed: its provider may be set up later. */
+  optional<K extends keyof Services>(token: K): () => Services[K] | undefined
   api<P extends ZodType, Q extends ZodType, B extends ZodType, R extends ZodType>(route: ApiRoute<P, Q, B, R>): void
   data<O extends Operation>(route: DataRoute<O>): void
   /** Rows kept in memory and followed across processes; `name` under the plugin's own. */

@@ -1,13 +1,21 @@
 // Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections,
 // never from a request (RELIABILITY D9).
+import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { checkReader, type MetricsRules } from './access.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const FIRST_TOKEN = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export const metrics = definePlugin({
   name: 'metrics',
-  setup(gateway) {
+  config: z.strictObject({
+    /** /metrics takes a session or management token, never a client key. */
+    requireOperator: z.boolean().default(false).meta({ env: 'METRICS_REQUIRE_OPERATOR' }),
+    /** Client keys are needed on the data plane: then something is needed here too. */
+    requireApiKey: z.boolean().default(false).meta({ env: 'REQUIRE_API_KEY' }),
+  }),
+  setup(gateway, { requireOperator, requireApiKey }) {
     const exposition = gateway.use('exposition')
     const route = ['operation', 'dialect', 'provider']
     const { tally } = gateway.metrics
@@ -45,12 +53,26 @@ export const metrics = definePlugin({
       }
     })
 
+    const keys = gateway.optional('keys')
+    const signIn = gateway.optional('signIn')
+    const rules: MetricsRules = {
+      open: () => !requireOperator && !requireApiKey && signIn()?.required !== true,
+      operatorOnly: requireOperator,
+      operators: gateway.optional('operators'),
+      isClientKey: (secret) => {
+        const key = keys()?.find(secret) ?? null
+        return key !== null && keys()?.expired(key) === false
+      },
+    }
+
     gateway.api({
       method: 'GET',
       path: '/metrics',
       summary: 'Prometheus exposition.',
+      // It judges credentials itself: client keys count here.
       role: 'public',
-      async handler() {
+      async handler({ request, peer }) {
+        await checkReader(request, peer, rules)
         live.set([...gateway.live()].length)
         return new Response(await exposition.text(), { headers: { 'content-type': exposition.contentType } })
       },

@@ -1,0 +1,51 @@
+// What of an action's details may be kept: no secret, and not more than a screenful. It runs before anything is hashed, as
+// what the chain holds cannot be taken out of it again.
+import { maskUrl } from '../../core/lib/sanitize.ts'
+import { canonicalJson } from './canonical.ts'
+
+const SECRET_NAME =
+  /authorization|cookie|credential|key|passphrase|passw|secret|signature|token|headers$|proxy_?url|(?:^|[_-])auth$/i
+/** Names that only sound like it. */
+const HARMLESS_NAME = /^token_saver\b|_hint$/i
+/** Secrets of known shape, wherever they stand: ours, vendors' keys, JWTs. */
+const SECRET_TEXT = /\b(gw_|gmt_|sk-|eyJ)[\w-]{16,}(?:\.[\w-]+){0,2}|(whsec_)[\w+/=-]{16,}/g
+
+const HIDDEN = '***'
+const MAX_DEPTH = 8
+const MAX_VALUES = 500
+const MAX_TEXT = 1000
+const MAX_TOTAL = 16_384
+
+/** Canonical JSON of an object. */
+export function redactedDetails(details: Readonly<Record<string, unknown>>): string {
+  let left = MAX_VALUES
+  const copy = (value: unknown, hide: boolean, depth: number): unknown => {
+    if (--left < 0) return '…'
+    if (typeof value === 'string') return hide && value !== '' ? HIDDEN : shortText(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null
+    if (typeof value === 'boolean' || value === null) return value
+    if (typeof value !== 'object') return undefined
+    if (depth === MAX_DEPTH) return '…'
+    if (Array.isArray(value)) return value.slice(0, MAX_VALUES).map((item) => copy(item, hide, depth + 1))
+    const out = Object.create(null) as Record<string, unknown>
+    for (const name of Object.keys(value).slice(0, MAX_VALUES)) {
+      const secret = hide || (SECRET_NAME.test(name) && !HARMLESS_NAME.test(name))
+      out[shortText(name)] = copy((value as Record<string, unknown>)[name], secret, depth + 1)
+    }
+    return out
+  }
+  const text = canonicalJson(copy(details, false, 0))
+  if (text.length <= MAX_TOTAL) return text
+  return canonicalJson({ truncated: true, members: Object.keys(details).slice(0, 50).map(shortText) })
+}
+
+/** A column's text: no NUL, which PostgreSQL cannot keep, and no half surrogate pairs, which would come back as something else. */
+export function columnText(text: string, max: number): string {
+  return text.slice(0, max).replaceAll('\0', '\uFFFD').toWellFormed()
+}
+
+function shortText(text: string): string {
+  // Cut before the expressions see it: they are given no more than they can take.
+  const masked = maskUrl(text.slice(0, 4 * MAX_TEXT)).replace(SECRET_TEXT, (_, ours, webhook) => `${ours ?? webhook}${HIDDEN}`)
+  return masked.length > MAX_TEXT ? `${masked.slice(0, MAX_TEXT - 1)}…` : masked
+}

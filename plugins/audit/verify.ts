@@ -1,0 +1,55 @@
+// Walks the chain from what is left of its beginning to its head.
+import type { Db } from '../../core/types/db.ts'
+import { intact, type Link } from './chain.ts'
+import { type ChainState, chainState, linksAfter } from './store.ts'
+
+export interface ChainReport {
+  readonly ok: boolean
+  /** The entries there should be; null when there are none. */
+  readonly from_seq: number | null
+  readonly to_seq: number | null
+  /** The first entry that is missing, altered or out of place. */
+  readonly first_bad_seq: number | null
+  /** The last entry that was pruned; null when none was. */
+  readonly anchor_seq: number | null
+}
+
+const PAGE = 500
+
+/** Reads page by page, beside writers. */
+export async function verifyChain(db: Db): Promise<ChainReport> {
+  for (;;) {
+    const state = await chainState(db)
+    const bad = await firstBad(db, state)
+    // Pruned meanwhile: what seemed to be missing is gone by right.
+    if (bad !== null && (await chainState(db)).anchor_seq !== state.anchor_seq) continue
+    const { anchor_seq, head_seq } = state
+    const empty = anchor_seq === head_seq
+    return {
+      ok: bad === null,
+      from_seq: empty ? null : anchor_seq + 1,
+      to_seq: empty ? null : head_seq,
+      first_bad_seq: bad,
+      anchor_seq: anchor_seq === 0 ? null : anchor_seq,
+    }
+  }
+}
+
+async function firstBad(db: Db, { anchor_seq, anchor_hash, head_seq, head_hash }: ChainState): Promise<number | null> {
+  let seq = anchor_seq
+  let hash = anchor_hash
+  while (seq < head_seq) {
+    const page = (await linksAfter(db, seq, PAGE)).filter((link) => link.seq <= head_seq)
+    if (page.length === 0) return seq + 1
+    for (const link of page) {
+      if (!follows(link, seq, hash) || !intact(link)) return seq + 1
+      seq = link.seq
+      hash = link.hash
+    }
+  }
+  return hash === head_hash ? null : head_seq
+}
+
+function follows(link: Link, seq: number, hash: string): boolean {
+  return link.seq === seq + 1 && link.prev_hash === hash
+}

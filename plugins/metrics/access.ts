@@ -1,0 +1,54 @@
+// Who may read /metrics (SPEC "Authentication"): everybody while nothing is hardened, then whoever presents a credential.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { OperatorService } from '../../core/services.ts'
+import type { Peer } from '../../core/types/ports.ts'
+
+export interface MetricsRules {
+  /** Nothing asks for a credential. */
+  open(): boolean
+  /** Client keys do not count. */
+  readonly operatorOnly: boolean
+  operators(): OperatorService | undefined
+  /** True for a living client key. */
+  isClientKey(secret: string): boolean
+}
+
+/** @throws GatewayError 401; 403 for a client key where only operators may read. */
+export async function checkReader(request: Request, peer: Peer, rules: MetricsRules): Promise<void> {
+  if (rules.open() || peer.operator !== undefined) return
+  const presented = credentials(request.headers)
+  for (const credential of presented) if (await isOperator(credential, request, peer, rules.operators())) return
+  if (presented.some(rules.isClientKey)) {
+    if (!rules.operatorOnly) return
+    throw GatewayError.forbidden('/metrics takes a session or management token only (GATEWAY_METRICS_REQUIRE_OPERATOR).')
+  }
+  const accepted = rules.operatorOnly ? 'a session or management token' : 'a session token, management token or client key'
+  throw new GatewayError(`/metrics takes ${accepted}, as \`Authorization: Bearer\` or \`X-Api-Key\`.`, {
+    status: 401,
+    type: 'authentication_error',
+    code: 'invalid_credentials',
+    headers: ['www-authenticate', 'Bearer'],
+  })
+}
+
+function credentials(headers: Headers): string[] {
+  const authorization = headers.get('authorization') ?? ''
+  const bearer = /^bearer\s/i.test(authorization) ? authorization.slice(7) : ''
+  return [bearer, headers.get('x-api-key') ?? ''].map((text) => text.trim()).filter((text) => text !== '')
+}
+
+async function isOperator(
+  credential: string,
+  request: Request,
+  peer: Peer,
+  operators: OperatorService | undefined,
+): Promise<boolean> {
+  if (operators === undefined) return false
+  const asBearer = new Request(request.url, { headers: { authorization: `Bearer ${credential}` } })
+  try {
+    return (await operators.identify(asBearer, peer)) !== null
+  } catch (error) {
+    if (GatewayError.is(error) && error.status === 401) return false
+    throw error
+  }
+}

@@ -1,0 +1,69 @@
+// Who may use the control plane: a password for people, tokens for tools, and where neither is set whoever sits at the
+// machine (SPEC "Authentication", DECISIONS 7).
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import { signInRoutes } from './api.ts'
+import { jwtSecret } from './jwt-secret.ts'
+import { migrations } from './migrations.ts'
+import { operatorService } from './operators.ts'
+import { passwordCheck } from './password.ts'
+import type { SignInService } from './service.ts'
+import { passwordVersionOf, sessions } from './session.ts'
+import { endedSessions, forgetExpired, livingTokens } from './store.ts'
+import { tokenRoutes } from './token-api.ts'
+import { tokens } from './tokens.ts'
+
+const HOUR_MS = 3_600_000
+
+const text = z.string().nullable().default(null)
+
+export const signIn = definePlugin({
+  name: 'sign-in',
+  requires: ['audit'],
+  config: z.strictObject({
+    /** Argon2 in PHC form; `hookgate password hash` makes one. Null: open to local clients. */
+    passwordHash: text.meta({ env: 'DASHBOARD_PASSWORD_HASH' }),
+    /** Signs session tokens, at least 32 bytes; null: derived from the master key. */
+    jwtSecret: text.meta({ env: 'JWT_SECRET' }),
+    multiTenant: z.boolean().default(false).meta({ env: 'MULTI_TENANT' }),
+    idpClientId: text.meta({ env: 'IDP_CLIENT_ID' }),
+    idpClientSecret: text.meta({ env: 'IDP_CLIENT_SECRET' }),
+  }),
+  migrations,
+  async setup(gateway, config) {
+    const { vault, clock, db } = gateway
+    const { passwordHash, multiTenant } = config
+    const mac = (token: string): string => vault.mac('management-token', token)
+    const checkPassword = passwordHash === null ? null : passwordCheck(passwordHash)
+    const secret = config.jwtSecret === null ? vault.subkey('jwt-session-v1') : jwtSecret(config.jwtSecret)
+
+    const ended = await gateway.view('ended', endedSessions)
+    const living = await gateway.view('tokens', async (db) => new Map((await livingTokens(db)).map((row) => [row.mac, row])))
+    const signedIn = sessions({
+      secret,
+      clock,
+      // Tenants have sessions of their own.
+      passwordVersion: multiTenant ? null : await passwordVersionOf(passwordHash),
+      ended: (jti) => ended.current.has(jti),
+    })
+    const known = tokens(gateway, mac, () => living.current)
+    const required = passwordHash !== null || multiTenant
+
+    gateway.provide('operators', operatorService({ open: !required, sessions: signedIn, tokens: known }))
+    const service: SignInService = { required }
+    gateway.provide('signIn', service)
+    signInRoutes({
+      gateway: gateway as never,
+      sessions: signedIn,
+      ended,
+      checkPassword,
+      multiTenant,
+      idpEnabled: multiTenant && config.idpClientId !== null && config.idpClientSecret !== null,
+    })
+    tokenRoutes(gateway as never, living, mac)
+    gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))
+    return () => known.close()
+  },
+})
+
+export default signIn

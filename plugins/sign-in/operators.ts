@@ -1,0 +1,38 @@
+// Who calls the control plane: the service `operators`. One place for a credential, the Authorization header; what stands in
+// the query or in another header opens nothing (RELIABILITY A11).
+import type { OperatorService } from '../../core/services.ts'
+import type { Operator } from '../../core/types/operator.ts'
+import { refused } from './refusal.ts'
+import type { Sessions } from './session.ts'
+import { TOKEN_PREFIX, type Tokens } from './tokens.ts'
+
+const CLIENT_KEY_PREFIX = 'gw_'
+
+export interface OperatorRules {
+  /** No password, one tenant: whoever sits at the machine runs the gateway (DECISIONS 7). */
+  readonly open: boolean
+  readonly sessions: Pick<Sessions, 'verify'>
+  readonly tokens: Pick<Tokens, 'identify'>
+}
+
+export function operatorService({ open, sessions, tokens }: OperatorRules): OperatorService {
+  const owner: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: open ? 'open' : 'password' }
+  return {
+    async identify(request, peer) {
+      const credential = bearerOf(request)
+      // Only `true` is local: an embedding server that said nothing did not say yes.
+      if (credential === null) return open && peer.local === true ? owner : null
+      if (credential.startsWith(TOKEN_PREFIX)) return tokens.identify(credential)
+      if (credential.startsWith(CLIENT_KEY_PREFIX))
+        throw refused('A client key opens the data plane only. Send a session token or a management token (`gmt_…`).')
+      await sessions.verify(credential)
+      return owner
+    },
+  }
+}
+
+/** Null without one; other schemes are none of ours. */
+export function bearerOf(request: Request): string | null {
+  const header = request.headers.get('authorization')
+  return header !== null && /^bearer\s/i.test(header) ? header.slice(7).trim() : null
+}

@@ -1,0 +1,43 @@
+// The dashboard password: Argon2 in PHC form. Hashing runs in the thread pool, off the event loop.
+import { hash, parseOptions, verify } from '@node-rs/argon2'
+
+/** RELIABILITY §6: some 20 MiB and a few hundredths of a second. */
+const OWN_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const MAX_MEMORY_KIB = 256 * 1024
+const MAX_PASSES = 10
+const MAX_LANES = 8
+const MIN_SALT_BYTES = 8
+
+const VARIABLE = 'GATEWAY_DASHBOARD_PASSWORD_HASH'
+const HINT = 'Make one with `hookgate password hash`, and keep it in single quotes where a shell reads it: it has `$` in it.'
+
+/** Argon2id in PHC form, for GATEWAY_DASHBOARD_PASSWORD_HASH. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, OWN_COST)
+}
+
+/**
+ * Judges passwords against a PHC string of any Argon2 variant.
+ * @throws Error naming the variable for what is no such string, or asks for more than 256 MiB, 10 passes or 8 lanes
+ * (RELIABILITY C11).
+ */
+export function passwordCheck(phc: string): (password: string) => Promise<boolean> {
+  const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc)
+  const problems = [
+    memoryCost > MAX_MEMORY_KIB && `m=${memoryCost} is more than ${MAX_MEMORY_KIB}`,
+    memoryCost < 8 * parallelism && `m=${memoryCost} is less than eight times p`,
+    timeCost > MAX_PASSES && `t=${timeCost} is more than ${MAX_PASSES}`,
+    parallelism > MAX_LANES && `p=${parallelism} is more than ${MAX_LANES}`,
+    saltLen < MIN_SALT_BYTES && `the salt is shorter than ${MIN_SALT_BYTES} bytes`,
+  ].filter((problem) => problem !== false)
+  if (problems.length > 0) throw new Error(`${VARIABLE} is refused: ${problems.join('; ')}. ${HINT}`)
+  return (password) => verify(phc, password)
+}
+
+function parsed(phc: string): ReturnType<typeof parseOptions> {
+  try {
+    return parseOptions(phc)
+  } catch {
+    throw new Error(`${VARIABLE} is not an Argon2 hash like \`$argon2id$v=19$m=19456,t=2,p=1$…\`. ${HINT}`)
+  }
+}

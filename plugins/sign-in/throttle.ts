@@ -1,0 +1,58 @@
+// Failed sign-ins per minute of the wall clock: of the account aimed at, of the source address, and of all together
+// (SPEC "Login throttling"). An attempt is booked before it is judged and taken back when it succeeds, so that a thousand at
+// once get no more tries than a thousand in a row.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Clock, Counters } from '../../core/types/ports.ts'
+
+const MINUTE_MS = 60_000
+const PER_ACCOUNT = 5
+const PER_ADDRESS = 20
+/** All who come without a forwarded address share one bucket. */
+const WITHOUT_ADDRESS = 5
+const ALL = 300
+
+export interface Attempt {
+  /** It was no failure: nothing stays booked. */
+  succeeded(): Promise<void>
+}
+
+export interface Throttle {
+  /** @param address from the forwarding headers, null without. @throws GatewayError 429 until the minute ends. */
+  attempt(account: string, address: string | null): Promise<Attempt>
+  /** True once a minute, over all replicas: refusals are worth one record, not one each. */
+  worthReporting(account: string): Promise<boolean>
+}
+
+export function throttle(counters: Pick<Counters, 'debit' | 'once'>, clock: Pick<Clock, 'now'>): Throttle {
+  const minute = () => Math.floor(clock.now() / MINUTE_MS)
+  return {
+    async attempt(account, address) {
+      const at = minute()
+      // An address is counted last: whoever makes addresses up is held by the others, and fills no memory.
+      const buckets: [string, number][] = [
+        ['all', ALL],
+        [`account:${account}`, PER_ACCOUNT],
+        address === null ? ['no-address', WITHOUT_ADDRESS] : [`address:${address}`, PER_ADDRESS],
+      ]
+      const booked: string[] = []
+      const takeBack = async (): Promise<void> => {
+        for (const key of booked.splice(0)) await counters.debit(key, -1, MINUTE_MS)
+      }
+      for (const [name, limit] of buckets) {
+        const key = `failed:${name}:${at}`
+        booked.push(key)
+        const { total } = await counters.debit(key, 1, MINUTE_MS)
+        if (total <= limit) continue
+        await takeBack()
+        throw tooMany((at + 1) * MINUTE_MS - clock.now())
+      }
+      return { succeeded: takeBack }
+    },
+    worthReporting: (account) => counters.once(`reported:${account}:${minute()}`, MINUTE_MS),
+  }
+}
+
+function tooMany(retryAfterMs: number): GatewayError {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return GatewayError.rateLimited(`Too many failed sign-ins. Try again in ${seconds} s.`, Math.max(1, retryAfterMs))
+}

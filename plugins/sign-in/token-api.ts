@@ -1,0 +1,114 @@
+// /api/tokens: management tokens for scripts and tools (CONTRACTS 15.1). A token is shown once, when it is made.
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { notFound } from '../../core/http/api-routes.ts'
+import { deleted, idParams } from '../../core/http/schemas.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { insertToken, revokeToken, type TokenRow, tokensOf } from './store.ts'
+import { newToken } from './tokens.ts'
+
+const scope = z.enum(['manage', 'read'])
+
+const tokenRecord = z.strictObject({
+  id: z.int(),
+  label: z.string(),
+  token_hint: z.string().describe('The last characters of the token.'),
+  scope: scope.describe('`read`: GET only.'),
+  org_id: z.int().nullable(),
+  created_by: z.string(),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+  last_used_at: z.string().nullable().describe('To the minute.'),
+})
+
+const createBody = z.strictObject({
+  label: z.string().trim().min(1, 'must not be empty').max(200).default('token'),
+  scope: scope.default('manage'),
+  expires_at: z.iso
+    .datetime({ offset: true, error: 'must be an RFC 3339 time such as 2027-01-31T00:00:00Z' })
+    .nullable()
+    .default(null),
+})
+
+export function tokenRoutes(
+  gateway: PluginGateway,
+  view: View<ReadonlyMap<string, TokenRow>>,
+  mac: (token: string) => string,
+): void {
+  const { db, clock } = gateway
+
+  /** A token may make tokens, but none that outlives it. */
+  const boundedExpiry = (asked: string | null, actor: string): number | null => {
+    const expiresAt = asked === null ? null : Date.parse(asked)
+    if (expiresAt !== null && expiresAt <= clock.now()) throw GatewayError.invalid('expires_at', '`expires_at` lies in the past.')
+    const maker = [...view.current.values()].find((row) => actor === `token:${row.id}`)
+    const bound = maker?.expires_at ?? null
+    if (bound !== null && expiresAt !== null && expiresAt > bound)
+      throw GatewayError.invalid('expires_at', '`expires_at` lies beyond the end of the token that makes this one.')
+    return expiresAt ?? bound
+  }
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/tokens',
+    summary: 'Management tokens, without their secrets.',
+    role: 'manage',
+    response: z.strictObject({ data: z.array(tokenRecord) }),
+    handler: async ({ orgId }) => ({ data: (await tokensOf(db, orgId)).map(recordOf) }),
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/tokens',
+    summary: 'Creates a management token; it is in this answer only.',
+    status: 201,
+    body: createBody,
+    response: tokenRecord.extend({ token: z.string().describe('Shown this once.') }),
+    audit: 'token.create',
+    async handler({ body, operator, orgId }) {
+      const token = newToken()
+      const row = {
+        label: body.label,
+        mac: mac(token),
+        last4: token.slice(-4),
+        scope: body.scope,
+        role: operator.role,
+        created_by: operator.actor,
+        created_at: clock.now(),
+        expires_at: boundedExpiry(body.expires_at, operator.actor),
+      }
+      return { ...recordOf(await view.write((tx) => insertToken(tx, orgId, row))), token }
+    },
+  })
+
+  gateway.api({
+    method: 'DELETE',
+    path: '/api/tokens/:id',
+    summary: 'Revokes a management token at once.',
+    params: idParams,
+    response: deleted,
+    audit: 'token.delete',
+    async handler({ params, orgId, audited }) {
+      const row = await view.write((tx) => revokeToken(tx, orgId, params.id, clock.now()))
+      if (row === undefined) throw notFound(`There is no management token ${params.id}.`)
+      audited(params.id, { label: row.label })
+      return { deleted: true as const }
+    },
+  })
+}
+
+function recordOf(row: TokenRow): z.input<typeof tokenRecord> {
+  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+  return {
+    id: row.id,
+    label: row.label,
+    token_hint: `…${row.last4}`,
+    scope: row.scope,
+    org_id: row.org_id === 0 ? null : row.org_id,
+    created_by: row.created_by,
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: time(row.expires_at),
+    last_used_at: time(row.last_used_at),
+  }
+}

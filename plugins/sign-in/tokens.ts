@@ -1,0 +1,65 @@
+// Management tokens as they are presented: `gmt_` and 43 base-62 characters (256 bits), found by their MAC.
+import { BatchWriter } from '../../core/db/batch-writer.ts'
+import { randomId } from '../../core/lib/ids.ts'
+import type { Operator } from '../../core/types/operator.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { refused } from './refusal.ts'
+import { markUsed, type TokenRow } from './store.ts'
+
+export const TOKEN_PREFIX = 'gmt_'
+const RANDOM = 43
+/** `last_used_at` is this coarse. */
+const USE_NOTED_EVERY_MS = 60_000
+
+export function newToken(): string {
+  return randomId(TOKEN_PREFIX, RANDOM)
+}
+
+export interface Tokens {
+  /** @throws GatewayError 401 for one that is unknown, revoked or expired. */
+  identify(token: string): Operator
+  /** Notes the last uses. */
+  close(): Promise<void>
+}
+
+export function tokens(
+  gateway: Pick<PluginGateway, 'db' | 'clock' | 'log'>,
+  mac: (token: string) => string,
+  byMac: () => ReadonlyMap<string, TokenRow>,
+): Tokens {
+  const { db, clock, log } = gateway
+  const noted = new Map<number, number>()
+  const uses = new BatchWriter<{ id: number; at: number }>({
+    name: 'last use of management tokens',
+    clock,
+    log,
+    write: async (rows) => {
+      for (const { id, at } of rows) await markUsed(db, id, at)
+    },
+  })
+
+  const note = ({ id, last_used_at }: TokenRow): void => {
+    const now = clock.now()
+    if (now - Math.max(noted.get(id) ?? 0, last_used_at ?? 0) < USE_NOTED_EVERY_MS) return
+    noted.set(id, now)
+    uses.push({ id, at: now })
+  }
+
+  return {
+    identify(token) {
+      const row = byMac().get(mac(token))
+      if (row === undefined) throw refused('This management token is unknown or was revoked.')
+      if (row.expires_at !== null && row.expires_at <= clock.now())
+        throw refused(`This management token expired on ${new Date(row.expires_at).toISOString()}.`)
+      note(row)
+      return {
+        actor: `token:${row.id}`,
+        orgId: row.org_id === 0 ? null : row.org_id,
+        role: row.role,
+        readOnly: row.scope === 'read',
+        auth: 'token',
+      }
+    },
+    close: () => uses.close(),
+  }
+}
