@@ -1,5 +1,8 @@
 // The built-in plugins in their visible order. A config without `plugins` gets exactly these.
 import type { Plugin } from '../core/types/plugin.ts'
+import { audit } from './audit/index.ts'
+import { budgets } from './budgets/index.ts'
+import { catalog } from './catalog/index.ts'
 import { connections } from './connections/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { health } from './health/index.ts'
@@ -7,14 +10,24 @@ import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { metrics } from './metrics/index.ts'
 import { rateLimits } from './rate-limits/index.ts'
+import { registry } from './registry/index.ts'
 import { settings } from './settings/index.ts'
+import { signIn } from './sign-in/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
 import { thinkTags } from './think-tags/index.ts'
+import { virtualModels } from './virtual-models/index.ts'
+import { webhooks } from './webhooks/index.ts'
 
 export interface PresetOptions {
   /** False leaves a plugin out; an object is its options. */
+  signIn?: Parameters<typeof signIn>[0]
   keys?: Parameters<typeof keys>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
+  registry?: false
+  catalog?: false
+  virtualModels?: false
+  budgets?: false
+  webhooks?: false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
   itemIds?: false
   thinkTags?: false
@@ -27,9 +40,16 @@ export interface PresetOptions {
 export function preset(options: PresetOptions = {}): Plugin[] {
   const plugins: (Plugin | false)[] = [
     settings(),
+    audit(),
+    signIn(options.signIn),
     keys(options.keys),
     options.rateLimits !== false && rateLimits(options.rateLimits),
     connections(),
+    options.registry !== false && registry(),
+    options.catalog !== false && catalog(),
+    options.virtualModels !== false && virtualModels(),
+    options.budgets !== false && budgets(),
+    options.webhooks !== false && webhooks(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
     options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),

@@ -1,8 +1,9 @@
 // One entry of the file as it may be stored: canonical JSON, secrets by reference only.
+import { maskUrl } from '../lib/sanitize.ts'
 import { isSecretRef } from './secret.ts'
 
-/** Members whose plain text is a secret even where the file spells it out. */
-const SECRET_MEMBERS = /^(?:apiKey|secret|password|proxyUrl|signingSecret)$/
+/** Members whose plain text is a secret even where the file spells it out; so are the values of headers. */
+const SECRET_MEMBERS = /^(?:apiKey|secret|clientSecret|signingSecret|password|token|proxyUrl)$/
 
 /** Equal declarations give equal text; a secret spelled out in the file becomes a marker, a reference stays one. */
 export function declaredText(entry: unknown, fingerprint?: string): string {
@@ -14,7 +15,14 @@ const FINGERPRINT = 'secrets'
 
 function canonical(value: unknown, member = ''): unknown {
   if (typeof value === 'string' && SECRET_MEMBERS.test(member)) return { secret: 'inline' }
+  if (typeof value === 'string') return maskUrl(value)
   if (typeof value !== 'object' || value === null) return value
+  if (member === 'headers')
+    return Object.fromEntries(
+      Object.keys(value)
+        .sort()
+        .map((name) => [name, { secret: 'inline' }]),
+    )
   if (Array.isArray(value)) return value.map((item) => canonical(item))
   if (isSecretRef(value)) return { secret: value.secret, name: value.name }
   const sorted = Object.entries(value)

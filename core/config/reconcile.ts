@@ -1,6 +1,7 @@
 // Config as code (ARCHITECTURE C.5): rows declared in the file are made, changed, archived and revived so that the database
 // says what the file says. Rows made through the API are left alone, unless the file adopts them.
 import { lock } from '../db/lock.ts'
+import { isUniqueViolation } from '../db/storage-fault.ts'
 import type { ViewHub } from '../db/views.ts'
 import type { Db, View } from '../types/db.ts'
 import type { ResourceKind, ResourceRow } from '../types/resource.ts'
@@ -20,62 +21,94 @@ export interface PlanStep {
 }
 
 interface Step extends PlanStep {
-  run(db: Db): Promise<void>
+  /** What gives a name up comes before all that takes one. */
+  release?(db: Db): Promise<void>
+  run?(db: Db): Promise<void>
 }
 
 export type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
+/** @throws Error naming a section, given or called exclusive, that no plugin of the configuration takes. */
+export function refuseUnknown(kinds: readonly ResourceKind[], sections: Sections, exclusive: readonly string[]): void {
+  // Connections are core's own section: they also work from the file alone.
+  const unknown = (section: string) => section !== 'connections' && !kinds.some((kind) => kind.section === section)
+  const lines = [
+    ...Object.keys(sections)
+      .filter(unknown)
+      .map((section) => `${section}: no plugin of this configuration takes this section.`),
+    ...exclusive.filter(unknown).map((section) => `exclusive: no plugin of this configuration takes the section \`${section}\`.`),
+  ]
+  if (lines.length > 0) throw wrong(lines)
+}
+
 /** What reconcile would do. @throws Error naming the entry of the file that is wrong. */
 export async function planOf(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<PlanStep[]> {
-  return (await steps(kinds, sections, db)).map(({ run: _, ...step }) => step)
+  return (await steps(kinds, sections, db)).map(shown)
 }
 
 /**
  * Makes it so, in one transaction that other replicas wait for.
  * @throws Error for a wrong entry, and for a name that a row made through the API has already.
  */
-export async function reconcile(kinds: readonly ResourceKind[], sections: Sections, db: Db, views: ViewHub): Promise<PlanStep[]> {
+export async function reconcile(
+  kinds: readonly ResourceKind[],
+  sections: Sections,
+  db: Db,
+  views: Pick<ViewHub, 'writeAll'>,
+): Promise<PlanStep[]> {
   // Most boots change nothing, and then nothing is locked or written.
-  if ((await steps(kinds, sections, db)).length === 0) return []
+  const planned = await steps(kinds, sections, db)
+  if (planned.length === 0) return []
+  const concerned = kinds.filter(({ section }) => planned.some((step) => step.section === section))
   return views.writeAll(
-    kinds.map(({ view }) => view as View<never>),
-    async (tx) => {
-      await lock(tx, 'reconcile')
-      const work = await steps(kinds, sections, tx)
-      const conflict = work.find(({ action }) => action === 'conflict')
-      if (conflict !== undefined) {
-        throw new Error(
-          `${conflict.section}.${conflict.key}: the name \`${conflict.name}\` belongs to row ${conflict.id}, which was made through the API. Rename one, delete that row, or say \`adopt: true\` here to take it over.`,
-        )
-      }
-      for (const step of work) await step.run(tx)
-      return work.map(({ run: _, ...step }) => step)
-    },
+    concerned.map(({ view }) => view as View<never>),
+    (tx) => carryOut(concerned, sections, tx),
   )
 }
 
+async function carryOut(kinds: readonly ResourceKind[], sections: Sections, tx: Db): Promise<PlanStep[]> {
+  await lock(tx, 'reconcile')
+  const work = await steps(kinds, sections, tx)
+  const conflict = work.find(({ action }) => action === 'conflict')
+  if (conflict !== undefined) {
+    throw new Error(
+      `${conflict.section}.${conflict.key}: the name \`${conflict.name}\` belongs to row ${conflict.id}, which was made through the API. Rename one, delete that row, or say \`adopt: true\` here to take it over; a row that this entry has already is not given up for it.`,
+    )
+  }
+  for (const step of work) await step.release?.(tx)
+  for (const step of work) await step.run?.(tx).catch((cause: unknown) => refuseTaken(step, cause))
+  return work.map(shown)
+}
+
+function refuseTaken({ section, key }: Step, cause: unknown): never {
+  if (!isUniqueViolation(cause)) throw cause
+  throw new Error(`${section}.${key}: another row has the same name or the same secret already.`, { cause })
+}
+
 async function steps(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<Step[]> {
-  refuseUnknown(kinds, sections)
   const all: Step[] = []
   for (const kind of kinds) all.push(...stepsOf(kind, sections[kind.section] ?? {}, await kind.rows(db)))
   return all
 }
 
+function shown({ release: _, run: __, ...step }: Step): PlanStep {
+  return step
+}
+
 function stepsOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>, rows: readonly ResourceRow[]): Step[] {
-  const { section: name } = kind
+  const ofFile = new Map(rows.filter(({ managedBy }) => managedBy === 'config').map((row) => [row.configKey, row]))
+  const ofApi = new Map(rows.filter((row) => row.managedBy === 'api' && !row.archived).map((row) => [row.name, row]))
   const work: Step[] = []
-  for (const [key, raw] of Object.entries(section)) {
-    const { adopt, entry } = checked(kind, key, raw)
-    const declared = declaredText(raw, kind.fingerprint?.(key, entry))
-    const unique = kind.nameOf(key, entry)
-    const own = rows.find((row) => row.managedBy === 'config' && row.configKey === key)
-    const rival = rows.find((row) => row.managedBy === 'api' && !row.archived && row.name === unique)
-    const step = { section: name, key, name: unique }
-    if (own === undefined && rival !== undefined && !adopt) {
-      work.push({ ...step, action: 'conflict', id: rival.id, changes: [], run: async () => {} })
+  for (const { key, entry, adopt, name, declared } of entriesOf(kind, section)) {
+    const own = ofFile.get(key)
+    const rival = ofApi.get(name)
+    const row = own ?? (adopt ? rival : undefined)
+    const step = { section: kind.section, key, name }
+    const hasName = row !== undefined && !row.archived && row.name === name
+    if (rival !== undefined && !hasName) {
+      work.push({ ...step, action: 'conflict', id: rival.id, changes: [] })
       continue
     }
-    const row = own ?? (adopt ? rival : undefined)
     if (row === undefined) {
       work.push({ ...step, action: 'create', id: null, changes: [], run: (tx) => kind.insert(tx, key, entry, declared) })
       continue
@@ -83,38 +116,58 @@ function stepsOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>,
     const changes = changedMembers(row.declared, declared)
     const action = row.managedBy === 'api' ? 'adopt' : row.archived ? 'revive' : 'update'
     if (action === 'update' && changes.length === 0) continue
-    work.push({ ...step, action, id: row.id, changes, run: (tx) => kind.update(tx, row, key, entry, declared) })
-  }
-  for (const row of rows) {
-    if (row.managedBy !== 'config' || row.archived || Object.hasOwn(section, row.configKey ?? '')) continue
     work.push({
-      section: name,
-      key: row.configKey ?? '',
-      name: row.name,
-      action: 'archive',
+      ...step,
+      action,
       id: row.id,
-      changes: [],
-      run: (tx) => kind.archive(tx, row),
+      changes,
+      // Two rows may swap their names; the update revives the row.
+      ...(action === 'update' && !hasName && { release: (tx) => kind.archive(tx, row) }),
+      run: (tx) => kind.update(tx, row, key, entry, declared),
     })
+  }
+  for (const row of ofFile.values()) {
+    const key = row.configKey ?? ''
+    if (row.archived || Object.hasOwn(section, key)) continue
+    const release = (tx: Db) => kind.archive(tx, row)
+    work.push({ section: kind.section, key, name: row.name, action: 'archive', id: row.id, changes: [], release })
   }
   return work
 }
 
-function checked(kind: ResourceKind, key: string, raw: unknown): { adopt: boolean; entry: unknown } {
-  const { adopt = false, ...rest } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
-  const parsed = kind.schema.safeParse(rest)
-  if (parsed.success) return { adopt: adopt === true, entry: parsed.data }
-  const lines = parsed.error.issues.map((issue) => {
-    const extra = 'keys' in issue && Array.isArray(issue.keys) ? ` (${issue.keys.join(', ')})` : ''
-    return `  ${[kind.section, key, ...issue.path.map(String)].join('.')}: ${issue.message}${extra}`
-  })
-  throw new Error(`The configuration is wrong:\n${lines.join('\n')}`)
+interface Entry {
+  key: string
+  entry: unknown
+  adopt: boolean
+  name: string
+  declared: string
 }
 
-function refuseUnknown(kinds: readonly ResourceKind[], sections: Sections): void {
-  for (const section of Object.keys(sections)) {
-    // Connections are core's own section: they also work from the file alone.
-    if (section !== 'connections' && !kinds.some((kind) => kind.section === section))
-      throw new Error(`The configuration is wrong:\n  ${section}: no plugin of this configuration takes this section.`)
-  }
+function entriesOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>): Entry[] {
+  const byName = new Map<string, string>()
+  return Object.entries(section).map(([key, raw]) => {
+    const { adopt, rest, entry } = checked(kind, key, raw)
+    const name = kind.nameOf(key, entry)
+    const twin = byName.get(name)
+    if (twin !== undefined) throw wrong([`${kind.section}.${key}: has the name \`${name}\` of ${kind.section}.${twin}.`])
+    byName.set(name, key)
+    return { key, entry, adopt, name, declared: declaredText(rest, kind.fingerprint?.(key, entry)) }
+  })
+}
+
+function checked(kind: ResourceKind, key: string, raw: unknown): { adopt: boolean; rest: object; entry: unknown } {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw wrong([`${kind.section}.${key}: must be an object.`])
+  const { adopt = false, ...rest } = raw as Record<string, unknown>
+  const parsed = kind.schema.safeParse(rest)
+  const lines = (parsed.error?.issues ?? []).map((issue) => {
+    const extra = 'keys' in issue && Array.isArray(issue.keys) ? ` (${issue.keys.join(', ')})` : ''
+    return `${[kind.section, key, ...issue.path.map(String)].join('.')}: ${issue.message}${extra}`
+  })
+  if (typeof adopt !== 'boolean') lines.push(`${kind.section}.${key}.adopt: true or false`)
+  if (lines.length > 0) throw wrong(lines)
+  return { adopt: adopt as boolean, rest, entry: parsed.data }
+}
+
+function wrong(lines: readonly string[]): Error {
+  return new Error(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }

@@ -19,23 +19,27 @@ export interface SettingEntry {
   readonly ignored?: string
 }
 
-/** @throws Error naming the setting whose value does not fit. */
+/** @throws Error naming the setting whose configured value does not fit, also where a stored one covers it. */
 export function resolveSetting(key: string, schema: ZodType, from: SettingSource): SettingEntry {
-  const inFile = from.file[key]
-  if (typeof inFile === 'object' && inFile !== null && 'pinned' in inFile)
-    return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
-  if (!Object.hasOwn(from.runtime, key)) return configured(key, schema, inFile, from)
+  const below = configured(key, schema, from)
+  if (below.pinned || !Object.hasOwn(from.runtime, key)) return below
   const stored = schema.safeParse(from.runtime[key])
   if (stored.success) return { value: stored.data, source: 'runtime', pinned: false }
-  return { ...configured(key, schema, inFile, from), ignored: stored.error.issues[0]?.message ?? 'wrong value' }
+  return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
 }
 
-function configured(key: string, schema: ZodType, inFile: unknown, from: SettingSource): SettingEntry {
+function configured(key: string, schema: ZodType, from: SettingSource): SettingEntry {
+  const inFile = from.file[key]
+  if (isPinned(inFile)) return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
   const variable = schema.meta()?.env
   const inEnv = typeof variable === 'string' ? from.env(variable) : undefined
   if (inEnv !== undefined && inEnv !== null) return { value: check(key, schema, inEnv), source: 'env', pinned: false }
   if (inFile !== undefined) return { value: check(key, schema, inFile), source: 'config', pinned: false }
   return { value: check(key, schema, undefined), source: 'default', pinned: false }
+}
+
+function isPinned(value: unknown): value is { pinned: unknown } {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 1 && Object.hasOwn(value, 'pinned')
 }
 
 function check(key: string, schema: ZodType, value: unknown): unknown {

@@ -46,6 +46,8 @@ export function finalError(failures: readonly GatewayErrorShape[], caller: Diale
     return GatewayError.rateLimited(
       `Every upstream account for this model is rate limited or at capacity. ${last.message}`,
       waits.length > 0 ? Math.min(...waits) : null,
+      null,
+      last,
     )
   }
   // Skips say nothing about the request when something was really tried.
@@ -56,7 +58,7 @@ export function finalError(failures: readonly GatewayErrorShape[], caller: Diale
 export function asCallerError(error: GatewayErrorShape, caller: Dialect): GatewayErrorShape {
   const status = error.upstream?.status ?? 0
   if (status === 0) return error
-  if (status === 429) return GatewayError.rateLimited(error.message, error.retryAfterMs)
+  if (status === 429) return GatewayError.rateLimited(error.message, error.retryAfterMs, null, error)
   if (status === 529 && caller === 'messages') return own(529, 'overloaded_error', error)
   if (status >= 500) return own([500, 502, 503, 504].includes(status) ? status : status === 529 ? 503 : 502, 'api_error', error)
   if (status === 401 || status === 403 || status === 402 || isQuota(error)) {

@@ -102,8 +102,13 @@ export class GatewayError extends Error implements GatewayErrorShape {
   }
 
   /** 429 of the gateway's own: rates, in-flight caps, all accounts cooling. */
-  static rateLimited(message: string, retryAfterMs: number | null = null, skip: SkipReason | null = null): GatewayError {
-    return new GatewayError(message, { status: 429, type: 'rate_limit_error', code: 'rate_limited', retryAfterMs, skip })
+  static rateLimited(
+    message: string,
+    retryAfterMs: number | null = null,
+    skip: SkipReason | null = null,
+    cause?: unknown,
+  ): GatewayError {
+    return new GatewayError(message, { status: 429, type: 'rate_limit_error', code: 'rate_limited', retryAfterMs, skip, cause })
   }
 
   /** 400: a guardrail said no. */

@@ -102,12 +102,17 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
       for (const entry of prefixes) {
         const stem = entry.path.slice(0, -1)
         if (!path.startsWith(stem)) continue
-        const parsed = entry.dialectRoute?.parse?.(path.slice(stem.length))
+        const rest = path.slice(stem.length)
+        const parsed = entry.dataRoute === null ? entry.dialectRoute?.parse?.(rest) : named(entry.dataRoute, rest)
         if (parsed) return pick([entry], method, ingress, parsed)
       }
       throw GatewayError.unknownUrl(method, path)
     },
   }
+}
+
+function named({ accepts }: DataRoute, rest: string): MatchedRoute['fromPath'] | null {
+  return rest !== '' && (accepts?.(rest) ?? true) ? FROM_BODY : null
 }
 
 /** Model and stream are in the body. */

@@ -27,6 +27,7 @@ export type Operation =
   | 'audio'
   | 'search'
   | 'web_fetch'
+  | 'models'
 
 /** Fields the canonical form does not know, kept by origin and re-emitted only towards the same dialect. */
 export type Ext = Partial<Record<Dialect, JsonObject>>

@@ -5,14 +5,23 @@ import { notFound } from '../../core/http/api-routes.ts'
 import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Accounts } from './accounts.ts'
 import { changeOf, storeChange } from './change.ts'
 import type { CheckRules } from './check.ts'
 import { connectionRecord, createBody, recordOf, updateBody } from './fields.ts'
 import type { OpenConnection } from './opened.ts'
+import { probeRoute } from './probe.ts'
 import type { Sealer } from './sealer.ts'
 import { archiveConnection } from './store.ts'
 
-export function connectionRoutes(gateway: PluginGateway, view: View<readonly OpenConnection[]>, sealer: Sealer): void {
+export interface ConnectionRoutes {
+  gateway: PluginGateway
+  view: View<readonly OpenConnection[]>
+  sealer: Sealer
+  accounts: Accounts
+}
+
+export function connectionRoutes({ gateway, view, sealer, accounts }: ConnectionRoutes): void {
   const configuration = gateway.use('configuration')
   const rules: CheckRules = { configuration, profile: gateway.profile, outbound: gateway.use('outbound') }
   const now = () => gateway.clock.now()
@@ -22,7 +31,8 @@ export function connectionRoutes(gateway: PluginGateway, view: View<readonly Ope
     if (found === undefined) throw notFound(`There is no connection ${id}.`)
     return found
   }
-  const shown = (orgId: number | null, id: number) => recordOf(find(orgId, id), {})
+  const record = (entry: OpenConnection) => recordOf(entry, accounts.stateOf(entry.connection))
+  const shown = (orgId: number | null, id: number) => record(find(orgId, id))
   const owned = ({ row }: OpenConnection) =>
     refuseOwnedByFile('connections', { managedBy: row.managed_by, configKey: row.config_key })
 
@@ -31,7 +41,7 @@ export function connectionRoutes(gateway: PluginGateway, view: View<readonly Ope
     path: '/api/providers',
     summary: 'Provider connections by priority, without their secrets.',
     response: z.strictObject({ data: z.array(connectionRecord) }),
-    handler: ({ orgId }) => ({ data: all(orgId).map((entry) => recordOf(entry, {})) }),
+    handler: ({ orgId }) => ({ data: all(orgId).map(record) }),
   })
 
   gateway.api({
@@ -93,4 +103,6 @@ export function connectionRoutes(gateway: PluginGateway, view: View<readonly Ope
       return { deleted: true as const }
     },
   })
+
+  probeRoute(gateway, find, accounts)
 }

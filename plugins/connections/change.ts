@@ -32,9 +32,9 @@ export function changeOf(provider: string, body: ConnectionBody, before: OpenCon
   }
   const baseUrl = trimmed(kept(body.base_url, was?.baseUrl ?? null))
   const wireFormat = kept(body.wire_format, was?.wireFormat ?? null)
-  const enabled = kept(body.enabled, before?.enabled ?? true)
+  const enabled = kept(body.enabled, before?.row.enabled ?? true)
   checkConnection({ provider, baseUrl, wireFormat, hasKey: plain.secret !== null, enabled, proxyUrl: plain.proxyUrl }, rules)
-  if (before !== null && body.api_key === undefined && plain.secret !== null) refuseNewOrigin(baseUrl, was?.baseUrl ?? null)
+  if (before !== null && originOf(baseUrl) !== originOf(was?.baseUrl ?? null)) refuseOldCredentials(body, plain)
   return {
     plain,
     fields: {
@@ -76,10 +76,15 @@ export async function storeChange(
 }
 
 /** RELIABILITY S8: a credential is not sent to an address that whoever stored it did not see. */
-function refuseNewOrigin(next: string | null, before: string | null): void {
-  const origin = (url: string | null) => (url === null ? null : new URL(url).origin)
-  if (origin(next) !== origin(before))
+function refuseOldCredentials(body: ConnectionBody, plain: Plain): void {
+  if (body.api_key === undefined && plain.secret !== null)
     throw GatewayError.invalid('api_key', '`api_key`: a new address needs the key again; send both together.')
+  if (body.headers === undefined && Object.keys(plain.headers).length > 0)
+    throw GatewayError.invalid('headers', '`headers`: a new address needs the headers again; send both together.')
+}
+
+function originOf(url: string | null): string | null {
+  return url === null ? null : new URL(url).origin
 }
 
 function trimmed(url: string | null): string | null {

@@ -19,7 +19,8 @@ export interface CheckRules {
 }
 
 /** Cloud metadata services: nobody's upstream, on any profile (RELIABILITY S7). */
-const METADATA = /^(169\.254\.\d+\.\d+|\[fd00:ec2::254\]|100\.100\.100\.200|metadata\.google\.internal)$/
+const METADATA =
+  /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|\[::ffff:a9fe:[0-9a-f]+\]|\[::ffff:6464:64c8\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
 
 /** @throws GatewayError 400 with the field. */
 export function checkConnection(given: Checked, rules: CheckRules): void {

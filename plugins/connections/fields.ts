@@ -1,5 +1,6 @@
 // What the API takes and shows of a connection (CONTRACTS 2.1).
 import { z } from 'zod'
+import { maskUrl } from '../../core/lib/sanitize.ts'
 import type { OpenConnection } from './opened.ts'
 
 const provider = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be lower-case letters, digits, dots and dashes')
@@ -64,27 +65,28 @@ export const connectionRecord = z.strictObject({
 })
 
 export function recordOf(
-  { row, connection, secret, enabled }: OpenConnection,
+  { row, connection, secret, unreadable }: OpenConnection,
   state: Record<string, unknown>,
 ): z.input<typeof connectionRecord> {
+  const status = row.enabled ? (unreadable ? 'unreadable' : null) : 'disabled'
   return {
     id: row.id,
     provider: connection.provider,
     label: connection.label,
     auth_type: row.auth_type,
-    base_url: connection.baseUrl,
+    base_url: connection.baseUrl === null ? null : maskUrl(connection.baseUrl),
     wire_format: connection.wireFormat,
     has_api_key: secret !== null,
     api_key_hint: hintOf(secret),
     priority: connection.priority,
-    enabled,
+    enabled: row.enabled,
     allowed_models: [...connection.allowedModels],
     default_model: connection.defaultModel,
     max_inflight: connection.maxInflight,
     proxy_url: maskedUrl(connection.proxyUrl),
     headers: Object.fromEntries(Object.keys(connection.headers).map((name) => [name, '***'])),
     metadata: row.metadata,
-    state: { status: enabled ? 'active' : 'disabled', ...state },
+    state: { status: 'active', ...state, ...(status === null ? {} : { status }) },
     managed_by: row.managed_by,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),

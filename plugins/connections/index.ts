@@ -1,15 +1,16 @@
 // Provider connections, from gateway.config.ts and from the API, and the resolution of `<provider>/<model>` to a plan.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
+import { accountsOf } from './accounts.ts'
 import { connectionRoutes } from './api.ts'
 import { directoryOf } from './directory.ts'
 import { migrations } from './migrations.ts'
-import { type OpenConnection, openRow } from './opened.ts'
+import { type OpenConnection, openRow, unreadableRow } from './opened.ts'
 import { connectionResource } from './resource.ts'
 import { sealerOf } from './sealer.ts'
 import { livingConnections } from './store.ts'
 
-/** Provides the service `connections` and resolves concrete model strings. */
+/** Provides the services `connections` and `accounts`, and resolves concrete model strings. */
 export const connections = definePlugin({
   name: 'connections',
   migrations,
@@ -27,6 +28,7 @@ export const connections = definePlugin({
         } catch (error) {
           // One altered row must not take the others down.
           gateway.log.error('connection.unreadable', { id: row.id, error: (error as Error).message })
+          opened.push(unreadableRow(row))
         }
       }
       return opened
@@ -41,6 +43,9 @@ export const connections = definePlugin({
       knows: (provider) => directory.knows(provider),
       secretOf: (connection) => directory.secretOf(connection),
     })
+
+    const accounts = accountsOf(view)
+    gateway.provide('accounts', { list: accounts.list, extend: accounts.extend })
 
     gateway.hook(
       'resolve',
@@ -59,7 +64,7 @@ export const connections = definePlugin({
       { order: 'post' },
     )
 
-    connectionRoutes(gateway as never, view, sealer)
+    connectionRoutes({ gateway: gateway as never, view, sealer, accounts })
     gateway.resource(connectionResource(gateway as never, view))
   },
 })

@@ -7,6 +7,8 @@ import type { ConnectionRow } from './store.ts'
 
 export interface OpenConnection extends ConfiguredConnection {
   readonly row: ConnectionRow
+  /** Its secrets do not open: it is shown, and not used. */
+  readonly unreadable?: true
 }
 
 /** @throws Error when a sealed value does not open; the caller decides what that means for the others. */
@@ -21,6 +23,19 @@ export async function openRow(
     return entry === undefined ? null : { ...entry, connection: { ...entry.connection, id: String(row.id) }, row }
   }
   const connection: Connection = {
+    ...plainOf(row),
+    proxyUrl: await sealer.open(row, 'proxy_url'),
+    headers: JSON.parse((await sealer.open(row, 'headers')) ?? '{}') as Record<string, string>,
+  }
+  return { connection, row, enabled: row.enabled, secret: await sealer.open(row, 'secret') }
+}
+
+export function unreadableRow(row: ConnectionRow): OpenConnection {
+  return { connection: { ...plainOf(row), proxyUrl: null, headers: {} }, row, enabled: false, secret: null, unreadable: true }
+}
+
+function plainOf(row: ConnectionRow): Omit<Connection, 'proxyUrl' | 'headers'> {
+  return {
     id: String(row.id),
     provider: row.provider,
     baseUrl: row.base_url,
@@ -29,9 +44,6 @@ export async function openRow(
     allowedModels: row.allowed_models,
     priority: row.priority,
     maxInflight: row.max_inflight,
-    proxyUrl: await sealer.open(row, 'proxy_url'),
-    headers: JSON.parse((await sealer.open(row, 'headers')) ?? '{}') as Record<string, string>,
     defaultModel: row.default_model,
   }
-  return { connection, row, enabled: row.enabled, secret: await sealer.open(row, 'secret') }
 }

@@ -1,6 +1,7 @@
 // `connections` of gateway.config.ts as rows: they give a declared connection the id that usage and budgets refer to.
 import { z } from 'zod'
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
+import { maskUrl } from '../../core/lib/sanitize.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
@@ -47,7 +48,7 @@ function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFiel
     provider: connection.provider,
     label: connection.label,
     wire_format: connection.wireFormat,
-    base_url: connection.baseUrl,
+    base_url: connection.baseUrl === null ? null : maskUrl(connection.baseUrl),
     secret: null,
     secret_hint: null,
     priority: connection.priority,

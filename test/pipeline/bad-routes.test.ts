@@ -30,8 +30,6 @@ describe('routes and methods', () => {
     '/v1/embeddings',
     '/v1/messages/x',
     '/v1beta',
-    '/v1beta/models',
-    '/v1beta/models/m',
     '/v1beta/models/m:doIt',
     '/v1beta/models/%zz:generateContent',
   ]

@@ -22,16 +22,29 @@ describe('hookgate', () => {
   it('--help names the commands', async () => {
     const { code, stdout } = await hookgate(['--help'])
     expect(code).toBe(0)
-    for (const command of ['serve', 'hooks', 'env']) expect(stdout).toContain(command)
+    for (const command of ['serve', 'key', 'hooks', 'env', 'doctor']) expect(stdout).toContain(command)
   })
 
   it.each([
-    [['bogus'], /There is no command bogus\. There are serve, hooks, env/],
+    [
+      ['bogus'],
+      /There is no command bogus\. There are serve, key, token, provider, password, db, master-key, audit, plan, apply, hooks, env, doctor/,
+    ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. There are --config, --port, --host, --data-dir, --drain-ms/],
     [['--prot=9000'], /There is no flag --prot/],
     [['hooks', '--jsn'], /There is no flag --jsn\. There are --config, --json/],
     [['env', '--jsn'], /There is no flag --jsn/],
     [['serve', '--drain-ms', 'soon'], /--drain-ms: soon is not a whole number/],
+    [['key'], /key does what\? There are create, list, revoke, rotate/],
+    [['key', 'crate'], /There is no command key crate\. There are create, list, revoke, rotate/],
+    [['key', 'list', 'all'], /all is one word too many/],
+    [['key', 'create', '--label'], /--label needs a value/],
+    [['key', 'create', '--rpm', 'many'], /--rpm: many is not a whole number/],
+    [['key', 'create', '--expires', 'soon'], /--expires: soon is not a time\. Say 12h, 30d/],
+    [['key', 'revoke'], /<id> is missing/],
+    [['key', 'revoke', 'laptop'], /<id>: laptop is not the number/],
+    [['provider', 'add', 'openai', '--api-key', 'env:NOT_SET'], /--api-key: the variable NOT_SET is not set/],
+    [['password', 'hash'], /the password: standard input is empty/],
   ])('%j is a wrong command line: exit 2, and what there is instead', async (args, message) => {
     const { code, stdout, stderr } = await hookgate(args, { cwd: empty })
     expect(code).toBe(2)

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll } from 'vitest'
 
 export const hookgateRoot = resolve(import.meta.dirname, '../../..')
 const MAIN = join(hookgateRoot, 'dist/adapters/cli/main.js')
@@ -82,9 +83,17 @@ function finished(child: ChildProcess): Promise<Finished> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr: stderr.replaceAll('`', '') })))
 }
 
-/** A folder of its own with these files in it. */
+const folders: string[] = []
+
+// Once for each test file that imports this, after everything else of it.
+afterAll(() => {
+  for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
+})
+
+/** A folder of its own with these files in it; it goes with the test file. */
 export function folder(files: Record<string, string>): string {
   const path = mkdtempSync(join(tmpdir(), 'hookgate-test-'))
+  folders.push(path)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
   return path
 }

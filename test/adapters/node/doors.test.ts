@@ -9,6 +9,7 @@ import { createTestGateway, type TestGateway } from '../../../adapters/testing/t
 import { DOORS, type Door } from './doors.ts'
 import { ask, DIALECTS, until } from './support.ts'
 
+const KEY = 'a-client-key-of-the-doors'
 let t: TestGateway
 let flood: Awaited<ReturnType<typeof flooding>>
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
         echo: { provider: 'echo' },
         flood: { provider: 'custom', wireFormat: 'chat', baseUrl: flood.baseUrl },
       },
+      keys: { door: { secret: KEY } },
     },
     env: { MAX_BODY_BYTES: '50000' },
   })
@@ -87,6 +89,15 @@ const CASES: Case[] = [
   { what: 'an unknown route', path: '/v1/nothing', body: {}, status: 404 },
   { what: 'an unknown route of generate-content', path: '/v1beta/models/echo/x:nothing', body: {}, status: 404 },
   { what: 'a query', path: '/v1/chat/completions?api-version=1', body: chat.body, status: 200 },
+  ...[
+    '/v1/models',
+    '/v1/models/image',
+    '/v1/models/echo%2Fecho-1',
+    '/v1/model_group/info',
+    '/v1beta/models',
+    '/v1beta/models/echo/echo-1',
+  ].map((path) => ({ what: path, path, method: 'GET', headers: { authorization: `Bearer ${KEY}` }, status: 200 })),
+  { what: '/v1/models without a key', path: '/v1/models', method: 'GET', status: 401 },
   { what: '/healthz', path: '/healthz', method: 'GET', status: 200 },
   { what: '/health/readiness', path: '/health/readiness', method: 'GET', status: 200 },
   { what: '/health/liveliness', path: '/health/liveliness', method: 'GET', status: 200 },

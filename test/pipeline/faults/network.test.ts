@@ -170,8 +170,8 @@ describe('2.3: the number of calls', () => {
         const seen = await clients[cell.caller]({ model: `many-${cell.upstream}/m`, stream: cell.stream })
         const { attempts } = await world.settle()
         expect([seen.raised?.status, bad.requests.length - before, attempts.length]).toEqual([500, 8, 8])
-        const ids = attempts.map(({ candidate }) => candidate.connection.id)
-        expect(ids).toEqual(Array.from({ length: 8 }, (_, index) => `many-${cell.upstream}.${index + 1}`))
+        const labels = attempts.map(({ candidate }) => candidate.connection.label)
+        expect(labels).toEqual(Array.from({ length: 8 }, (_, index) => `many-${cell.upstream}.${index + 1}`))
       })
     }
   })

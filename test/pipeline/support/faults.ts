@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { Step } from '../../../adapters/testing/index.ts'
 import { RENDERERS } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
-import type { AttemptAction } from '../../../core/types/context.ts'
+import type { Attempt, AttemptAction } from '../../../core/types/context.ts'
 import { type Accounts, DIALECTS, FINE } from './accounts.ts'
 import type { Cells } from './cells.ts'
 import { type Ask, isConnectionError, type Raised } from './clients.ts'
@@ -72,7 +72,13 @@ async function failsOver(accounts: Accounts, fault: Fault, cell: Cell): Promise<
   expect(attempts[0]?.error?.upstream).not.toBeNull()
   expect(outcome).toMatchObject({ status: 200, aborted: false, usage: { inputTotal: 12, outputTotal: 7, estimated: false } })
   expect(outcome.error).toBeUndefined()
-  expect(outcome.steps).toMatchObject([{ connectionId: `two-${cell.upstream}.2`, status: 200 }])
+  expect(outcome.steps).toMatchObject([{ connectionId: attempts[1]?.candidate.connection.id, status: 200 }])
+  expect(attempts.map(labelOf)).toEqual([`two-${cell.upstream}.1`, `two-${cell.upstream}.2`])
+}
+
+/** The key of the file: ids are those of rows. */
+function labelOf({ candidate }: Attempt): string {
+  return candidate.connection.label
 }
 
 async function failsForGood(accounts: Accounts, fault: Fault, cell: Cell): Promise<void> {
@@ -141,8 +147,9 @@ export async function afterContent(
       expect(outcome).toMatchObject({
         status: 502,
         aborted: false,
-        steps: [{ status: 502, connectionId: `two-${cell.upstream}.1` }],
+        steps: [{ status: 502, connectionId: attempts[0]?.candidate.connection.id }],
       })
+      expect(attempts.map(labelOf)).toEqual([`two-${cell.upstream}.1`])
       expect(outcome.error?.message).toBeTruthy()
       expect(outcome.usage.outputTotal).toBeGreaterThan(0)
     })

@@ -1,0 +1,78 @@
+// The model lists of the control plane: an organization's models, and what each of its connections could offer.
+import { z } from 'zod'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Entries, EntrySources } from './entries.ts'
+import { modeOf } from './mode.ts'
+import { capabilityFlags, factsOf, groupInfoOf, groupList, modelList, modelObjectOf } from './model-object.ts'
+import { MODES } from './vocabulary.ts'
+
+const suggestion = z.strictObject({
+  connection_id: z.int(),
+  provider: z.string(),
+  model: z.string().describe('The model string: `provider/model`.'),
+  context_window: z.int().optional(),
+  max_output_tokens: z.int().optional(),
+  mode: z.enum(MODES),
+  capabilities: capabilityFlags,
+  source: z.enum(['catalog', 'connection']).describe('`connection`: it names the model itself.'),
+  allowed: z.boolean().describe('By the connection’s `allowed_models`.'),
+})
+
+const filter = z.strictObject({
+  connection_id: z.coerce.number().int().positive().optional(),
+  provider: z.string().max(64).optional(),
+  q: z.string().max(256).optional().describe('Part of the model string, any case.'),
+})
+
+export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accounts, offers, facts }: EntrySources): void {
+  const { providerId } = gateway.use('configuration')
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/models',
+    summary: 'Models that can be called, as GET /v1/models shows them to a key without an allow-list.',
+    response: modelList,
+    handler: ({ orgId }) => ({ object: 'list' as const, data: entries.all(orgId).map(modelObjectOf) }),
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/models/info',
+    summary: 'Window, ceiling, mode and `supports_*` flags of each model.',
+    response: groupList,
+    handler: ({ orgId }) => ({ data: entries.all(orgId).map(groupInfoOf) }),
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/model-catalog',
+    summary: 'What each connection could offer, allowed or not.',
+    query: filter,
+    response: z.strictObject({ data: z.array(suggestion) }),
+    handler({ orgId, query }) {
+      const provider = query.provider === undefined ? null : providerId(query.provider)
+      const wanted = accounts
+        .list()
+        .filter((account) => account.orgId === orgId)
+        .filter(({ connection }) => query.connection_id === undefined || connection.id === String(query.connection_id))
+        .filter(({ connection }) => provider === null || connection.provider === provider)
+      const part = query.q?.toLowerCase() ?? ''
+      const data = wanted.flatMap(({ connection }) =>
+        offers.of(connection).map(({ model, allowed, source }) => {
+          const known = facts.facts(connection.provider, model)
+          return {
+            connection_id: Number(connection.id),
+            provider: connection.provider,
+            model: `${connection.provider}/${model}`,
+            ...factsOf(known),
+            mode: known.mode ?? modeOf(model),
+            capabilities: known.capabilities,
+            source,
+            allowed,
+          }
+        }),
+      )
+      return { data: data.filter(({ model }) => model.toLowerCase().includes(part)) }
+    },
+  })
+}

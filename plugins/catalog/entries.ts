@@ -1,0 +1,87 @@
+// The models of one organization as lists show them: what its enabled connections offer, once each, then virtual ones.
+import type { Connection } from '../../core/types/provider.ts'
+import { aggregated } from './aggregate.ts'
+import { modeOf } from './mode.ts'
+import type { Offers } from './offers.ts'
+import type { ModelFacts, ModelFactsService, VirtualEntry } from './service.ts'
+
+export interface ModelEntry {
+  /** The model string to call it by. */
+  readonly id: string
+  /** Epoch ms. */
+  readonly createdAt: number
+  readonly ownedBy: string
+  /** Provider ids. */
+  readonly providers: readonly string[]
+  readonly facts: ModelFacts
+  /** Of a virtual model: its targets' model strings. */
+  readonly targets: readonly string[] | null
+}
+
+/** What is needed of the service `accounts`. */
+interface AccountList {
+  list(): readonly { connection: Connection; orgId: number | null; enabled: boolean; createdAt: number }[]
+}
+
+export interface Entries {
+  all(orgId: number | null): readonly ModelEntry[]
+  /** Also a model that no list shows but of which something is known; null: nobody here can be asked for it. */
+  find(orgId: number | null, id: string): ModelEntry | null
+}
+
+export interface EntrySources {
+  accounts: AccountList
+  offers: Offers
+  facts: ModelFactsService
+  virtual: ReadonlySet<(orgId: number | null) => readonly VirtualEntry[]>
+}
+
+export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): Entries {
+  const serving = (orgId: number | null) => accounts.list().filter((account) => account.enabled && account.orgId === orgId)
+  const concrete = (provider: string, model: string, createdAt: number): ModelEntry => {
+    const known = facts.facts(provider, model)
+    return {
+      id: `${provider}/${model}`,
+      createdAt,
+      ownedBy: provider,
+      providers: [provider],
+      facts: known.mode === undefined ? { ...known, mode: modeOf(model) } : known,
+      targets: null,
+    }
+  }
+  const made = ({ id, createdAt, modality, targets }: VirtualEntry): ModelEntry => {
+    const together = aggregated(targets.map(({ provider, model }) => facts.facts(provider, model)))
+    return {
+      id,
+      createdAt,
+      ownedBy: 'virtual',
+      providers: [...new Set(targets.map(({ provider }) => provider))],
+      facts: { ...together, mode: modality === 'image' ? 'image_generation' : 'chat' },
+      targets: targets.map(({ provider, model }) => `${provider}/${model}`),
+    }
+  }
+  const all = (orgId: number | null): readonly ModelEntry[] => {
+    const found = new Map<string, ModelEntry>()
+    for (const { connection, createdAt } of serving(orgId))
+      for (const { model, allowed } of offers.of(connection)) {
+        const id = `${connection.provider}/${model}`
+        if (allowed && !found.has(id)) found.set(id, concrete(connection.provider, model, createdAt))
+      }
+    for (const source of virtual) for (const entry of source(orgId)) found.set(entry.id, made(entry))
+    return [...found.values()]
+  }
+  return {
+    all,
+    find(orgId, id) {
+      const listed = all(orgId).find((entry) => entry.id === id)
+      if (listed !== undefined) return listed
+      const slash = id.indexOf('/')
+      const [provider, model] = [id.slice(0, slash), id.slice(slash + 1)]
+      const account = serving(orgId).find(
+        ({ connection }) => connection.provider === provider && offers.serves(connection, model),
+      )
+      if (account === undefined || slash < 1 || facts.facts(provider, model).mode === undefined) return null
+      return concrete(provider, model, account.createdAt)
+    },
+  }
+}

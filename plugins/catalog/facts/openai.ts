@@ -1,0 +1,53 @@
+import type { ProviderFacts } from './fact-row.ts'
+
+const TOOLS = { function_calling: true, tool_choice: true, system_messages: true }
+
+export const OPENAI: ProviderFacts = {
+  source: 'platform.openai.com/docs/models and /docs/deprecations',
+  asOf: '2025-09',
+  rows: [
+    { match: 'gpt-3.5-turbo*', contextWindow: 16_385, maxOutputTokens: 4096, capabilities: TOOLS },
+    { match: 'gpt-4', contextWindow: 8192, maxOutputTokens: 8192, capabilities: TOOLS },
+    { match: 'gpt-4-turbo*', contextWindow: 128_000, maxOutputTokens: 4096, capabilities: TOOLS },
+    { match: 'gpt-4o*', capabilities: { ...TOOLS, parallel_function_calling: true, prompt_caching: true } },
+    { match: 'gpt-4o-2024-05-13', maxOutputTokens: 4096 },
+    { match: 'gpt-4o*-search-preview*', capabilities: { function_calling: false, tool_choice: false } },
+    { match: 'chatgpt-4o-latest', capabilities: { function_calling: false, tool_choice: false } },
+    { match: 'gpt-4.1*', capabilities: { ...TOOLS, parallel_function_calling: true, prompt_caching: true } },
+    { match: 'gpt-5*', capabilities: { ...TOOLS, prompt_caching: true } },
+    { match: 'o1', capabilities: { ...TOOLS, prompt_caching: true } },
+    { match: 'o3*', capabilities: { ...TOOLS, prompt_caching: true } },
+    { match: 'o4-mini*', capabilities: { ...TOOLS, prompt_caching: true } },
+    { match: 'o*-deep-research*', capabilities: { function_calling: false, web_search: true } },
+    { match: '*-audio*', capabilities: { audio_output: true } },
+    {
+      match: 'gpt-oss-*',
+      contextWindow: 131_072,
+      maxOutputTokens: 131_072,
+      capabilities: { ...TOOLS, reasoning: true, vision: false },
+    },
+  ],
+  unlisted: [
+    '*:*',
+    'ft:*',
+    '*.ft-',
+    'ada',
+    'babbage',
+    'curie',
+    'davinci',
+    'text-davinci-*',
+    'codex-mini',
+    'computer-use',
+    'moderation',
+    'gpt-3.5-0301',
+    'gpt-3.5-turbo-0613',
+    'gpt-3.5-turbo-16k',
+    'gpt-4-32k',
+    'gpt-4-vision-preview',
+    'gpt-4.5-preview',
+    'gpt-5*-image*',
+    'gpt-oss-*',
+    'o1-preview',
+    'o1-mini',
+  ],
+}

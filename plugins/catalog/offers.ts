@@ -1,0 +1,48 @@
+// Which models each connection has to offer: those known of its provider, narrowed by its `allowed_models`, and those it
+// names itself.
+import { globMatch } from '../../core/lib/glob.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import { alsoListed, isUnlisted } from './facts/by-provider.ts'
+import type { RateCard } from './rate-card.ts'
+
+export interface Offer {
+  readonly model: string
+  readonly allowed: boolean
+  /** `connection`: it names the model itself. */
+  readonly source: 'catalog' | 'connection'
+}
+
+export interface Offers {
+  /** Those that are not allowed too: a form shows them greyed. */
+  of(connection: Connection): readonly Offer[]
+  /** Whether the connection may be asked for the model. */
+  serves(connection: Connection, model: string): boolean
+}
+
+export function offersOf(card: RateCard): Offers {
+  const byProvider = new Map<string, readonly string[]>()
+  const ofProvider = (provider: string): readonly string[] => {
+    const found =
+      byProvider.get(provider) ??
+      [...new Set([...card.models(provider), ...alsoListed(provider)])].filter((model) => !isUnlisted(provider, model)).sort()
+    byProvider.set(provider, found)
+    return found
+  }
+  const serves = ({ allowedModels }: Connection, model: string): boolean =>
+    allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
+  return {
+    serves,
+    of(connection) {
+      const { provider, allowedModels, defaultModel } = connection
+      const allowed = (model: string) => serves(connection, model)
+      const named = [...allowedModels.filter((glob) => !/[*?]/.test(glob)), ...(defaultModel === null ? [] : [defaultModel])]
+      const known = ofProvider(provider)
+      return [
+        ...known.map((model): Offer => ({ model, allowed: allowed(model), source: 'catalog' })),
+        ...[...new Set(named)]
+          .filter((model) => !known.includes(model))
+          .map((model): Offer => ({ model, allowed: allowed(model), source: 'connection' })),
+      ]
+    },
+  }
+}

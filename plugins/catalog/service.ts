@@ -1,0 +1,66 @@
+// What is known of models, and the lists that show it. Absent always means unknown: never zero, never false.
+import type { CAPABILITIES, MODES } from './vocabulary.ts'
+
+export type ModelMode = (typeof MODES)[number]
+export type Capability = (typeof CAPABILITIES)[number]
+
+/** Nano-USD per 1M tokens, by kind. A kind that is absent has no price of its own. */
+export interface TokenPrices {
+  input?: number
+  output?: number
+  cacheRead?: number
+  cacheWrite?: number
+  cacheWrite1h?: number
+  reasoning?: number
+  inputAudio?: number
+  outputAudio?: number
+  inputImage?: number
+  outputImage?: number
+}
+
+export interface ModelPrice extends TokenPrices {
+  /** Prices of a whole call whose prompt has more than `above` tokens, ascending. */
+  tiers?: readonly (TokenPrices & { above: number })[]
+}
+
+export interface ModelFacts {
+  /** Tokens. */
+  contextWindow?: number
+  maxOutputTokens?: number
+  mode?: ModelMode
+  capabilities: Readonly<Partial<Record<Capability, boolean>>>
+  price?: Readonly<ModelPrice>
+}
+
+/** Says more, or better, of a model; null = nothing. `price` replaces the whole price. */
+export type FactsLayer = (provider: string, model: string) => Partial<ModelFacts> | null
+
+export interface ModelFactsService {
+  /** By provider id and bare model id. Synchronous and remembered; prices are as of the last minutes. */
+  facts(provider: string, model: string): ModelFacts
+  /** Over what the layers before say: a rate card, overrides. Returns what takes it back, for the plugin's teardown. */
+  layer(layer: FactsLayer): () => void
+  /** What was remembered is asked for again: a layer has other facts now. */
+  refresh(): void
+}
+
+/** A model that is made of others, as lists show it: with what its targets have together. */
+export interface VirtualEntry {
+  id: string
+  /** Epoch ms. */
+  createdAt: number
+  modality: 'text' | 'image'
+  targets: readonly { provider: string; model: string }[]
+}
+
+export interface ModelCatalogueService {
+  /** Adds virtual models to every list but those of /v1beta. Returns what takes it back. */
+  virtual(source: (orgId: number | null) => readonly VirtualEntry[]): () => void
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    modelFacts: ModelFactsService
+    modelCatalogue: ModelCatalogueService
+  }
+}

@@ -1,0 +1,31 @@
+// What other plugins may know of connections, and what they may say about them.
+import type { Connection } from '../../core/types/provider.ts'
+
+export interface Account {
+  readonly connection: Connection
+  readonly orgId: number | null
+  /** False: configured, and not used. */
+  readonly enabled: boolean
+  /** Epoch ms. */
+  readonly createdAt: number
+}
+
+export interface AccountExtension {
+  /** Members of the record's `state`, over those that are there; `status` among them. */
+  state?(connection: Connection): Readonly<Record<string, unknown>>
+  /** A bare model id to test a connection with that names none itself. */
+  testModel?(connection: Connection): string | null
+}
+
+export interface AccountService {
+  /** Every connection, disabled ones too, by priority. The same list until one changes. */
+  list(): readonly Account[]
+  /** Returns what takes it back: for the plugin's teardown. */
+  extend(extension: AccountExtension): () => void
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    accounts: AccountService
+  }
+}

@@ -1,0 +1,71 @@
+// GET /api/registry: the providers this gateway knows, and what each needs to become a connection.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { Provider } from '../../core/types/provider.ts'
+
+const DIALECTS = ['chat', 'messages', 'responses', 'generate_content'] as const
+
+const capabilities = z.strictObject({
+  pdf_input: z.literal(true).optional(),
+  prompt_cache_marks: z.literal(true).optional().describe('`cache_control` marks are understood.'),
+  reasoning_replay: z.literal(true).optional().describe('Takes back the reasoning of earlier turns.'),
+  top_k: z.literal(true).optional(),
+})
+
+const registryEntry = z.strictObject({
+  id: z.string(),
+  aliases: z.array(z.string()),
+  base_url: z.string().nullable().describe('Null: every deployment has its own, to be given as `base_url`.'),
+  wire_formats: z.array(z.enum(DIALECTS)).describe('The first is preferred.'),
+  endpoints: z.array(z.enum(['chat', 'count_tokens'])),
+  auth: z.array(z.enum(['api_key', 'none'])),
+  needs_key: z.boolean(),
+  key_variable: z.string().nullable().describe('The usual environment variable, for `secret.env(…)`.'),
+  capabilities: capabilities.describe('What is known beyond the wire format; absent means unknown.'),
+  connections: z.int().describe('Of the caller’s organization, disabled ones too.'),
+})
+
+export const registry = definePlugin({
+  name: 'registry',
+  requires: ['accounts', 'configuration'],
+  setup(gateway) {
+    const accounts = gateway.use('accounts')
+    const { providers } = gateway.use('configuration')
+    gateway.api({
+      method: 'GET',
+      path: '/api/registry',
+      summary: 'Providers that need no more than a key, or an address of your own.',
+      response: z.strictObject({ data: z.array(registryEntry) }),
+      handler({ orgId }) {
+        const mine = accounts.list().filter((account) => account.orgId === orgId)
+        const count = (id: string) => mine.filter(({ connection }) => connection.provider === id).length
+        return { data: providers.map((provider) => entryOf(provider, count(provider.id))) }
+      },
+    })
+  },
+})
+
+function entryOf(provider: Provider, connections: number): z.input<typeof registryEntry> {
+  const { id, aliases, baseUrl, dialects, needsKey, quirks } = provider
+  const formats = Object.keys(dialects) as (typeof DIALECTS)[number][]
+  const known = {
+    pdf_input: quirks.pdf === true,
+    prompt_cache_marks: quirks.acceptsCacheControl === true,
+    reasoning_replay: quirks.replayReasoning !== undefined,
+    top_k: quirks.topK === true,
+  }
+  return {
+    id,
+    aliases: [...aliases],
+    base_url: baseUrl,
+    wire_formats: formats,
+    endpoints: formats.includes('messages') ? ['chat', 'count_tokens'] : ['chat'],
+    auth: needsKey ? ['api_key'] : ['api_key', 'none'],
+    needs_key: needsKey,
+    key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,
+    capabilities: Object.fromEntries(Object.entries(known).filter(([, value]) => value)) as z.input<typeof capabilities>,
+    connections,
+  }
+}
+
+export default registry

@@ -1,0 +1,169 @@
+// Keys, tokens and connections from the command line: on the database directly, beside a server that follows.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer } from '../../plugins/keys/support.ts'
+import { ask, eventually, post } from '../node/support.ts'
+import { type Finished, folder, hookgate, type Serving, serving } from './hookgate.ts'
+
+const cwd = folder({})
+const data = folder({})
+const env = { GATEWAY_DATA_DIR: data, GATEWAY_REQUIRE_API_KEY: 'true', UPSTREAM_KEY: 'sk-from-a-variable-1234' }
+
+let server: Serving
+beforeAll(async () => {
+  server = await serving([], { cwd, env })
+})
+afterAll(() => {
+  server.child.kill('SIGKILL')
+})
+
+const cli = (...args: string[]): Promise<Finished> => hookgate(args, { cwd, env })
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await cli(...args, '--json')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as T
+}
+
+const called = async (key: string, model = 'echo/echo-1'): Promise<number> =>
+  (await post(server.url, ask('chat', model), { headers: bearer(key) })).status
+
+interface Key {
+  id: number
+  key: string
+  [member: string]: unknown
+}
+
+describe('hookgate key', () => {
+  it('makes a key that a running server takes; alone on stdout, once', async () => {
+    const { code, stdout, stderr } = await cli('key', 'create', '--label', 'laptop')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Key \d+ \(laptop\) is made/) })
+    const key = stdout.trim()
+    expect(stdout).toMatch(/^gw_[A-Za-z0-9]{47}\n$/)
+    expect(await called('gw_unknown')).toBe(401)
+    await eventually(async () => (await called(key)) === 200, 2500)
+    const listed = await cli('key', 'list')
+    expect(listed.stdout).toMatch(/^ID +LABEL +SECRET +MODELS +RPM +TPM +COST CENTER +EXPIRES +FROM$/m)
+    expect(listed.stdout).toMatch(new RegExp(`laptop +…${key.slice(-4)} +all +- +- +- +- +api`))
+    expect(listed.stdout).not.toContain(key)
+  })
+
+  it('says what the API says: every flag in its field, and the API’s own JSON', async () => {
+    const flags = '--models gpt-4o*,claude-* --rpm 60 --tpm 90000 --cost-center team-a --expires 30d --label ci'.split(' ')
+    const made = await json<Key>('key', 'create', ...flags)
+    expect(made).toMatchObject({
+      label: 'ci',
+      allowed_models: ['gpt-4o*', 'claude-*'],
+      rate_limit_rpm: 60,
+      rate_limit_tpm: 90_000,
+      cost_center: 'team-a',
+    })
+    const days = (Date.parse(made.expires_at as string) - Date.now()) / 86_400_000
+    expect(days).toBeGreaterThan(29.9)
+    expect(days).toBeLessThan(30.1)
+    const { data: keys } = await json<{ data: Key[] }>('key', 'list')
+    const { key: _secret, ...shown } = made
+    expect(keys.find(({ id }) => id === made.id)).toEqual(shown)
+  })
+
+  it('names the flag that the API refuses, and ends with 2; what is not there ends with 1', async () => {
+    expect(await cli('key', 'create', '--rpm', '0')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/--rpm: must be at least 1/),
+    })
+    expect(await cli('key', 'revoke', '999')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/There is no client key 999/),
+    })
+  })
+
+  it('rotates and revokes: a running server knows within two seconds', async () => {
+    const made = await json<Key>('key', 'create')
+    await eventually(async () => (await called(made.key)) === 200, 2500)
+    const rotated = await json<Key>('key', 'rotate', String(made.id))
+    await eventually(async () => (await called(rotated.key)) === 200, 2500)
+    expect(await called(made.key)).toBe(401)
+    const { code, stdout, stderr } = await cli('key', 'revoke', String(made.id))
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('is revoked') })
+    await eventually(async () => (await called(rotated.key)) === 401, 2500)
+  })
+})
+
+describe('hookgate token', () => {
+  const asked = (token: string, method = 'GET') =>
+    fetch(`${server.url}/api/keys`, {
+      method,
+      headers: { ...bearer(token), 'content-type': 'application/json' },
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    }).then(({ status }) => status)
+
+  it('makes, lists and revokes tokens that a running server takes', async () => {
+    const { stdout } = await cli('token', 'create', '--scope', 'read', '--expires', '2090-01-31')
+    const token = stdout.trim()
+    expect(token).toMatch(/^gmt_\w{43}$/)
+    await eventually(async () => (await asked(token)) === 200, 2500)
+    expect(await asked(token, 'POST')).toBe(403)
+    const { data: tokens } = await json<{ data: { id: number; created_by: string; expires_at: string }[] }>('token', 'list')
+    expect(tokens).toMatchObject([{ created_by: 'cli', scope: 'read', expires_at: '2090-01-31T00:00:00.000Z' }])
+    expect((await cli('token', 'create', '--scope', 'all')).stderr).toMatch(/--scope/)
+    expect((await cli('token', 'revoke', String(tokens[0]?.id))).code).toBe(0)
+    await eventually(async () => (await asked(token)) === 401, 2500)
+    expect((await cli('token', 'list')).stdout).not.toContain('read')
+  })
+})
+
+describe('hookgate provider', () => {
+  it('connects a provider that a running server then reaches, with the key from a variable', async () => {
+    const { stdout: key } = await cli('key', 'create')
+    const flags = ['--base-url', `${server.url}/v1`, '--wire-format', 'chat', '--api-key', 'env:UPSTREAM_KEY']
+    const { code, stdout, stderr } = await cli('provider', 'add', 'self', ...flags, '--models', 'm*')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Connection \d+ \(self\) is made/) })
+    await eventually(async () => (await called(key.trim(), 'self/m1')) !== 400, 2500)
+    const listed = await cli('provider', 'list')
+    expect(listed.stdout).toMatch(new RegExp(`^${stdout.trim()} +self +self +…1234 +active +m\\* +\\d+ +api$`, 'm'))
+    expect(listed.stdout + stderr).not.toContain(env.UPSTREAM_KEY)
+    const { code: tested, stdout: verdict } = await cli('provider', 'test', stdout.trim(), '--model', 'm1')
+    expect([tested, verdict]).toEqual([1, expect.stringMatching(/^credentials +m1 +\d+ ms$/m)])
+    expect((await cli('provider', 'rm', stdout.trim())).code).toBe(0)
+    await eventually(async () => (await called(key.trim(), 'self/m1')) === 400, 2500)
+  })
+
+  it('names the flag that is wrong', async () => {
+    for (const [flags, message] of [
+      [['openai'], /--api-key: openai needs a key/],
+      [['acme'], /--base-url: acme is not in the registry/],
+      [['acme', '--base-url', 'ftp://x', '--wire-format', 'chat'], /--base-url/],
+    ] as const) {
+      const { code, stderr } = await cli('provider', 'add', ...flags)
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
+    }
+  })
+
+  it('a test that succeeds ends with 0', async () => {
+    const { data: connections } = await json<{ data: { id: number; provider: string }[] }>('provider', 'list')
+    const echo = connections.find(({ provider }) => provider === 'echo')
+    expect(await json('provider', 'test', String(echo?.id))).toMatchObject({ ok: true, error: null })
+  })
+})
+
+it('what the command line did is in the audit chain, and the chain is whole', async () => {
+  expect(await json('audit', 'verify')).toMatchObject({ ok: true })
+  expect((await cli('audit', 'verify')).stderr).toMatch(/Entries 1 to \d+ are whole/)
+})
+
+it('a plugin that is left out is named as missing, and a database in memory is no place for a key', async () => {
+  const without = folder({
+    'gateway.config.ts': `import { defineConfig } from 'hookgate'
+      export default defineConfig({ plugins: [] })`,
+  })
+  expect(await hookgate(['key', 'list'], { cwd: without, env: { GATEWAY_DATA_DIR: without } })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no plugin that answers GET \/api\/keys/),
+  })
+  expect(await hookgate(['key', 'create'], { cwd, env: { ...env, GATEWAY_DATABASE_URL: 'sqlite::memory:' } })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/in memory/),
+  })
+})
