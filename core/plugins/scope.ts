@@ -1,12 +1,13 @@
 // What a plugin sees: the PluginGateway, with every facility under the plugin's own prefix and every registration
 // recorded on its instance.
 import { type $Fetch, ofetch } from 'ofetch'
-import { prefixStorage, type Storage } from 'unstorage'
+import type { Storage } from 'unstorage'
 import type { ZodType } from 'zod'
 import { scopedCounters } from '../counters/scoped.ts'
 import type { ViewHub } from '../db/views.ts'
 import type { EventBus } from '../events/bus.ts'
 import { registration } from '../hooks/registry.ts'
+import { scopedStorage } from '../kv/scoped-storage.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
 import type { Db } from '../types/db.ts'
@@ -53,7 +54,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     clock: lent.clock,
     log,
     http: ofetch as $Fetch,
-    storage: prefixStorage(lent.storage, `plugin:${name}`),
+    storage: scopedStorage(lent.storage, `plugin:${name}`),
     counters: scopedCounters(lent.counters, `${name}:`),
     metrics: lent.metrics,
     get db(): Db {

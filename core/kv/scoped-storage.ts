@@ -1,0 +1,11 @@
+// A plugin's storage: the gateway's under the plugin's own prefix. unstorage's `prefixStorage` clears nothing on a root mount,
+// so clearing goes by the keys there are.
+import { prefixStorage, type Storage } from 'unstorage'
+
+export function scopedStorage(storage: Storage, prefix: string): Storage {
+  const scoped = prefixStorage(storage, prefix)
+  scoped.clear = async (base) => {
+    await Promise.all((await scoped.getKeys(base)).map((key) => scoped.removeItem(key)))
+  }
+  return scoped
+}
