@@ -48,7 +48,7 @@ export function longLived(ports: Ports): LongLived {
     views,
     commits,
     async close() {
-      views?.close()
+      await views?.close()
       await commits?.flush()
       await ports.close?.()
     },

@@ -3,11 +3,12 @@
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv } from './config/env.ts'
-import { type PlanStep, planOf, reconcile } from './config/reconcile.ts'
+import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import { longLived } from './facilities.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
 import { owns, routeTable } from './http/data-routes.ts'
+import { withOpenApi } from './http/openapi.ts'
 import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
 import { Bag } from './lib/bag.ts'
 import type { RequestState } from './pipeline/context.ts'
@@ -97,6 +98,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   let configuration: Configuration | null = null
+  let api: readonly ApiRoute[] = []
   let control: ControlApp
   try {
     await install(parsed, env, null)
@@ -141,25 +143,30 @@ export async function createGateway(config: object, ports: Ports, create: Create
     )
     const nextOptions = kernelOptions(nextEnv, create.strict ?? false)
     let routes: Kernel['routes']
+    let nextApi: typeof api
     let app: ControlApp
     try {
       routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
+      nextApi = withOpenApi(generation.api, { ...nextOptions, version: VERSION, data: routes.entries })
       app = controlApp({
         profile: nextOptions.profile,
         log,
-        routes: generation.api,
+        routes: nextApi,
         operators: generation.service('operators') as never,
         audit: generation.service('audit') as never,
         strict: create.strict ?? false,
       })
+      refuseUnknown(generation.resources, sectionsOf(next), nextConfiguration.exclusive)
       if (create.reconcile !== false && db && views) await reconcile(generation.resources, sectionsOf(next), db, views)
     } catch (error) {
       await discard(generation, shared.settings)
       throw error
     }
+    generation.takeOver()
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
     providers = nextProviders
     configuration = nextConfiguration
+    api = nextApi
     control = app
     options = nextOptions
     env = nextEnv
@@ -219,7 +226,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       return kernel.routes
     },
     get api() {
-      return kernel.generation.api
+      return api
     },
     db,
     live,

@@ -36,6 +36,7 @@ export type {
   Exposition,
   GatewayStatus,
   OperatorService,
+  RuntimeSettings,
   SettingsService,
 } from './services.ts'
 export type * from './types/answer.ts'

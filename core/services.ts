@@ -67,11 +67,19 @@ export interface DeclaredSetting {
   readonly pinned: boolean
 }
 
-/** All settings of all plugins; the runtime layer is the plugin's that stores it. */
+/** What was changed at run time, over file and environment. */
+export interface RuntimeSettings {
+  /** Replaces everything, by dotted key; what no longer fits its schema is passed over with a warning. Watchers run. */
+  set(values: Readonly<Record<string, unknown>>): void
+  /** What file and environment say holds again, unless a newer layer is there. */
+  end(): void
+}
+
+/** All settings of all plugins of this gateway; the runtime layer is the plugin's that stores it. */
 export interface SettingsService {
   declared(): readonly DeclaredSetting[]
-  /** Replaces the runtime layer, by dotted key; what no longer fits its schema is skipped with a warning. Watchers run. */
-  apply(runtime: Readonly<Record<string, unknown>>): void
+  /** Of several that have not ended the newest holds. It outlives a reload: end it on teardown. */
+  layer(): RuntimeSettings
 }
 
 declare module './types/plugin.ts' {

@@ -51,6 +51,7 @@ describe('floors', () => {
       ['adapters/providers', /^(core|adapters\/providers)\//],
       ['adapters/transport', /^(core|adapters\/transport)\//],
       ['adapters/stores', /^(core|adapters\/stores)\//],
+      ['adapters/vault', /^(core|adapters\/vault)\//],
     ]
     for (const [folder, rule] of rules)
       for (const file of under(folder)) for (const target of imports(file)) expect(target, file).toMatch(rule)
@@ -80,6 +81,8 @@ describe('floors', () => {
       ...under('adapters/dialects'),
       ...under('adapters/providers'),
       ...under('adapters/transport'),
+      ...under('adapters/stores'),
+      ...under('adapters/vault'),
     ]) {
       for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|testing)\//)
     }

@@ -1,9 +1,8 @@
 // `hookgate env`: every variable with its value here, its source and its default. Nothing is printed that is a credential.
-import { defineCommand } from 'citty'
 import { parseConfig } from '../../core/config/define.ts'
 import { type Env, type Resolved, readEnv } from '../../core/config/env.ts'
 import { findConfig, loadConfig } from '../node/load-config.ts'
-import { failBoot, refuseUnknownFlags } from './fail.ts'
+import { action } from './action.ts'
 import { table } from './table.ts'
 
 const args = {
@@ -11,32 +10,28 @@ const args = {
   json: { type: 'boolean', description: 'JSON instead of a table' },
 } as const
 
-export const envCommand = defineCommand({
-  meta: { name: 'env', description: 'Print every GATEWAY_* variable: value, source, default, meaning.' },
+export const envCommand = action({
+  name: 'env',
+  description: 'Print every GATEWAY_* variable: value, source, default, meaning.',
   args,
-  async run({ args: given, rawArgs }) {
-    try {
-      refuseUnknownFlags(rawArgs, args)
-      const env = await effective(given.config)
-      const rows = env.all().map((entry) => ({
-        name: `GATEWAY_${entry.variable.name}`,
-        value: shownValue(entry),
-        source: entry.source,
-        default: shown(entry.variable.default),
-        about: entry.variable.about,
-      }))
-      if (given.json) console.log(JSON.stringify(rows, null, 2))
-      else
-        console.log(
-          table(
-            ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
-            rows.map((row) => Object.values(row)),
-          ),
-        )
-      for (const warning of env.warnings) console.error(warning)
-    } catch (error) {
-      failBoot(error)
-    }
+  async run(given) {
+    const env = await effective(given.config)
+    const rows = env.all().map((entry) => ({
+      name: `GATEWAY_${entry.variable.name}`,
+      value: shownValue(entry),
+      source: entry.source,
+      default: shown(entry.variable.default),
+      about: entry.variable.about,
+    }))
+    if (given.json) console.log(JSON.stringify(rows, null, 2))
+    else
+      console.log(
+        table(
+          ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+          rows.map((row) => Object.values(row)),
+        ),
+      )
+    for (const warning of env.warnings) console.error(warning)
   },
 })
 

@@ -1,22 +1,26 @@
-// Two ways to end early: a boot that fails says why in one paragraph and ends with 1, a wrong command line with 2.
-import { consola } from 'consola'
+// A wrong command line ends with 2, whatever else fails with 1, each with its reason on stderr (command-line.ts).
 
-export function failBoot(error: unknown): never {
-  consola.error(error instanceof Error ? error.message : String(error))
-  process.exit(1)
+export class WrongUsage extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'WrongUsage'
+  }
 }
 
-/** A flag that nobody reads is a typing error: `--prot 9000` must not serve on 8788. */
+/** @throws WrongUsage */
+export function failUsage(message: string): never {
+  throw new WrongUsage(message)
+}
+
+/**
+ * A flag that nobody reads is a typing error: `--prot 9000` must not serve on 8788.
+ * @throws WrongUsage
+ */
 export function refuseUnknownFlags(rawArgs: readonly string[], known: Readonly<Record<string, unknown>>): void {
   const unknown = rawArgs.find((arg) => arg.startsWith('--') && !Object.hasOwn(known, flagName(arg)))
   if (unknown === undefined) return
   const names = Object.keys(known).map((name) => `--${name}`)
   failUsage(`There is no flag \`--${flagName(unknown)}\`. There are ${names.join(', ')}.`)
-}
-
-export function failUsage(message: string): never {
-  consola.error(message)
-  process.exit(2)
 }
 
 function flagName(arg: string): string {

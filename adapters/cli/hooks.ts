@@ -1,8 +1,9 @@
 // `hookgate hooks`: the sealed order of every hook for the configuration at hand.
-import { defineCommand } from 'citty'
+
+import { readEnv } from '../../core/config/env.ts'
 import { silentLog } from '../../core/lib/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
-import { failBoot, refuseUnknownFlags } from './fail.ts'
+import { action } from './action.ts'
 import { table } from './table.ts'
 
 const args = {
@@ -10,33 +11,35 @@ const args = {
   json: { type: 'boolean', description: 'JSON instead of a table' },
 } as const
 
-export const hooksCommand = defineCommand({
-  meta: { name: 'hooks', description: 'Print which plugin runs at which hook, in order.' },
+export const hooksCommand = action({
+  name: 'hooks',
+  description: 'Print which plugin runs at which hook, in order.',
   args,
-  async run({ args: given, rawArgs }) {
-    try {
-      refuseUnknownFlags(rawArgs, args)
-      const loaded = await loadGateway({ flags: { CONFIG: given.config, DATABASE_URL: 'sqlite::memory:' }, watch: false, ports: { log: silentLog } })
-      const sealed = loaded.gateway.hooks
-      if (given.json) console.log(JSON.stringify(sealed, null, 2))
-      else {
-        const rows = sealed.flatMap(({ hook, kind, handlers }) =>
-          handlers.length === 0
-            ? [[hook, kind, '-', '', '', '']]
-            : handlers.map(({ plugin, order, onError, timeoutMs, conditional }, index) => [
-                index === 0 ? hook : '',
-                index === 0 ? kind : '',
-                plugin,
-                order,
-                onError,
-                [timeoutMs === null ? '' : `${timeoutMs} ms`, conditional ? 'conditional' : ''].filter(Boolean).join(', '),
-              ]),
-        )
-        console.log(table(['HOOK', 'KIND', 'PLUGIN', 'ORDER', 'ON ERROR', 'MORE'], rows))
-      }
-      await loaded.close()
-    } catch (error) {
-      failBoot(error)
+  async run(given) {
+    // What stops `serve` stops this too, also where a value does not matter here.
+    readEnv({ environment: process.env, flags: { CONFIG: given.config } })
+    const loaded = await loadGateway({
+      flags: { CONFIG: given.config, DATABASE_URL: 'sqlite::memory:' },
+      watch: false,
+      ports: { log: silentLog },
+    })
+    const sealed = loaded.gateway.hooks
+    if (given.json) console.log(JSON.stringify(sealed, null, 2))
+    else {
+      const rows = sealed.flatMap(({ hook, kind, handlers }) =>
+        handlers.length === 0
+          ? [[hook, kind, '-', '', '', '']]
+          : handlers.map(({ plugin, order, onError, timeoutMs, conditional }, index) => [
+              index === 0 ? hook : '',
+              index === 0 ? kind : '',
+              plugin,
+              order,
+              onError,
+              [timeoutMs === null ? '' : `${timeoutMs} ms`, conditional ? 'conditional' : ''].filter(Boolean).join(', '),
+            ]),
+      )
+      console.log(table(['HOOK', 'KIND', 'PLUGIN', 'ORDER', 'ON ERROR', 'MORE'], rows))
     }
+    await loaded.close()
   },
 })

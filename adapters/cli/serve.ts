@@ -1,10 +1,10 @@
 // `hookgate serve`: load, listen, follow the file, drain on SIGTERM.
-import { defineCommand } from 'citty'
 import { systemClock } from '../../core/lib/clock.ts'
 import { jsonLog } from '../../core/lib/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
-import { failBoot, failUsage, refuseUnknownFlags } from './fail.ts'
+import { action } from './action.ts'
+import { failUsage } from './fail.ts'
 
 const args = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
@@ -14,34 +14,30 @@ const args = {
   'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
 } as const
 
-export const serveCommand = defineCommand({
-  meta: { name: 'serve', description: 'Serve the gateway (default).' },
+export const serveCommand = action({
+  name: 'serve',
+  description: 'Serve the gateway (default).',
   args,
-  async run({ args: given, rawArgs }) {
-    refuseUnknownFlags(rawArgs, args)
+  async run(given) {
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
     const flags = { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] }
-    try {
-      const loaded = await loadGateway({ flags, ports: { log } })
-      const { env } = loaded.gateway
-      const host = env.get<string>('HOST')
-      const server = await serve(loaded.gateway, {
-        host,
-        port: env.get<number>('PORT'),
-        publicUrl: env.get<string | null>('PUBLIC_URL'),
-        drainMs,
-        // A load balancer has to see the 503 before connections are refused (RELIABILITY §6).
-        lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
-        log,
-      })
-      // DECISIONS 19: the first line on stdout.
-      console.log(`hookgate listening on http://${host}:${server.port}`)
-      warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
-      onSignals(() => server.close(), log)
-    } catch (error) {
-      failBoot(error)
-    }
+    const loaded = await loadGateway({ flags, ports: { log } })
+    const { env } = loaded.gateway
+    const host = env.get<string>('HOST')
+    const server = await serve(loaded.gateway, {
+      host,
+      port: env.get<number>('PORT'),
+      publicUrl: env.get<string | null>('PUBLIC_URL'),
+      drainMs,
+      // A load balancer has to see the 503 before connections are refused (RELIABILITY §6).
+      lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
+      log,
+    })
+    // DECISIONS 19: the first line on stdout.
+    console.log(`hookgate listening on http://${host}:${server.port}`)
+    warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
+    onSignals(() => server.close(), log)
   },
 })
 

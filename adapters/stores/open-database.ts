@@ -18,7 +18,7 @@ export async function openDatabase(url: string | null, dataDir: string): Promise
   return sqliteDatabase({ path })
 }
 
-function sqlitePath(url: string, dataDir: string): string {
+export function sqlitePath(url: string, dataDir: string): string {
   if (url === ':memory:' || url === 'sqlite::memory:') return ':memory:'
   if (url.startsWith('file://')) return fileURLToPath(url)
   const path = /^(?:sqlite|file):(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1]

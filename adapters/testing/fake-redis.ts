@@ -22,7 +22,7 @@ export async function fakeRedis(answer: (command: string, args: string[]) => num
     if (command === 'info') return '$23\r\nredis_version:7.0.0\r\n\r\n\r\n'
     if (/^(auth|quit)$/.test(command)) return '+OK\r\n'
     // What a server without RESP3 says; clients then speak RESP2.
-    if (command === 'hello') return '-ERR unknown command\r\n'
+    if (command === 'hello') return '-NOPROTO unsupported protocol version\r\n'
     if (command !== 'ping') commands.push(command)
     if (fake.mode === 'error') return '-OOM command not allowed\r\n'
     return command === 'ping' ? '+PONG\r\n' : `:${answer(command, args)}\r\n`

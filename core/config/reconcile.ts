@@ -47,23 +47,29 @@ export async function planOf(kinds: readonly ResourceKind[], sections: Sections,
 }
 
 /**
- * Makes it so, in one transaction that other replicas wait for.
+ * Makes it so, in one transaction that other replicas wait for; all views show it when it resolves.
  * @throws Error for a wrong entry, and for a name that a row made through the API has already.
  */
 export async function reconcile(
   kinds: readonly ResourceKind[],
   sections: Sections,
   db: Db,
-  views: Pick<ViewHub, 'writeAll'>,
+  views: Pick<ViewHub, 'writeAll' | 'poll'>,
 ): Promise<PlanStep[]> {
   // Most boots change nothing, and then nothing is locked or written.
   const planned = await steps(kinds, sections, db)
-  if (planned.length === 0) return []
   const concerned = kinds.filter(({ section }) => planned.some((step) => step.section === section))
-  return views.writeAll(
-    concerned.map(({ view }) => view as View<never>),
-    (tx) => carryOut(concerned, sections, tx),
-  )
+  const done =
+    planned.length === 0
+      ? []
+      : await views.writeAll(
+          concerned.map(({ view }) => view as View<never>),
+          (tx) => carryOut(concerned, sections, tx),
+        )
+  // Another replica may have done it after this one had loaded its views; a poll that runs may have begun before, too.
+  await views.poll()
+  await views.poll()
+  return done
 }
 
 async function carryOut(kinds: readonly ResourceKind[], sections: Sections, tx: Db): Promise<PlanStep[]> {

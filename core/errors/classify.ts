@@ -12,6 +12,7 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
   const failure = error.upstream
   // Without an upstream the error is a decision of the gateway or of a plugin.
   if (failure === null) return 'return'
+  if (failure.walk !== undefined) return failure.walk
   if (failure.stale) return 'retry_fresh_socket'
   if (failure.status === 0) return 'next_account'
   const { status } = failure

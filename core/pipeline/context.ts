@@ -12,6 +12,7 @@ import type {
   Candidate,
   KeyScope,
   Lease,
+  ModelKind,
   Outcome,
   Plan,
   Principal,
@@ -35,6 +36,8 @@ export interface ContextInit {
   operation: Operation
   /** Default `none`: an internal call has no key. */
   scope?: KeyScope
+  /** Default `text`: an internal call may name a virtual model. */
+  models?: ModelKind
   keyRequired?: boolean
   dialect: Dialect
   headers: HeaderBag
@@ -53,6 +56,7 @@ export class RequestState implements RequestContext {
   readonly generation: Generation
   readonly operation: Operation
   readonly scope: KeyScope
+  readonly models: ModelKind
   readonly keyRequired: boolean
   dialect: Dialect
   readonly headers: HeaderBag
@@ -101,6 +105,7 @@ export class RequestState implements RequestContext {
     this.generation = init.generation
     this.operation = init.operation
     this.scope = init.scope ?? 'none'
+    this.models = init.models ?? 'text'
     this.keyRequired = init.keyRequired ?? false
     this.dialect = init.dialect
     this.headers = init.headers

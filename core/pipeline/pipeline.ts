@@ -128,6 +128,7 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
     slotCount: kernel.slotCount,
     operation: route.operation,
     scope: route.scope,
+    models: route.models,
     keyRequired: route.keyRequired,
     dialect: route.dialect,
     headers: ingress.headers,

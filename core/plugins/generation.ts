@@ -12,7 +12,7 @@ import type { ResourceKind } from '../types/resource.ts'
 import { resolveOptions, sameOptions } from './define.ts'
 import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
 import { type Facilities, pluginScope } from './scope.ts'
-import type { FileSettings, SettingsRegistry } from './settings.ts'
+import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
 
 export interface Generation {
   readonly number: number
@@ -26,6 +26,8 @@ export interface Generation {
   service(token: string): unknown
   /** Set up for this generation, not carried over. */
   readonly fresh: readonly PluginInstance[]
+  /** It serves from now on: carried-over plugins get the settings of its file, those left behind follow no longer. */
+  takeOver(): void
 }
 
 export interface GenerationSource {
@@ -47,6 +49,7 @@ export interface GenerationSource {
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
   refuseDuplicates(wanted)
+  const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }
   const kept = carriedOver(wanted, previous, source.services)
   const built: PluginInstance[] = []
   const fresh: PluginInstance[] = []
@@ -58,21 +61,19 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       const old = kept.get(instance.plugin.name)
       if (old === undefined) {
         fresh.push(instance)
-        await setUp(instance, source, service)
+        await setUp(instance, { ...source, fileSettings }, service)
         // Whoever uses a service that is new now cannot be carried over.
         for (const [name, candidate] of kept)
           if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
       }
       built.push(old ?? instance)
     }
-    const refreshed = source.settings.prepare(source.fileSettings)
+    const moved = source.settings.prepare([...kept.values()], fileSettings)
     const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const hooks = compileHooks(registry, source.guard)
-    refreshed()
     const table = serviceTable(built, source.services)
-    for (const old of previous?.instances ?? []) if (!inFileOrder.includes(old)) source.settings.leave(old)
     return {
       number: (previous?.number ?? 0) + 1,
       hooks,
@@ -83,6 +84,10 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       services: source.services,
       service: (token) => table.get(token),
       fresh,
+      takeOver() {
+        for (const old of previous?.instances ?? []) if (!inFileOrder.includes(old)) source.settings.leave(old)
+        moved()
+      },
     }
   } catch (error) {
     for (const instance of fresh.reverse()) {
@@ -189,6 +194,11 @@ function carriedOver(
     )
     if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options))
       kept.set(old.plugin.name, old)
+  }
+  // What nobody provided may be provided now by a plugin that is new: whoever would use it asks again.
+  const grown = wanted.some(({ plugin }) => !kept.has(plugin.name))
+  if (grown) {
+    for (const [name, { uses }] of kept) if ([...uses].some((token) => previous?.service(token) === undefined)) kept.delete(name)
   }
   for (let changed = true; changed; ) {
     changed = false

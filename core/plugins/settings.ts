@@ -1,79 +1,148 @@
 // The settings of a gateway's plugins over one changing source: what they declared, what holds now, who watches.
 import type { ZodType } from 'zod'
 import { resolveSetting, type SettingEntry, type SettingSource } from '../config/settings.ts'
-import type { DeclaredSetting, SettingsService } from '../services.ts'
+import { groupsOf, settingsIn } from '../config/settings-document.ts'
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
+import type { Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'
 import { sameOptions } from './define.ts'
 import type { PluginInstance } from './instance.ts'
 
+export type FileSettings = Omit<SettingSource, 'runtime'>
+
+interface Followed {
+  /** It was set up under, or has been taken over to. */
+  readonly file: FileSettings
+  /** Keys whose stored value has been complained about. */
+  readonly ignored: Set<string>
+}
+
 export class SettingsRegistry implements SettingsService {
   readonly #log: Logger
-  readonly #instances = new Set<PluginInstance>()
-  #source: SettingSource
+  readonly #following = new Map<PluginInstance, Followed>()
+  /** The last one counts: during a reload there are two. */
+  readonly #layers: { values: Readonly<Record<string, unknown>> }[] = []
 
   constructor(log: Logger) {
     this.#log = log
-    this.#source = { file: {}, env: () => undefined, runtime: {} }
   }
 
   /** A plugin is set up: it reads what holds now, and follows. @throws Error naming the setting that does not fit. */
   enter(instance: PluginInstance, file: FileSettings): void {
-    for (const [key, schema] of schemasOf(instance)) instance.settings.set(key, this.#resolve(key, schema, file).value)
-    this.#instances.add(instance)
+    const followed = { file, ignored: new Set<string>() }
+    for (const [key, schema] of schemasOf(instance.plugin)) instance.settings.set(key, this.#value(key, schema, followed))
+    this.#following.set(instance, followed)
   }
 
   leave(instance: PluginInstance): void {
-    this.#instances.delete(instance)
+    this.#following.delete(instance)
   }
 
-  /** What carried-over plugins would read under a new file; returns what makes it so. @throws as enter. */
-  prepare(file: FileSettings): () => void {
-    const changes = [...this.#instances].map((instance) => this.#changes(instance, { ...file, runtime: this.#source.runtime }))
+  /** Whether these plugins can live with a new file; returns what takes them there. @throws as enter. */
+  prepare(instances: readonly PluginInstance[], file: FileSettings): () => void {
+    for (const { plugin } of instances) for (const [key, schema] of schemasOf(plugin)) this.#resolve(key, schema, file)
     return () => {
-      this.#source = { ...file, runtime: this.#source.runtime }
-      for (const change of changes) change()
+      for (const instance of instances) this.#following.set(instance, { file, ignored: new Set() })
+      this.#refresh()
     }
   }
 
-  apply(runtime: Readonly<Record<string, unknown>>): void {
-    this.#source = { ...this.#source, runtime }
-    for (const instance of this.#instances) this.#changes(instance, this.#source)()
+  layer(): RuntimeSettings {
+    const layer = { values: {} as Readonly<Record<string, unknown>> }
+    this.#layers.push(layer)
+    return {
+      set: (values) => {
+        layer.values = values
+        this.#refresh()
+      },
+      end: () => {
+        const at = this.#layers.indexOf(layer)
+        if (at !== -1) this.#layers.splice(at, 1)
+        this.#refresh()
+      },
+    }
   }
 
   declared(): readonly DeclaredSetting[] {
-    return [...this.#instances]
-      .flatMap((instance) =>
-        schemasOf(instance).map(([key, schema]) => ({
-          plugin: instance.plugin.name,
-          key,
-          schema,
-          ...this.#resolve(key, schema, this.#source),
-        })),
-      )
-      .sort((a, b) => (a.key < b.key ? -1 : 1))
+    const byKey = new Map<string, DeclaredSetting>()
+    for (const [{ plugin }, { file }] of this.#following) {
+      for (const [key, schema] of schemasOf(plugin)) {
+        // While a reload is under way a plugin may be here twice: the one that serves came first.
+        if (!byKey.has(key)) byKey.set(key, { plugin: plugin.name, key, schema, ...this.#resolve(key, schema, file) })
+      }
+    }
+    return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
   #resolve(key: string, schema: ZodType, file: FileSettings): SettingEntry {
-    const entry = resolveSetting(key, schema, { ...file, runtime: this.#source.runtime })
-    if (entry.ignored !== undefined) this.#log.warn('setting.ignored', { key, reason: entry.ignored })
-    return entry
+    return resolveSetting(key, schema, { ...file, runtime: this.#layers.at(-1)?.values ?? {} })
   }
 
-  #changes(instance: PluginInstance, source: SettingSource): () => void {
-    const changed = schemasOf(instance)
-      .map(([key, schema]) => [key, resolveSetting(key, schema, source).value] as const)
-      .filter(([key, value]) => !sameOptions(value, instance.settings.get(key)))
-    return () => {
-      for (const [key, value] of changed) {
+  /** One warning for a stored value that does not fit. */
+  #value(key: string, schema: ZodType, { file, ignored }: Followed): unknown {
+    const entry = this.#resolve(key, schema, file)
+    if (entry.ignored === undefined) ignored.delete(key)
+    else if (!ignored.has(key)) {
+      ignored.add(key)
+      this.#log.warn('setting.ignored', { key, reason: entry.ignored })
+    }
+    return entry.value
+  }
+
+  /** All values first: a watcher may read other settings. */
+  #refresh(): void {
+    const told: (() => void)[] = []
+    for (const [instance, followed] of this.#following) {
+      for (const [key, schema] of schemasOf(instance.plugin)) {
+        const value = this.#value(key, schema, followed)
+        if (sameOptions(value, instance.settings.get(key))) continue
         instance.settings.set(key, value)
-        for (const watcher of instance.watchers.get(key) ?? []) watcher(value)
+        for (const watcher of instance.watchers.get(key) ?? []) told.push(() => this.#tell(instance, key, watcher, value))
       }
+    }
+    for (const tell of told) tell()
+  }
+
+  #tell(instance: PluginInstance, key: string, watcher: (value: unknown) => void, value: unknown): void {
+    try {
+      watcher(value)
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      this.#log.error('setting.watcher_failed', { plugin: instance.plugin.name, key, error: text })
     }
   }
 }
 
-export type FileSettings = Omit<SettingSource, 'runtime'>
+/**
+ * What the file says of the settings of these plugins, by dotted key.
+ * @throws Error naming a setting that none of them declares, or that two do.
+ */
+export function settingsOfFile(plugins: readonly Plugin[], document: object): Record<string, unknown> {
+  const owners = new Map<string, string>()
+  for (const plugin of plugins) {
+    for (const [key] of schemasOf(plugin)) {
+      const other = owners.get(key)
+      if (other !== undefined)
+        throw new Error(`The plugins \`${other}\` and \`${plugin.name}\` both declare the setting \`${key}\`.`)
+      owners.set(key, plugin.name)
+    }
+  }
+  for (const [key, plugin] of owners) {
+    const inside = groupsOf(key).find((group) => owners.has(group))
+    if (inside !== undefined)
+      throw new Error(
+        `The setting \`${key}\` of the plugin \`${plugin}\` lies inside the setting \`${inside}\` of \`${owners.get(inside)}\`.`,
+      )
+  }
+  try {
+    return Object.fromEntries(settingsIn(document, new Set(owners.keys())))
+  } catch (error) {
+    if (!GatewayError.is(error)) throw error
+    throw new Error(`The configuration is wrong:\n  settings.${error.param}: ${error.message}`)
+  }
+}
 
-function schemasOf(instance: PluginInstance): [string, ZodType][] {
-  return Object.entries((instance.plugin.definition.settings ?? {}) as Record<string, ZodType>)
+function schemasOf(plugin: Plugin): [string, ZodType][] {
+  return Object.entries((plugin.definition.settings ?? {}) as Record<string, ZodType>)
 }

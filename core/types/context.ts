@@ -17,6 +17,9 @@ export interface Principal {
 /** What of a client key binds on a route. `model`: allow-list and rate caps; `rate`: caps only (SPEC, web fetch); `none`: neither. */
 export type KeyScope = 'model' | 'rate' | 'none'
 
+/** Which virtual models a route takes as its model: those for text, those for images, none of them, or it has no model. */
+export type ModelKind = 'text' | 'image' | 'concrete' | 'none'
+
 export interface Target {
   provider: string
   model: string
@@ -122,6 +125,8 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly operation: O
   /** What of a client key binds here: allow-list and rates, rates only, nothing. */
   readonly scope: KeyScope
+  /** Which virtual models may be named here. */
+  readonly models: ModelKind
   readonly dialect: Dialect
   readonly headers: HeaderBag
   /** `api`, or who made an internal call. */

@@ -1,4 +1,5 @@
 // The dialect port: what an adapter in adapters/dialects implements, and the facts of one hop.
+import type { ZodType } from 'zod'
 import type { CanonicalResponse } from './answer.ts'
 import type { CanonicalRequest, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
@@ -179,6 +180,22 @@ export interface DialectRoute {
   parse?(rest: string): { model: string; stream: boolean } | null
   /** A body may show that the caller speaks another dialect (chat route with `contents`). */
   dialectOf?(body: WireBody): Dialect
+  /** For OpenAPI. A prefix has an entry for each of its forms. */
+  docs?: readonly RouteDoc[]
+}
+
+/** What OpenAPI says of a route: what a caller must give and may rely on. Nothing is refused because of it. */
+export interface RouteDoc {
+  /** OpenAPI template, for a prefix; default: the route's own path. */
+  path?: string
+  /** UpperCamelCase: its bodies are the components `<name>Request` and `<name>Response`. */
+  name: string
+  summary: string
+  query?: ZodType
+  body: ZodType
+  response: ZodType
+  /** It may answer `text/event-stream` as well. */
+  streamed?: boolean
 }
 
 export interface DialectDriver {

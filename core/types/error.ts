@@ -24,6 +24,8 @@ export interface UpstreamFailure {
   readonly field: string | null
   /** True when no byte of a reused keep-alive connection had been answered: the one legal blind resend. */
   readonly stale: boolean
+  /** Set by a plugin that knows better where the walk goes from here. */
+  readonly walk?: 'return' | 'next_account' | 'next_target'
 }
 
 /** Why a candidate was passed over. */

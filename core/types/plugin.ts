@@ -4,7 +4,7 @@ import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { Storage } from 'unstorage'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
-import type { KeyScope, LiveRequest, RequestContext, RequestOf, Slot, Target } from './context.ts'
+import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot, Target } from './context.ts'
 import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { GatewayHooks, HookOptions } from './hooks.ts'
@@ -68,7 +68,7 @@ export interface DataRoute<O extends Operation = Operation> {
   /** Bytes; default 2 MiB. */
   bodyLimit?: number
   /** Which virtual models may be named here. */
-  models: 'text' | 'image' | 'concrete' | 'none'
+  models: ModelKind
   /** What of a client key binds here: allow-list and rates, rates only, or nothing. */
   scope: KeyScope
   /** True: a valid client key is needed even where anonymous calls are allowed. */

@@ -113,9 +113,16 @@ export interface TakeResult {
 
 /** Rates, in-flight slots and debounce; never money. Synchronous in memory: no await on the hot path. */
 export interface Counters {
+  /**
+   * A sliding minute, or with `burst` a token bucket. A cost of 0 asks whether one unit would pass and takes nothing: with
+   * `debit(key, used, 60_000)` afterwards that is a cap on what is only known at the end.
+   */
   take(key: string, limit: { perMinute: number; burst?: number }, cost?: number): Promise<TakeResult> | TakeResult
+  /** Adds to the window of the key; never refuses. */
   debit(key: string, amount: number, windowMs: number): Promise<{ total: number; degraded: boolean }>
+  /** A slot held until release; `leaseMs` bounds what a crash leaves behind. */
   acquire(key: string, max: number, leaseMs: number): Promise<{ ok: boolean; degraded: boolean; release(): void }>
+  /** True for the first caller within `ttlMs`. */
   once(key: string, ttlMs: number): Promise<boolean>
 }
 

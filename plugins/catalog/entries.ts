@@ -3,7 +3,7 @@ import type { Connection } from '../../core/types/provider.ts'
 import { aggregated } from './aggregate.ts'
 import { modeOf } from './mode.ts'
 import type { Offers } from './offers.ts'
-import type { ModelFacts, ModelFactsService, VirtualEntry } from './service.ts'
+import type { ModelFacts, ModelFactsService, VirtualEntry, VirtualSource } from './service.ts'
 
 export interface ModelEntry {
   /** The model string to call it by. */
@@ -33,7 +33,7 @@ export interface EntrySources {
   accounts: AccountList
   offers: Offers
   facts: ModelFactsService
-  virtual: ReadonlySet<(orgId: number | null) => readonly VirtualEntry[]>
+  virtual: ReadonlySet<VirtualSource>
 }
 
 export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): Entries {
@@ -60,14 +60,16 @@ export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): E
       targets: targets.map(({ provider, model }) => `${provider}/${model}`),
     }
   }
+  const virtualOnly = () => [...virtual].some(({ only }) => only === true)
   const all = (orgId: number | null): readonly ModelEntry[] => {
     const found = new Map<string, ModelEntry>()
-    for (const { connection, createdAt } of serving(orgId))
+    const connected = virtualOnly() ? [] : serving(orgId)
+    for (const { connection, createdAt } of connected)
       for (const { model, allowed } of offers.of(connection)) {
         const id = `${connection.provider}/${model}`
         if (allowed && !found.has(id)) found.set(id, concrete(connection.provider, model, createdAt))
       }
-    for (const source of virtual) for (const entry of source(orgId)) found.set(entry.id, made(entry))
+    for (const source of virtual) for (const entry of source.list(orgId)) found.set(entry.id, made(entry))
     return [...found.values()]
   }
   return {
@@ -75,6 +77,7 @@ export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): E
     find(orgId, id) {
       const listed = all(orgId).find((entry) => entry.id === id)
       if (listed !== undefined) return listed
+      if (virtualOnly()) return null
       const slash = id.indexOf('/')
       const [provider, model] = [id.slice(0, slash), id.slice(slash + 1)]
       const account = serving(orgId).find(

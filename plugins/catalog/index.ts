@@ -5,9 +5,10 @@ import { catalogRoutes } from './api.ts'
 import { modelRoutes } from './data-routes.ts'
 import { entriesOf } from './entries.ts'
 import { modelFacts } from './model-facts.ts'
+import { offeredModels } from './offered.ts'
 import { type Offers, offersOf } from './offers.ts'
 import { rateCard } from './rate-card.ts'
-import type { ModelFactsService, VirtualEntry } from './service.ts'
+import type { ModelFactsService, VirtualSource } from './service.ts'
 
 /** Provides the services `modelFacts` and `modelCatalogue`. */
 export const catalog = definePlugin({
@@ -18,13 +19,14 @@ export const catalog = definePlugin({
     const card = await rateCard()
     const facts = modelFacts(card, gateway.use('configuration'), gateway.clock)
     const offers = offersOf(card)
-    const virtual = new Set<(orgId: number | null) => readonly VirtualEntry[]>()
+    const virtual = new Set<VirtualSource>()
     gateway.provide('modelFacts', facts)
     gateway.provide('modelCatalogue', {
       virtual(source) {
         virtual.add(source)
         return () => void virtual.delete(source)
       },
+      offered: offeredModels(accounts, offers),
     })
     const sources = { accounts, offers, facts, virtual }
     const entries = entriesOf(sources)

@@ -53,9 +53,27 @@ export interface VirtualEntry {
   targets: readonly { provider: string; model: string }[]
 }
 
+/** What enabled connections can be asked for, so far as it is known by name. */
+export interface OfferedModels {
+  /** By provider id and bare model id, once each. */
+  readonly all: readonly { readonly provider: string; readonly model: string; readonly isDefault: boolean }[]
+  /** By `provider/model`. */
+  has(id: string): boolean
+  /** Ids of the providers that offer a bare model id. */
+  providersOf(model: string): readonly string[]
+}
+
+export interface VirtualSource {
+  list(orgId: number | null): readonly VirtualEntry[]
+  /** True: lists show virtual models and nothing else. */
+  readonly only?: boolean
+}
+
 export interface ModelCatalogueService {
   /** Adds virtual models to every list but those of /v1beta. Returns what takes it back. */
-  virtual(source: (orgId: number | null) => readonly VirtualEntry[]): () => void
+  virtual(source: VirtualSource): () => void
+  /** The same object until connections change. */
+  offered(orgId: number | null): OfferedModels
 }
 
 declare module '../../core/types/plugin.ts' {

@@ -8,7 +8,7 @@ export const migrations: Migration[] = [
         id {{id}},
         org_id {{int}} NOT NULL DEFAULT 0,
         label TEXT NOT NULL,
-        mac TEXT NOT NULL UNIQUE,
+        mac TEXT NOT NULL,
         last4 TEXT NOT NULL,
         allowed_models TEXT NOT NULL DEFAULT '[]',
         rate_limit_rpm {{int}},
@@ -24,6 +24,7 @@ export const migrations: Migration[] = [
         declared TEXT,
         archived_at {{int}}
       );
+      CREATE UNIQUE INDEX keys_mac ON keys (mac) WHERE revoked_at IS NULL AND archived_at IS NULL;
       CREATE UNIQUE INDEX keys_config_key ON keys (org_id, config_key);
     `,
   },

@@ -1,11 +1,13 @@
-// The settings document (CONTRACTS 0.4): dotted keys as one nested object, and back.
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+// The settings document (CONTRACTS 0.4): what callers see, and what a change of theirs would store.
+import { conflict } from '../../core/config/owned.ts'
+import { merged, settingsIn } from '../../core/config/settings-document.ts'
+import { firstIssue } from '../../core/http/api-routes.ts'
 import type { DeclaredSetting } from '../../core/services.ts'
 
 export type Nested = { [key: string]: unknown }
 
 /** Every declared setting with its value, nested. */
-export function nested(settings: readonly Pick<DeclaredSetting, 'key' | 'value'>[]): Nested {
+export function documentOf(settings: readonly Pick<DeclaredSetting, 'key' | 'value'>[]): Nested {
   const document: Nested = Object.create(null)
   for (const { key, value } of settings) {
     const path = key.split('.')
@@ -20,23 +22,30 @@ export function nested(settings: readonly Pick<DeclaredSetting, 'key' | 'value'>
 }
 
 /**
- * What a body says, by dotted key; nested members and dotted ones mean the same.
- * @throws GatewayError 400 for a key nobody declared, and for one that is said twice.
+ * What is to be stored, by dotted key; null resets. An object changes the members it names of a setting that is one.
+ * @throws GatewayError 400 for an unknown key or a value that does not fit, 409 for a setting the file pins.
  */
-export function mentioned(body: Nested, declared: ReadonlyMap<string, DeclaredSetting>): Map<string, unknown> {
-  const found = new Map<string, unknown>()
-  const walk = (value: unknown, path: string): void => {
-    if (declared.has(path)) {
-      if (found.has(path)) throw GatewayError.invalid(path, `\`${path}\` is given twice.`)
-      found.set(path, value)
-      return
-    }
-    const isGroup = [...declared.keys()].some((key) => key.startsWith(`${path}.`))
-    if (!isGroup) throw GatewayError.invalid(path.slice(0, 200), `There is no setting \`${path.slice(0, 200)}\`.`)
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw GatewayError.invalid(path, `\`${path}\` is a group of settings: give an object.`)
-    for (const [member, inner] of Object.entries(value)) walk(inner, `${path}.${member}`)
+export function changesOf(
+  body: object,
+  declared: readonly DeclaredSetting[],
+  stored: Readonly<Record<string, unknown>>,
+): Map<string, unknown> {
+  const byKey = new Map(declared.map((setting) => [setting.key, setting]))
+  const changes = new Map<string, unknown>()
+  for (const [key, given] of settingsIn(body, new Set(byKey.keys()))) {
+    const setting = byKey.get(key) as DeclaredSetting
+    if (setting.pinned)
+      throw conflict(`gateway.config.ts pins \`${key}\`: change it there, or take the pin() away.`, 'managed_by_config')
+    const before = Object.hasOwn(stored, key) ? stored[key] : setting.value
+    const next = given === null ? null : merged(before, given)
+    if (next !== null) check(setting, next)
+    changes.set(key, next)
   }
-  for (const [member, value] of Object.entries(body)) walk(value, member)
-  return found
+  return changes
+}
+
+function check({ key, schema }: DeclaredSetting, value: unknown): void {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success)
+    throw firstIssue(parsed.error.issues.map((issue) => ({ ...issue, path: [...key.split('.'), ...issue.path] })))
 }

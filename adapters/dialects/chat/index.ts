@@ -3,6 +3,7 @@ import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { decodeRequest } from './decode-request.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeStream } from './decode-stream.ts'
+import { docs } from './docs.ts'
 import { CHAT_PATH, encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
@@ -20,6 +21,7 @@ export const chatDialect: DialectDriver = {
       operation: 'chat',
       bodyLimit: 'json',
       models: 'text',
+      docs,
       dialectOf: (body) => (speaksGenerateContent(body) ? 'generate_content' : 'chat'),
     },
   ],

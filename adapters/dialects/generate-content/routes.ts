@@ -1,5 +1,6 @@
 // How clients reach the dialect: the verb is behind the last colon, the model before it, raw or percent-encoded.
 import type { DialectRoute } from '../../../core/types/dialect.ts'
+import { verbs } from './docs.ts'
 
 const VERBS: ReadonlyMap<string, boolean> = new Map([
   ['generateContent', false],
@@ -20,7 +21,14 @@ export function parsePath(rest: string): { model: string; stream: boolean } | nu
 }
 
 export const routes: readonly DialectRoute[] = [
-  { path: '/v1beta/models/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath },
+  {
+    path: '/v1beta/models/*',
+    operation: 'chat',
+    bodyLimit: 'default',
+    models: 'concrete',
+    parse: parsePath,
+    docs: verbs('/v1beta/models/'),
+  },
   // The AI SDK's Google provider leaves `models/` out when the id has a slash.
-  { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath },
+  { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath, docs: verbs('/v1beta/') },
 ]

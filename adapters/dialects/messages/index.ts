@@ -3,6 +3,7 @@ import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { decodeRequest } from './decode-request.ts'
 import { decodeResponse, inspectResponse } from './decode-response.ts'
 import { decodeStream } from './decode-stream.ts'
+import { countDocs, messageDocs } from './docs.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
@@ -13,8 +14,8 @@ import { spliceRequest } from './request-head.ts'
 export const messagesDialect: DialectDriver = {
   id: 'messages',
   routes: [
-    { path: '/v1/messages', operation: 'chat', bodyLimit: 'json', models: 'text' },
-    { path: '/v1/messages/count_tokens', operation: 'count_tokens', bodyLimit: 'default', models: 'concrete' },
+    { path: '/v1/messages', operation: 'chat', bodyLimit: 'json', models: 'text', docs: messageDocs },
+    { path: '/v1/messages/count_tokens', operation: 'count_tokens', bodyLimit: 'default', models: 'concrete', docs: countDocs },
   ],
   decodeRequest,
   encodeResponse,

@@ -12,6 +12,7 @@ import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { decodeRequest } from './decode-request.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeStream } from './decode-stream.ts'
+import { docs } from './docs.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
@@ -21,7 +22,7 @@ import { inspectResponse, spliceRequest } from './splice.ts'
 
 export const responsesDialect: DialectDriver = {
   id: 'responses',
-  routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text' }],
+  routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text', docs }],
   decodeRequest,
   encodeResponse,
   encodeStream,

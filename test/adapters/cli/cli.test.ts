@@ -35,16 +35,6 @@ describe('hookgate', () => {
     [['hooks', '--jsn'], /There is no flag --jsn\. There are --config, --json/],
     [['env', '--jsn'], /There is no flag --jsn/],
     [['serve', '--drain-ms', 'soon'], /--drain-ms: soon is not a whole number/],
-    [['key'], /key does what\? There are create, list, revoke, rotate/],
-    [['key', 'crate'], /There is no command key crate\. There are create, list, revoke, rotate/],
-    [['key', 'list', 'all'], /all is one word too many/],
-    [['key', 'create', '--label'], /--label needs a value/],
-    [['key', 'create', '--rpm', 'many'], /--rpm: many is not a whole number/],
-    [['key', 'create', '--expires', 'soon'], /--expires: soon is not a time\. Say 12h, 30d/],
-    [['key', 'revoke'], /<id> is missing/],
-    [['key', 'revoke', 'laptop'], /<id>: laptop is not the number/],
-    [['provider', 'add', 'openai', '--api-key', 'env:NOT_SET'], /--api-key: the variable NOT_SET is not set/],
-    [['password', 'hash'], /the password: standard input is empty/],
   ])('%j is a wrong command line: exit 2, and what there is instead', async (args, message) => {
     const { code, stdout, stderr } = await hookgate(args, { cwd: empty })
     expect(code).toBe(2)
@@ -181,13 +171,14 @@ describe('hookgate hooks', () => {
         export default defineConfig({ plugins: [...preset(), last(), first()] })`,
     })
     const { stdout } = await hookgate(['hooks', '--config', 'own.config.ts'], { cwd })
-    const at = stdout.split('\n').findIndex((line) => line.startsWith('settled'))
+    expect(stdout).toMatch(/^settled +observe +\S+ +normal +open/m)
     const lines = stdout
       .split('\n')
-      .slice(at, at + 3)
+      .slice(stdout.split('\n').findIndex((line) => line.startsWith('settled')))
       .map((line) => line.trim().split(/\s{2,}/))
+      .filter((cells) => ['first', 'metrics', 'last'].includes(cells[0] as string))
     expect(lines).toEqual([
-      ['settled', 'observe', 'first', 'normal', 'open'],
+      ['first', 'normal', 'open'],
       ['metrics', 'normal', 'open'],
       ['last', 'normal', 'open', '50 ms, conditional'],
     ])

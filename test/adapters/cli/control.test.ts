@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer } from '../../plugins/keys/support.ts'
 import { ask, eventually, post } from '../node/support.ts'
 import { type Finished, folder, hookgate, type Serving, serving } from './hookgate.ts'
+import { command } from './in-process.ts'
 
 const cwd = folder({})
 const data = folder({})
@@ -16,7 +17,7 @@ afterAll(() => {
   server.child.kill('SIGKILL')
 })
 
-const cli = (...args: string[]): Promise<Finished> => hookgate(args, { cwd, env })
+const cli = (...args: string[]): Promise<Finished> => command(args, { cwd, env })
 
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await cli(...args, '--json')
@@ -35,7 +36,7 @@ interface Key {
 
 describe('hookgate key', () => {
   it('makes a key that a running server takes; alone on stdout, once', async () => {
-    const { code, stdout, stderr } = await cli('key', 'create', '--label', 'laptop')
+    const { code, stdout, stderr } = await hookgate(['key', 'create', '--label', 'laptop'], { cwd, env })
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Key \d+ \(laptop\) is made/) })
     const key = stdout.trim()
     expect(stdout).toMatch(/^gw_[A-Za-z0-9]{47}\n$/)
@@ -147,6 +148,38 @@ describe('hookgate provider', () => {
   })
 })
 
+it('a new master key does not disturb the server that runs', async () => {
+  const connection = { provider: 'echo', label: 'sealed', api_key: 'sk-sealed-after-1234' }
+  const add = (label: string) =>
+    fetch(`${server.url}/api/providers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...connection, label }),
+    }).then(({ status }) => status)
+  expect(await add('before')).toBe(201)
+  expect((await cli('master-key', 'rotate')).code).toBe(0)
+  expect(await add('after')).toBe(201)
+  const { data: connections } = await json<{ data: object[] }>('provider', 'list')
+  for (const label of ['before', 'after'])
+    expect(connections).toContainEqual(
+      expect.objectContaining({ label, api_key_hint: '…1234', state: expect.objectContaining({ status: 'active' }) }),
+    )
+})
+
+it.each([
+  [['key'], /key does what\? There are create, list, revoke, rotate/],
+  [['key', 'crate'], /There is no command key crate\. There are create, list, revoke, rotate/],
+  [['key', 'list', 'all'], /all is one word too many/],
+  [['key', 'create', '--label'], /--label needs a value/],
+  [['key', 'create', '--rpm', 'many'], /--rpm: many is not a whole number/],
+  [['key', 'create', '--expires', 'soon'], /--expires: soon is not a time\. Say 12h, 30d/],
+  [['key', 'revoke'], /<id> is missing/],
+  [['key', 'revoke', 'laptop'], /<id>: laptop is not the number/],
+  [['provider', 'add', 'openai', '--api-key', 'env:NOT_SET'], /--api-key: the variable NOT_SET is not set/],
+])('%j is a wrong command line', async (args, message) => {
+  expect(await cli(...args)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+})
+
 it('what the command line did is in the audit chain, and the chain is whole', async () => {
   expect(await json('audit', 'verify')).toMatchObject({ ok: true })
   expect((await cli('audit', 'verify')).stderr).toMatch(/Entries 1 to \d+ are whole/)
@@ -157,11 +190,11 @@ it('a plugin that is left out is named as missing, and a database in memory is n
     'gateway.config.ts': `import { defineConfig } from 'hookgate'
       export default defineConfig({ plugins: [] })`,
   })
-  expect(await hookgate(['key', 'list'], { cwd: without, env: { GATEWAY_DATA_DIR: without } })).toMatchObject({
+  expect(await command(['key', 'list'], { cwd: without, env: { GATEWAY_DATA_DIR: without } })).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/no plugin that answers GET \/api\/keys/),
   })
-  expect(await hookgate(['key', 'create'], { cwd, env: { ...env, GATEWAY_DATABASE_URL: 'sqlite::memory:' } })).toMatchObject({
+  expect(await command(['key', 'create'], { cwd, env: { ...env, GATEWAY_DATABASE_URL: 'sqlite::memory:' } })).toMatchObject({
     code: 1,
     stdout: '',
     stderr: expect.stringMatching(/in memory/),

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkNode } from '../../../adapters/cli/doctor/variables.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
-import { folder, hookgate } from './hookgate.ts'
+import { folder } from './hookgate.ts'
+import { command } from './in-process.ts'
 
 const noPostgres = await whyNoPostgres()
 
@@ -17,7 +18,7 @@ interface Finding {
 }
 
 async function doctor(env: Record<string, string> = {}, files: Record<string, string> = {}, dir = folder({})) {
-  const { code, stdout, stderr } = await hookgate(['doctor', '--json'], {
+  const { code, stdout, stderr } = await command(['doctor', '--json'], {
     cwd: folder(files),
     env: { GATEWAY_DATA_DIR: dir, ...env },
   })
@@ -30,7 +31,7 @@ async function doctor(env: Record<string, string> = {}, files: Record<string, st
 }
 
 const config = (text: string) => ({
-  'gateway.config.ts': `import { defineConfig, pin } from 'hookgate'\nexport default defineConfig(${text})`,
+  'gateway.config.ts': `import { defineConfig } from 'hookgate'\nexport default defineConfig(${text})`,
 })
 const finding = (status: string, message: RegExp) => expect.objectContaining({ status, message: expect.stringMatching(message) })
 
@@ -44,7 +45,7 @@ describe('hookgate doctor', () => {
   it('looks into a database that is there: connections, keys, the file, settings', async () => {
     const dir = folder({})
     const env = { GATEWAY_DATA_DIR: dir }
-    await hookgate(['provider', 'add', 'echo', '--label', 'other'], { cwd: folder({}), env })
+    await command(['provider', 'add', 'echo', '--label', 'other'], { cwd: folder({}), env })
     const { of } = await doctor({ GATEWAY_REQUIRE_API_KEY: 'true' }, {}, dir)
     expect(of('database')).toEqual([finding('ok', /reachable and up to date/)])
     expect(of('master key')).toEqual([finding('ok', /opens the database, and is closed to others/)])
@@ -55,7 +56,7 @@ describe('hookgate doctor', () => {
   })
 
   it('prints a line each, and what to do below', async () => {
-    const { code, stdout } = await hookgate(['doctor'], { cwd: folder({}), env: { GATEWAY_HOST: '0.0.0.0' } })
+    const { code, stdout } = await command(['doctor'], { cwd: folder({}), env: { GATEWAY_HOST: '0.0.0.0' } })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok {4}node +Node \d+/m)
     expect(stdout).toMatch(/^warn {2}network +Listens on 0\.0\.0\.0.*\n +→ Set GATEWAY_REQUIRE_API_KEY=true/m)
@@ -107,7 +108,7 @@ describe('hookgate doctor', () => {
     expect(of('variables')[0]?.fix).toBe('Did you mean GATEWAY_REQUIRE_API_KEY?')
   })
 
-  it('what the environment hides of the file, and what the file pins', async () => {
+  it('what the environment hides of the file', async () => {
     const { of } = await doctor({ GATEWAY_PORT: '9000' }, config('{ options: { port: 9001 } }'))
     expect(of('variables')).toContainEqual(
       finding(
@@ -125,7 +126,7 @@ describe('hookgate doctor', () => {
   it('a master key that others can read, one that does not fit, and a rotation that was interrupted', async () => {
     const dir = folder({})
     const env = { GATEWAY_DATA_DIR: dir }
-    await hookgate(['key', 'create'], { cwd: dir, env })
+    await command(['key', 'create'], { cwd: dir, env })
     expect((await doctor({ GATEWAY_MASTER_KEY: randomBytes(32).toString('hex') }, {}, dir)).of('master key')).toEqual([
       finding('fail', /is not the master key this database was sealed with/),
     ])
@@ -138,7 +139,7 @@ describe('hookgate doctor', () => {
   it('a connection without the key it needs', async () => {
     const dir = folder({})
     const file = (key: string) => config(`{ connections: { openai: { provider: 'openai'${key} } } }`)
-    await hookgate(['apply'], { cwd: folder(file(`, apiKey: 'sk-given'`)), env: { GATEWAY_DATA_DIR: dir } })
+    await command(['apply'], { cwd: folder(file(`, apiKey: 'sk-given'`)), env: { GATEWAY_DATA_DIR: dir } })
     const { of } = await doctor({}, file(', enabled: true'), dir)
     expect([...of('connections'), ...of('gateway')]).toContainEqual(finding('fail', /openai/))
   })

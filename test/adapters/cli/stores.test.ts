@@ -6,14 +6,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { passwordCheck } from '../../../plugins/sign-in/password.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
-import { built, type Finished, folder, hookgate, hookgateRoot, start } from './hookgate.ts'
+import { built, type Finished, folder, hookgateRoot, start } from './hookgate.ts'
+import { command } from './in-process.ts'
 
 const noPostgres = await whyNoPostgres()
 
 function place(files: Record<string, string> = {}, env: Record<string, string> = {}) {
   const cwd = folder(files)
   const dir = folder({})
-  const cli = (...args: string[]): Promise<Finished> => hookgate(args, { cwd, env: { GATEWAY_DATA_DIR: dir, ...env } })
+  const cli = (...args: string[]): Promise<Finished> => command(args, { cwd, env: { GATEWAY_DATA_DIR: dir, ...env } })
   const data = async <T>(...args: string[]): Promise<T[]> =>
     (JSON.parse((await cli(...args, '--json')).stdout) as { data: T[] }).data
   return { dir, cli, data }
@@ -44,7 +45,7 @@ describe('hookgate db migrate', () => {
   it('a wrong master key changes nothing', async () => {
     const { dir, cli } = place()
     await cli('db', 'migrate')
-    const other = await hookgate(['db', 'migrate'], {
+    const other = await command(['db', 'migrate'], {
       cwd: dir,
       env: { GATEWAY_DATA_DIR: dir, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') },
     })
@@ -101,7 +102,7 @@ describe('hookgate master-key rotate', () => {
     const [from, to] = [randomBytes(32).toString('base64'), randomBytes(32).toString('hex')]
     const { dir, cli } = place({}, { GATEWAY_MASTER_KEY: from, NEW_KEY: to })
     const under = (key: string) =>
-      hookgate(['key', 'list', '--json'], { cwd: dir, env: { GATEWAY_DATA_DIR: dir, GATEWAY_MASTER_KEY: key } })
+      command(['key', 'list', '--json'], { cwd: dir, env: { GATEWAY_DATA_DIR: dir, GATEWAY_MASTER_KEY: key } })
     expect(await cli('master-key', 'rotate', '--to', 'env:NEW_KEY')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/no database yet/),
@@ -116,7 +117,7 @@ describe('hookgate master-key rotate', () => {
   })
 
   it('says in its help what it means for backups and replicas', async () => {
-    const { stdout } = await hookgate(['master-key', 'rotate', '--help'])
+    const { stdout } = await command(['master-key', 'rotate', '--help'])
     expect(stdout).toMatch(/every replica must be restarted/)
     expect(stdout).toMatch(/Backups from before can only be opened with the former key/)
     expect(stdout).toMatch(/USAGE hookgate master-key rotate/)
@@ -163,7 +164,7 @@ async function terminal(command: string, answers: string[]): Promise<string | nu
     child.on('error', () => resolve(null))
     child.stdout?.on('data', (chunk) => {
       shown += chunk
-      if (/(Password|Again): $/.test(shown.trimEnd() + ' ')) child.stdin?.write(answers.shift() ?? '')
+      if (/(?:Password|Again):\s*$/.test(shown)) child.stdin?.write(answers.shift() ?? '')
     })
     child.on('close', () => resolve(shown))
   })

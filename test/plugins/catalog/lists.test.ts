@@ -221,10 +221,12 @@ describe('virtual models of another plugin', () => {
           { provider: 'anthropic', model: 'claude-sonnet-4-5' },
           { provider: 'nobody', model: 'unknown' },
         ]
-        return gateway.use('modelCatalogue').virtual(() => [
-          { id: 'smart', createdAt: 5000, modality: 'text', targets },
-          { id: 'painter', createdAt: 5000, modality: 'image', targets: [{ provider: 'openai', model: 'gpt-image-1' }] },
-        ])
+        return gateway.use('modelCatalogue').virtual({
+          list: () => [
+            { id: 'smart', createdAt: 5000, modality: 'text', targets },
+            { id: 'painter', createdAt: 5000, modality: 'image', targets: [{ provider: 'openai', model: 'gpt-image-1' }] },
+          ],
+        })
       },
     })
     const t = await createTestGateway({ config: { connections: { echo: { provider: 'echo' } } }, plugins: [pair()] })

@@ -1,8 +1,8 @@
 // ARCHITECTURE D.3: in steady state a request reads nothing from the database, whatever its key binds.
 import { expect, it } from 'vitest'
+import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
-import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { watchedDatabase } from '../../support/watched-database.ts'
 import { ask, bearer, makeKey } from './support.ts'
 

@@ -1,0 +1,70 @@
+// One command: flags nobody knows and operands that are missing are a wrong command line.
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
+import { ApiFailure } from './api-failure.ts'
+import { failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
+
+/** Where configuration and data are; every command that looks at them takes these. */
+export const PLACE = {
+  config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)', valueHint: 'file' },
+  'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)', valueHint: 'directory' },
+} as const
+
+export const JSON_FLAG = { json: { type: 'boolean', description: 'JSON for scripts' } } as const
+
+export interface Action<T extends ArgsDef> {
+  name: string
+  description: string
+  /** Operands are all needed. */
+  args: T
+  /** Which flag a field of the API comes from: `{ rate_limit_rpm: 'rpm' }`. */
+  fields?: Readonly<Record<string, string>>
+  /** A number is the exit code; nothing is 0. */
+  run(given: ParsedArgs<T>): Promise<unknown>
+}
+
+export function action<const T extends ArgsDef>({ name, description, args, fields = {}, run }: Action<T>): CommandDef {
+  const command = defineCommand({
+    meta: { name, description },
+    args: optionalOperands(args) as T,
+    async run({ args: given, rawArgs }) {
+      refuseUnknownFlags(rawArgs, flagsOf(args))
+      refuseOperands(given, args)
+      try {
+        return await run(given)
+      } catch (error) {
+        throw error instanceof ApiFailure ? inWordsOfFlags(error, fields) : error
+      }
+    },
+  })
+  return command as unknown as CommandDef
+}
+
+/** citty would end with 1 for a missing one. */
+function optionalOperands(args: ArgsDef): ArgsDef {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, arg]) => [name, arg.type === 'positional' ? { ...arg, required: false } : arg]),
+  )
+}
+
+function flagsOf(args: ArgsDef): ArgsDef {
+  return Object.fromEntries(Object.entries(args).filter(([, { type }]) => type !== 'positional'))
+}
+
+function refuseOperands(given: { readonly _: readonly string[] } & Readonly<Record<string, unknown>>, args: ArgsDef): void {
+  const operands = Object.keys(args).filter((name) => args[name]?.type === 'positional')
+  const missing = operands.find((name) => typeof given[name] !== 'string' || given[name] === '')
+  if (missing !== undefined) failUsage(`<${missing}> is missing: ${args[missing]?.description ?? missing}.`)
+  const extra = given._[operands.length]
+  if (extra !== undefined) failUsage(`\`${extra.slice(0, 60)}\` is one word too many.`)
+  for (const [name, { type }] of Object.entries(args))
+    if (type === 'string' && given[name] !== undefined && (given[name] === '' || typeof given[name] !== 'string'))
+      failUsage(`\`--${name}\` needs a value.`)
+}
+
+/** A field that came from a flag is a wrong command line. */
+function inWordsOfFlags(failure: ApiFailure, fields: Readonly<Record<string, string>>): Error {
+  const field = failure.param?.split('.')[0] ?? ''
+  const flag = fields[field]
+  if (failure.status !== 400 || flag === undefined) return failure
+  return new WrongUsage(failure.message.replaceAll(`\`${field}\``, `\`--${flag}\``))
+}

@@ -1,0 +1,59 @@
+// `hookgate doctor`: what is in the way of a gateway that works, and what to do about it. It makes and changes nothing.
+import { action, JSON_FLAG, PLACE } from './action.ts'
+import { type Place, withControlPlane } from './control-plane.ts'
+import { type Finding, fail, ok, reasonOf } from './doctor/finding.ts'
+import { type Surroundings, surroundings } from './place.ts'
+import { printJson } from './say.ts'
+import { styled } from './table.ts'
+
+export const doctor = action({
+  name: 'doctor',
+  description: 'Check configuration, stores, master key and connections; exit 1 when something cannot work.',
+  args: { ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const findings = await examined(given)
+    const code = findings.some(({ status }) => status === 'fail') ? 1 : 0
+    if (given.json) {
+      printJson({ data: findings })
+      return code
+    }
+    const width = Math.max(...findings.map(({ check }) => check.length))
+    for (const { status, check, message, fix } of findings) {
+      console.log(`${styled(status.padEnd(4), STYLES[status])}  ${check.padEnd(width)}  ${message}`)
+      if (fix !== undefined) console.log(`${' '.repeat(width + 8)}${styled(`→ ${fix}`, 'dim')}`)
+    }
+    return code
+  },
+})
+
+const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+async function examined(given: Place): Promise<Finding[]> {
+  const { checkNode, checkVariables } = await import('./doctor/variables.ts')
+  let place: Surroundings
+  try {
+    place = await surroundings(given)
+  } catch (error) {
+    return [checkNode(), fail('configuration', reasonOf(error), 'Correct what is named; `hookgate env` lists every variable.')]
+  }
+  const [{ checkNetwork }, { checkStores }] = await Promise.all([import('./doctor/network.ts'), import('./doctor/stores.ts')])
+  const file = ok('configuration', place.path ?? 'No file: every default holds, and `echo` is the only connection.')
+  const { findings, ready } = await checkStores(place)
+  return [
+    checkNode(),
+    file,
+    ...checkVariables(place, process.env),
+    ...checkNetwork(place),
+    ...findings,
+    ...(ready ? await contents(given, place) : []),
+  ]
+}
+
+async function contents(given: Place, place: Surroundings): Promise<Finding[]> {
+  const { checkContents } = await import('./doctor/contents.ts')
+  try {
+    return await withControlPlane(given, (plane) => checkContents(plane, place))
+  } catch (error) {
+    return [fail('gateway', reasonOf(error), 'Correct what is named: `serve` would end with the same words.')]
+  }
+}

@@ -1,0 +1,99 @@
+// What is in the database: connections that cannot work, keys nobody has, the file that is not applied, settings it pins.
+import { builtInProviders } from '../../providers/index.ts'
+import type { ControlPlane } from '../control-plane.ts'
+import type { Surroundings } from '../place.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+interface Connection {
+  id: number
+  provider: string
+  label: string
+  has_api_key: boolean
+  enabled: boolean
+  state: { status: string }
+}
+
+export async function checkContents(plane: ControlPlane, place: Surroundings): Promise<Finding[]> {
+  return [
+    ...(await checkConnections(plane)),
+    ...(await checkKeys(plane, place)),
+    ...(await checkPlan(plane)),
+    ...(await checkSettings(plane, place)),
+  ]
+}
+
+async function checkConnections({ call }: ControlPlane): Promise<Finding[]> {
+  const { data } = await call<{ data: Connection[] }>('GET', '/api/providers')
+  if (data.length === 0)
+    return [
+      warn(
+        'connections',
+        'There is none: no model can be reached.',
+        'Run `hookgate provider add`, or declare them in gateway.config.ts.',
+      ),
+    ]
+  const enabled = data.filter((one) => one.enabled || one.state.status === 'unreadable')
+  const findings = enabled.flatMap((one): Finding[] => {
+    const name = `Connection ${one.id} (${one.label})`
+    if (one.state.status === 'unreadable')
+      return [
+        fail(
+          'connections',
+          `${name} does not open with this master key.`,
+          'Enter its key again: PUT /api/providers/:id, or remove it and add it anew.',
+        ),
+      ]
+    if (!one.has_api_key && needsKey(one.provider))
+      return [
+        fail(
+          'connections',
+          `${name} has no key, and ${one.provider} needs one.`,
+          'Give it one, or check the variable that the file names.',
+        ),
+      ]
+    return []
+  })
+  return findings.length > 0
+    ? findings
+    : [ok('connections', `${enabled.length} of ${data.length} are enabled, each with what it needs.`)]
+}
+
+function needsKey(provider: string): boolean {
+  return builtInProviders.find(({ id, aliases }) => id === provider || aliases.includes(provider))?.needsKey ?? false
+}
+
+async function checkKeys({ call }: ControlPlane, { env }: Surroundings): Promise<Finding[]> {
+  const { data } = await call<{ data: { expires_at: string | null }[] }>('GET', '/api/keys')
+  const living = data.filter(({ expires_at }) => expires_at === null || Date.parse(expires_at) > Date.now())
+  if (living.length === 0 && env.get<boolean>('REQUIRE_API_KEY'))
+    return [warn('keys', 'Client keys are required, and there is none that works.', 'Run `hookgate key create`.')]
+  return [ok('keys', `${living.length} client keys work, ${data.length - living.length} have expired.`)]
+}
+
+async function checkPlan({ gateway }: ControlPlane): Promise<Finding[]> {
+  const steps = await gateway.plan()
+  const conflicts = steps.filter(({ action }) => action === 'conflict')
+  if (conflicts.length > 0)
+    return conflicts.map(({ section, key, id }) =>
+      fail(
+        'plan',
+        `${section}.${key} of the file is taken by row ${id}, which was made through the API.`,
+        'Say `adopt: true` in the file, or remove the row.',
+      ),
+    )
+  if (steps.length === 0) return [ok('plan', 'The database says what the file says.')]
+  return [
+    warn(
+      'plan',
+      `${steps.length} entries of the file are not in the database as they stand.`,
+      '`hookgate plan` shows them; the next start applies them.',
+    ),
+  ]
+}
+
+async function checkSettings({ call }: ControlPlane, { path }: Surroundings): Promise<Finding[]> {
+  const sources = await call<Record<string, { source: string; pinned: boolean }>>('GET', '/api/settings/sources')
+  const named = Object.entries(sources).filter(([, { source, pinned }]) => pinned || source !== 'default')
+  const text = named.map(([key, { source, pinned }]) => `${key} (${pinned ? 'pinned by the file' : source})`)
+  return [ok('settings', text.join(', ') || `Every default holds${path === null ? '' : ', and the file pins none'}.`)]
+}

@@ -1,0 +1,165 @@
+// Master key, database and shared store. Nothing is made by looking.
+import { existsSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../../core/lib/clock.ts'
+import { silentLog } from '../../../core/lib/log.ts'
+import type { Database } from '../../../core/types/db.ts'
+import { missing } from '../db.ts'
+import { keyOptions } from '../master-key.ts'
+import { existingDatabase, type Surroundings } from '../place.ts'
+import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+
+const PATIENCE_MS = 2000
+
+/** `ready`: the gateway can be loaded without making or changing anything. */
+export async function checkStores(place: Surroundings): Promise<{ findings: Finding[]; ready: boolean }> {
+  const database = await checkDatabase(place)
+  try {
+    const findings = [...database.findings, ...(await checkMasterKey(place, database.db)), ...(await checkShared(place))]
+    return { findings, ready: database.migrated && findings.every(({ status }) => status !== 'fail') }
+  } finally {
+    await database.db?.close()
+  }
+}
+
+async function checkDatabase(place: Surroundings): Promise<{ findings: Finding[]; db: Database | null; migrated: boolean }> {
+  const { env, file, databaseUrl } = place
+  const cloud = env.get<string>('PROFILE') === 'cloud'
+  const where = file === null ? (databaseUrl?.split(':')[0] ?? '') : file
+  if (file === null && !/^postgres/.test(databaseUrl ?? '')) {
+    const finding = warn(
+      'database',
+      'The database is in memory: all ends with the process.',
+      'Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR.',
+    )
+    return { findings: [finding], db: null, migrated: false }
+  }
+  let db: Database | null = null
+  try {
+    db = await existingDatabase(place)
+    if (db === null)
+      return { findings: [ok('database', `${where} is not there yet; the first start makes it.`)], db, migrated: false }
+    await db.ping()
+    const steps = await missing(place)
+    const findings: Finding[] = []
+    if (steps.length > 0)
+      findings.push(
+        warn(
+          'database',
+          `${where} lacks ${steps.length} migrations.`,
+          'Run `hookgate db migrate` with a backup at hand; `serve` does it too.',
+        ),
+      )
+    else findings.push(ok('database', `${where} is reachable and up to date.`))
+    if (cloud && file !== null)
+      findings.push(
+        warn(
+          'replicas',
+          'SQLite is a file of one machine: replicas elsewhere cannot share it.',
+          'Use PostgreSQL: GATEWAY_DATABASE_URL=postgres://…',
+        ),
+      )
+    return { findings, db, migrated: steps.length === 0 }
+  } catch (error) {
+    const fix =
+      file === null
+        ? 'Check GATEWAY_DATABASE_URL, and that the server runs.'
+        : 'Check the permissions of the file and of its directory.'
+    return { findings: [fail('database', `${where}: ${reasonOf(error)}`, fix)], db, migrated: false }
+  }
+}
+
+async function checkMasterKey(place: Surroundings, db: Database | null): Promise<Finding[]> {
+  const [{ loadMasterKey }, { openVault }, { nextPath }, { hasKeyTable }] = await Promise.all([
+    import('../../vault/master-key.ts'),
+    import('../../vault/vault.ts'),
+    import('../../vault/key-file.ts'),
+    import('../../vault/key-table.ts'),
+  ])
+  try {
+    const key = loadMasterKey(keyOptions(place))
+    const there = (await key.read()).length > 0
+    const findings: Finding[] = []
+    if (key.path !== null && existsSync(nextPath(key.path)))
+      findings.push(
+        warn(
+          'master key',
+          `A rotation was interrupted: ${nextPath(key.path)} waits.`,
+          'Run `hookgate master-key rotate` again; the next start ends it as well.',
+        ),
+      )
+    else if (db !== null && (await hasKeyTable(db))) {
+      await openVault({ masterKey: key, db, create: false })
+      findings.push(
+        ok(
+          'master key',
+          key.path === null ? 'It opens the database.' : `${key.path} opens the database, and is closed to others.`,
+        ),
+      )
+    } else if (there) findings.push(ok('master key', key.path === null ? 'It is given.' : `${key.path} is closed to others.`))
+    else if (key.create !== null) findings.push(ok('master key', `${key.path} is not there yet; the first start makes it.`))
+    else
+      findings.push(
+        fail('master key', `${key.path} is missing.`, 'Restore it from a backup; for a new gateway: openssl rand -base64 32'),
+      )
+    if (key.path !== null && there && keptTogether(place, key.path))
+      findings.push(
+        warn(
+          'backup',
+          'Master key and database are in one directory: whoever copies it can read every secret.',
+          'Keep the key elsewhere (GATEWAY_MASTER_KEY_PATH), or see that backups are encrypted. Without the key a backup cannot be opened.',
+        ),
+      )
+    return findings
+  } catch (error) {
+    return [
+      fail(
+        'master key',
+        reasonOf(error),
+        'After a rotation every replica needs the new key, and a restored backup the former one.',
+      ),
+    ]
+  }
+}
+
+/** Said where it matters: on one's own machine the directory is one's own. */
+function keptTogether({ file, env }: Surroundings, key: string): boolean {
+  if (file === null || env.get<string>('PROFILE') !== 'cloud') return false
+  return (
+    statSync(key, { throwIfNoEntry: false })?.dev !== undefined &&
+    key.slice(0, key.lastIndexOf('/')) === file.slice(0, file.lastIndexOf('/'))
+  )
+}
+
+async function checkShared({ env, databaseUrl }: Surroundings): Promise<Finding[]> {
+  const url = env.get<string | null>('REDIS_URL')
+  if (url === null) {
+    if (env.get<string>('PROFILE') !== 'cloud' && !/^postgres/.test(databaseUrl ?? ''))
+      return [ok('shared store', 'None, and one process needs none.')]
+    return [
+      warn(
+        'shared store',
+        'None: each replica counts rates and requests in flight for itself.',
+        'With more than one replica, set GATEWAY_REDIS_URL.',
+      ),
+    ]
+  }
+  try {
+    const { openRedis } = await import('../../stores/redis-client.ts')
+    const link = await openRedis({ url, env: 'doctor', clock: systemClock, log: silentLog })
+    for (const until = Date.now() + PATIENCE_MS; !link.usable && Date.now() < until; ) await sleep(20)
+    const { usable } = link
+    await link.close()
+    if (usable) return [ok('shared store', 'Redis is reachable.')]
+    const policy = env.get<string>('LIMITER_REDIS_FALLBACK')
+    return [
+      fail(
+        'shared store',
+        `Redis does not answer; the policy is \`${policy}\`.`,
+        'Check GATEWAY_REDIS_URL, and that the server runs.',
+      ),
+    ]
+  } catch (error) {
+    return [fail('shared store', reasonOf(error), 'Check GATEWAY_REDIS_URL.')]
+  }
+}

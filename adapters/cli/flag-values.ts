@@ -1,0 +1,64 @@
+// What flags mean: counts, lists, times, and secrets that need not stand on the command line.
+import { failUsage } from './fail.ts'
+import { promptSecrets } from './prompt-secret.ts'
+
+/** @returns undefined when the flag is not given. Ranges are the API's to judge. */
+export function count(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  return failUsage(`\`--${flag}\`: \`${text.slice(0, 60)}\` is not a whole number.`)
+}
+
+/** Between commas. */
+export function list(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+export function id(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  return failUsage(`<id>: \`${text.slice(0, 60)}\` is not the number in the first column of \`list\`.`)
+}
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+
+/** `12h`, `30d`, a date or an RFC 3339 time, as the API takes it. */
+export function expiry(flag: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
+  const at = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
+  if (!Number.isNaN(at) && (amount !== undefined || /^\d{4}-\d\d-\d\d/.test(text)) && at < Date.parse('9999-12-31'))
+    return new Date(at).toISOString()
+  return failUsage(
+    `\`--${flag}\`: \`${text.slice(0, 60)}\` is not a time. Say \`12h\`, \`30d\`, \`2027-01-31\` or an RFC 3339 time.`,
+  )
+}
+
+/** `-` is standard input, `env:NAME` a variable, all else the secret itself. */
+export async function secret(flag: string, text: string): Promise<string> {
+  if (text === '-') return readSecret(`--${flag}`)
+  if (!text.startsWith('env:')) return text
+  const name = text.slice(4)
+  const value = process.env[name]?.trim()
+  return value || failUsage(`\`--${flag}\`: the variable \`${name}\` is not set.`)
+}
+
+/** The first line of standard input; a person is asked, without echo. Several questions are about the same secret. */
+export async function readSecret(what: string, questions = [`${what}: `]): Promise<string> {
+  const [given = '', ...again] = process.stdin.isTTY ? await promptSecrets(questions) : [await firstLine()]
+  if (given === '') failUsage(`${what}: standard input is empty.`)
+  if (again.some((answer) => answer !== given)) failUsage(`${what}: the answers are not the same.`)
+  return given
+}
+
+async function firstLine(): Promise<string> {
+  let text = ''
+  process.stdin.setEncoding('utf8')
+  for await (const chunk of process.stdin) {
+    text += chunk
+    if (text.includes('\n') || text.length > 65_536) break
+  }
+  return (text.split(/\r?\n/, 1)[0] as string).slice(0, 65_536)
+}

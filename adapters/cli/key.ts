@@ -1,0 +1,112 @@
+// `hookgate key`: client keys. A secret is printed once, alone on stdout.
+import { action, JSON_FLAG, PLACE } from './action.ts'
+import { withControlPlane } from './control-plane.ts'
+import { count, expiry, id, list } from './flag-values.ts'
+import { printJson, say } from './say.ts'
+import { cell, table } from './table.ts'
+
+interface Key {
+  id: number
+  label: string
+  key_hint: string
+  allowed_models: string[]
+  rate_limit_rpm: number | null
+  rate_limit_tpm: number | null
+  cost_center: string | null
+  expires_at: string | null
+  managed_by: string
+}
+
+type MadeKey = Key & { key: string }
+
+const byId = { id: { type: 'positional', required: true, description: 'Number of the key' } } as const
+
+export const create = action({
+  name: 'create',
+  description: 'Make a client key. Its secret is printed once.',
+  args: {
+    label: { type: 'string', description: 'Name in lists and logs', valueHint: 'text' },
+    models: { type: 'string', description: 'Globs of the models it may use, between commas; default: all', valueHint: 'globs' },
+    rpm: { type: 'string', description: 'Requests a minute', valueHint: 'number' },
+    tpm: { type: 'string', description: 'Tokens a minute', valueHint: 'number' },
+    'cost-center': { type: 'string', description: 'For whom it is counted', valueHint: 'text' },
+    expires: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
+    ...JSON_FLAG,
+    ...PLACE,
+  },
+  fields: {
+    label: 'label',
+    allowed_models: 'models',
+    rate_limit_rpm: 'rpm',
+    rate_limit_tpm: 'tpm',
+    cost_center: 'cost-center',
+    expires_at: 'expires',
+  },
+  async run(given) {
+    const body = {
+      label: given.label,
+      allowed_models: list(given.models),
+      rate_limit_rpm: count('rpm', given.rpm),
+      rate_limit_tpm: count('tpm', given.tpm),
+      cost_center: given['cost-center'],
+      expires_at: expiry('expires', given.expires),
+    }
+    const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', '/api/keys', body))
+    show(made, given.json, `Key ${made.id} (${made.label}) is made. The secret is shown this once.`)
+  },
+})
+
+export const listKeys = action({
+  name: 'list',
+  description: 'List client keys.',
+  args: { ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const keys = await withControlPlane(given, ({ call }) => call<{ data: Key[] }>('GET', '/api/keys'))
+    if (given.json) return printJson(keys)
+    const rows = keys.data.map((key) => [
+      key.id,
+      key.label,
+      key.key_hint,
+      key.allowed_models.length === 0 ? 'all' : key.allowed_models,
+      key.rate_limit_rpm,
+      key.rate_limit_tpm,
+      key.cost_center,
+      key.expires_at,
+      key.managed_by,
+    ])
+    console.log(
+      table(
+        ['ID', 'LABEL', 'SECRET', 'MODELS', 'RPM', 'TPM', 'COST CENTER', 'EXPIRES', 'FROM'],
+        rows.map((row) => row.map(cell)),
+      ),
+    )
+  },
+})
+
+export const revoke = action({
+  name: 'revoke',
+  description: 'End a client key: here at once, on running servers within two seconds.',
+  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const key = id(given.id)
+    const answer = await withControlPlane(given, ({ call }) => call('DELETE', `/api/keys/${key}`))
+    if (given.json) printJson(answer)
+    else say.success(`Key ${key} is revoked.`)
+  },
+})
+
+export const rotate = action({
+  name: 'rotate',
+  description: 'Give a client key a new secret, printed once. The old one ends.',
+  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', `/api/keys/${id(given.id)}/rotate`))
+    show(made, given.json, `Key ${made.id} (${made.label}) has a new secret, shown this once. The old one is of no use now.`)
+  },
+})
+
+function show(made: MadeKey, json: boolean | undefined, words: string): void {
+  if (json) return printJson(made)
+  say.success(words)
+  console.log(made.key)
+}

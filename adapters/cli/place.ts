@@ -1,0 +1,48 @@
+// What a command line and its surroundings name, without opening anything: configuration, variables, database.
+import { existsSync } from 'node:fs'
+import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
+import { type Env, readEnv } from '../../core/config/env.ts'
+import type { Database } from '../../core/types/db.ts'
+import type { Plugin } from '../../core/types/plugin.ts'
+import type { Place } from './control-plane.ts'
+
+export interface Surroundings {
+  /** The file, null without one. */
+  readonly path: string | null
+  readonly config: GatewayConfig
+  readonly env: Env
+  readonly dataDir: string
+  readonly databaseUrl: string | null
+  /** The SQLite file; null for another engine and for memory. */
+  readonly file: string | null
+  readonly plugins: readonly Plugin[]
+}
+
+/** @throws Error naming file, field or variable. */
+export async function surroundings(place: Place): Promise<Surroundings> {
+  const [{ findConfig, loadConfig }, { defaultDataDir }, { withPreset }, { sqlitePath }] = await Promise.all([
+    import('../node/load-config.ts'),
+    import('../node/stores.ts'),
+    import('../node/gateway.ts'),
+    import('../stores/open-database.ts'),
+  ])
+  const environment = process.env
+  const flags = { CONFIG: place.config, DATA_DIR: place['data-dir'] }
+  const path = findConfig(readEnv({ environment, flags }).get<string | null>('CONFIG'), process.cwd())
+  const config = path === null ? {} : parseConfig(await loadConfig(path))
+  const { options, profile, plugins = [] } = withPreset(config)
+  const inFile = { dataDir: defaultDataDir(environment), ...options, ...(profile ? { profile } : {}) }
+  const env = readEnv({ environment, flags, options: inFile })
+  const dataDir = env.get<string>('DATA_DIR')
+  const databaseUrl = env.get<string | null>('DATABASE_URL')
+  const given = databaseUrl ?? 'sqlite:gateway.db'
+  const sqlite = /^postgres(ql)?:/.test(given) ? null : sqlitePath(given, dataDir)
+  return { path, config, env, dataDir, databaseUrl, plugins, file: sqlite === ':memory:' ? null : sqlite }
+}
+
+/** Null when the SQLite file is not there yet: looking must not make it. */
+export async function existingDatabase({ file, databaseUrl, dataDir }: Surroundings): Promise<Database | null> {
+  if (file !== null && !existsSync(file)) return null
+  const { openDatabase } = await import('../stores/open-database.ts')
+  return openDatabase(databaseUrl, dataDir)
+}

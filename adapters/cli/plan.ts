@@ -1,0 +1,39 @@
+// `hookgate plan` and `hookgate apply`: what the configuration file would change in the database, and the change itself.
+import type { PlanStep } from '../../core/config/reconcile.ts'
+import { action, JSON_FLAG, PLACE } from './action.ts'
+import { withControlPlane } from './control-plane.ts'
+import { printJson, say } from './say.ts'
+import { cell, table } from './table.ts'
+
+const STYLES = { create: 'green', revive: 'green', adopt: 'yellow', update: 'yellow', archive: 'red', conflict: 'red' } as const
+
+export const plan = action({
+  name: 'plan',
+  description: 'Print what the configuration file would change in the database. Exit 1 when something stands in the way.',
+  args: { ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const steps = await withControlPlane(given, ({ gateway }) => gateway.plan())
+    show(steps, given.json, 'The database says what the file says.')
+    return steps.some(({ action }) => action === 'conflict') ? 1 : 0
+  },
+})
+
+export const apply = action({
+  name: 'apply',
+  description: 'Make the database say what the configuration file says. `serve` does it at every start.',
+  args: { ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const steps = await withControlPlane(given, ({ gateway }) => gateway.apply())
+    show(steps, given.json, 'Nothing was to be done.')
+  },
+})
+
+function show(steps: readonly PlanStep[], json: boolean | undefined, nothing: string): void {
+  if (json) return printJson({ data: steps })
+  if (steps.length === 0) {
+    say.success(nothing)
+    return
+  }
+  const rows = steps.map(({ action, section, key, name, id, changes }) => [action, section, key, name, id, changes].map(cell))
+  console.log(table(['ACTION', 'SECTION', 'KEY', 'NAME', 'ROW', 'CHANGES'], rows, STYLES))
+}

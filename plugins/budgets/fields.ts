@@ -1,0 +1,33 @@
+// What may be said about a budget (CONTRACTS 7.2), in the spelling of the file.
+import { z } from 'zod'
+import { SCOPES, WINDOWS } from './service.ts'
+
+export const NANO = 1e9
+const MAX_USD = Math.floor(Number.MAX_SAFE_INTEGER / NANO)
+
+/** 0 blocks everything. */
+export const hardLimitUsd = z
+  .number('must be a number of USD')
+  .min(0, 'must not be negative')
+  .max(MAX_USD, `must be at most ${MAX_USD}`)
+
+/** One entry of the file. */
+export const declaredBudget = z
+  .strictObject({
+    scope: z.enum(SCOPES),
+    entity: z.string().min(1, 'must not be empty').max(200).optional(),
+    window: z.enum(WINDOWS),
+    hardLimitUsd,
+    enabled: z.boolean().default(true),
+  })
+  .superRefine(({ scope, entity }, context) => {
+    if (scope === 'org' && entity !== undefined)
+      context.addIssue({ code: 'custom', path: ['entity'], message: 'a budget of scope `org` has none' })
+    if (scope !== 'org' && entity === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['entity'],
+        message: scope === 'key' ? 'name the label of a key' : 'name a virtual model',
+      })
+  })
+export type DeclaredBudget = z.output<typeof declaredBudget>

@@ -1,0 +1,115 @@
+// Budgets as rows; money is integer nano-USD.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Db } from '../../core/types/db.ts'
+import { type Budget, SCOPES, WINDOWS } from './service.ts'
+
+const int = z.number().int()
+const text = z.string().nullable()
+
+export const budgetRow = z.object({
+  id: int,
+  org_id: int,
+  scope: z.enum(SCOPES),
+  entity_id: int.nullable(),
+  entity_label: text,
+  period: z.enum(WINDOWS),
+  hard_limit_nano: int,
+  enabled: int.transform((value) => value !== 0),
+  created_at: int,
+  updated_at: int,
+  managed_by: z.enum(['config', 'api']),
+  config_key: text,
+  declared: text,
+  archived_at: int.nullable(),
+})
+export type BudgetRow = z.output<typeof budgetRow>
+
+export const increaseRow = z.object({
+  id: int,
+  budget_id: int,
+  amount_nano: int,
+  reason: text,
+  expires_at: int,
+  created_at: int,
+  created_by: z.string(),
+})
+export type IncreaseRow = z.output<typeof increaseRow>
+
+export type BudgetFields = Pick<Budget, 'scope' | 'entityId' | 'entityLabel' | 'window' | 'hardLimitNano' | 'enabled'>
+
+export interface Declaration {
+  config_key: string
+  declared: string
+}
+
+/** Of every organization. */
+export function livingBudgets(db: Db): Promise<BudgetRow[]> {
+  return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
+}
+
+/** Of living budgets, also those that have ended. */
+export function livingIncreases(db: Db): Promise<IncreaseRow[]> {
+  return db.all(
+    sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
+    increaseRow,
+  )
+}
+
+export function declaredBudgets(db: Db): Promise<BudgetRow[]> {
+  return db.all(
+    sql`SELECT * FROM budgets WHERE org_id = 0 AND (managed_by = 'config' OR archived_at IS NULL) ORDER BY id`,
+    budgetRow,
+  )
+}
+
+export async function insertBudget(
+  db: Db,
+  orgId: number | null,
+  budget: BudgetFields,
+  now: number,
+  declaration?: Declaration,
+): Promise<BudgetRow> {
+  const row = await db.get(
+    sql`INSERT INTO budgets (org_id, scope, entity_id, entity_label, period, hard_limit_nano, enabled, created_at, updated_at,
+          managed_by, config_key, declared)
+        VALUES (${orgId ?? 0}, ${budget.scope}, ${budget.entityId}, ${budget.entityLabel}, ${budget.window},
+          ${budget.hardLimitNano}, ${budget.enabled}, ${now}, ${now},
+          ${declaration ? 'config' : 'api'}, ${declaration?.config_key ?? null}, ${declaration?.declared ?? null})
+        RETURNING *`,
+    budgetRow,
+  )
+  if (row === undefined) throw new Error('The new budget was not stored.')
+  return row
+}
+
+/** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
+export function updateBudget(
+  db: Db,
+  orgId: number | null,
+  id: number,
+  budget: BudgetFields,
+  now: number,
+  declaration?: Declaration,
+): Promise<BudgetRow | undefined> {
+  const owner = declaration
+    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
+    : sql.empty
+  // The file names its entity: whom an adopted row already means stays.
+  const entity = declaration
+    ? sql`CASE WHEN scope = ${budget.scope} AND entity_label = ${budget.entityLabel} THEN entity_id ELSE NULL END`
+    : sql`${budget.entityId}`
+  return db.get(
+    sql`UPDATE budgets SET ${owner} entity_id = ${entity}, scope = ${budget.scope}, entity_label = ${budget.entityLabel},
+          period = ${budget.window}, hard_limit_nano = ${budget.hardLimitNano}, enabled = ${budget.enabled}, updated_at = ${now}
+        WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
+    budgetRow,
+  )
+}
+
+export async function archiveBudget(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
+  const { changes } = await db.run(
+    sql`UPDATE budgets SET archived_at = ${now}, updated_at = ${now} WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
+  )
+  return changes === 1
+}

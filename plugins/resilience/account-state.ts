@@ -1,0 +1,189 @@
+// What is known of one account: cooldown, model locks, quota, refused credential, circuit. In memory, changed by effects and
+// successes, read by every candidate. Times are monotonic ms; what expires is looked at when it is read.
+import type { SkipReason } from '../../core/types/error.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import { Breaker, type BreakerRules } from './breaker.ts'
+import type { Effect, LockReason, Span } from './effects.ts'
+
+export interface ModelLock {
+  until: number
+  reason: LockReason
+  /** Times in a row without a hint of the upstream's own. */
+  level: number
+  /** Of the change that made it. */
+  serial: number
+}
+
+export interface Cooldown {
+  until: number
+  serial: number
+}
+
+export interface LastError {
+  status: number
+  message: string
+  /** Epoch ms. */
+  at: number
+}
+
+/** Why a candidate is passed over; `until` is monotonic. */
+export interface Block {
+  reason: SkipReason
+  until: number | null
+  lock: LockReason | null
+}
+
+/** What one effect started that was not there before; ms from now. */
+export interface Started {
+  cooldownMs?: number
+  quota?: true
+  opened?: true
+}
+
+export const ALL_MODELS = '*'
+const MAX_SPAN_MS = 300_000
+const MAX_LEVEL = 15
+/** After its end a lock still knows how often it came; not for ever. */
+const FORGOTTEN_MS = 3_600_000
+/** Model names come from callers. */
+const MAX_LOCKS = 500
+
+export class AccountState {
+  readonly id: string
+  readonly breaker = new Breaker()
+  readonly locks = new Map<string, ModelLock>()
+  cooldown: Cooldown | null = null
+  /** 429s of the whole account in a row, without a hint. */
+  level = 0
+  quotaUntil: number | null = null
+  /** The connection as it was refused: one that has been changed since gets another try. */
+  refused: Connection | null = null
+  inflight = 0
+  lastError: LastError | null = null
+  /** Epoch ms. */
+  lastUsedAt: number | null = null
+  /** Epoch ms of the last time somebody cleared it; what is older elsewhere does not count. */
+  clearedAt = 0
+  /** Epoch ms of the last change of the circuit. */
+  circuitAt = 0
+  /** Goes up with each change: an attempt knows what was there when it started. */
+  serial = 0
+  /** Nothing to look at: the state of nearly every account nearly always. */
+  quiet = true
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  /** null: it may be asked. */
+  blocked(connection: Connection, model: string, now: number): Block | null {
+    if (this.quiet) return null
+    if (this.refused !== null) {
+      if (this.refused === connection) return { reason: 'disabled', until: null, lock: null }
+      this.refused = null
+    }
+    if (this.quotaUntil !== null && now < this.quotaUntil)
+      return { reason: 'quota_exhausted', until: this.quotaUntil, lock: null }
+    const admitsAt = this.breaker.admitsAt(now)
+    if (admitsAt > now) return { reason: 'circuit_open', until: admitsAt, lock: null }
+    if (this.cooldown !== null && now < this.cooldown.until) return { reason: 'cooldown', until: this.cooldown.until, lock: null }
+    for (const name of [ALL_MODELS, model]) {
+      const lock = this.locks.get(name)
+      if (lock !== undefined && now < lock.until) return { reason: 'model_locked', until: lock.until, lock: lock.reason }
+    }
+    return null
+  }
+
+  /** @param seen the serial when the attempt started: of failures that ran side by side one raises the level. */
+  apply(effect: Effect, connection: Connection, model: string, now: number, seen: number): Started {
+    const started: Started = {}
+    if (effect.lock) {
+      const name = effect.lock.all ? ALL_MODELS : model
+      const before = this.locks.get(name)
+      const { until, level } = this.#extended(effect.lock, before, before?.level ?? 0, now, seen)
+      if (effect.lock.reason === 'rate_limited' && !(before !== undefined && now < before.until)) started.cooldownMs = until - now
+      // Behind the others: the oldest goes when there are too many.
+      this.locks.delete(name)
+      this.locks.set(name, { until, level, reason: effect.lock.reason, serial: ++this.serial })
+      if (this.locks.size > MAX_LOCKS) this.locks.delete(this.locks.keys().next().value as string)
+    }
+    if (effect.cooldown) {
+      const before = this.cooldown
+      const { until, level } = this.#extended(effect.cooldown, before, this.level, now, seen)
+      if (before === null || now >= before.until) started.cooldownMs = until - now
+      this.level = level
+      this.cooldown = { until, serial: ++this.serial }
+    }
+    if (effect.quotaMs !== undefined) {
+      if (this.quotaUntil === null || now >= this.quotaUntil) started.quota = true
+      this.quotaUntil = Math.max(this.quotaUntil ?? 0, now + effect.quotaMs)
+      this.serial++
+    }
+    if (effect.refused) {
+      this.refused = connection
+      this.serial++
+    }
+    this.settle()
+    return started
+  }
+
+  failed(now: number, rules: BreakerRules, probe: boolean): 'opened' | 'reopened' | null {
+    const change = this.breaker.failed(now, rules, probe)
+    this.settle()
+    return change
+  }
+
+  /** Ends what a success disproves, unless it is younger than the attempt. Returns ms the circuit was open, if this closed it. */
+  succeeded(model: string, now: number, seen: number, probe: boolean): number | null {
+    const openFor = this.breaker.succeeded(now, probe)
+    if (this.quiet) return openFor
+    this.level = 0
+    const lock = this.locks.get(model)
+    if (lock !== undefined && lock.serial <= seen) this.locks.delete(model)
+    for (const [name, { until }] of this.locks) if (now >= until + FORGOTTEN_MS) this.locks.delete(name)
+    if (this.cooldown !== null && now >= this.cooldown.until) this.cooldown = null
+    if (this.quotaUntil !== null && now >= this.quotaUntil) this.quotaUntil = null
+    this.serial++
+    this.settle()
+    return openFor
+  }
+
+  /** As if nothing had ever been said of it; running requests go on. */
+  clear(): void {
+    this.breaker.reset()
+    this.locks.clear()
+    this.cooldown = null
+    this.level = 0
+    this.quotaUntil = null
+    this.refused = null
+    this.lastError = null
+    this.serial++
+    this.settle()
+  }
+
+  settle(): void {
+    this.quiet =
+      this.breaker.closed &&
+      this.locks.size === 0 &&
+      this.cooldown === null &&
+      this.level === 0 &&
+      this.quotaUntil === null &&
+      this.refused === null
+  }
+
+  /** Never shortened; doubled once for all that failed side by side. */
+  #extended(
+    span: Span,
+    before: { until: number; serial: number } | null | undefined,
+    level: number,
+    now: number,
+    seen: number,
+  ): { until: number; level: number } {
+    const beside = before !== null && before !== undefined && before.serial > seen
+    const next = span.backoff && !beside ? Math.min(MAX_LEVEL, level + 1) : level
+    const doubled = span.backoff ? span.ms * 2 ** Math.max(0, next - 1) : span.ms
+    const ms = Math.min(doubled, Math.max(MAX_SPAN_MS, span.ms))
+    const until = beside && span.backoff ? before.until : now + ms
+    return { until: Math.max(before?.until ?? 0, until), level: next }
+  }
+}

@@ -1,0 +1,47 @@
+// Metrics of accounts. Labels come from connections and from closed sets, never from a request; gauges are read when somebody
+// scrapes, so that requests pay nothing for them.
+
+import type { SkipReason } from '../../core/types/error.ts'
+import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
+import type { AccountBook } from './account-book.ts'
+import type { Circuit } from './breaker.ts'
+
+const CIRCUITS: Readonly<Record<Circuit, number>> = { closed: 0, half_open: 1, open: 2 }
+
+export interface AccountMetrics {
+  skipped(provider: string, reason: SkipReason): void
+  cooldown(provider: string, source: 'retry_after' | 'circuit_breaker'): void
+  probe(result: 'ok' | 'failed' | 'refused' | 'unsupported' | 'other'): void
+}
+
+export function accountMetrics(gateway: PluginGateway, book: AccountBook): AccountMetrics {
+  const { metrics, clock } = gateway
+  const accounts = gateway.use('accounts')
+  const labels = ['provider', 'account']
+  const circuit = metrics.gauge('account_circuit_state', 'Circuit of the account: 0 closed, 1 half open, 2 open.', labels)
+  const inflight = metrics.gauge('account_requests_in_flight', 'Requests that run over the account.', labels)
+  const cooling = metrics.gauge('account_cooldown_seconds', 'How long the account still cools down; 0 = it does not.', labels)
+  const locked = metrics.gauge('account_locked_models', 'Models the account is not asked for now.', labels)
+  const collect = (): void => {
+    for (const gauge of [circuit, inflight, cooling, locked]) gauge.reset()
+    const now = clock.monotonic()
+    for (const { connection } of accounts.list()) {
+      const state = book.of(connection.id)
+      const of = { provider: connection.provider, account: connection.id }
+      circuit.set(of, CIRCUITS[state.breaker.circuit(now)])
+      inflight.set(of, state.inflight)
+      cooling.set(of, Math.max(0, (state.cooldown?.until ?? now) - now) / 1000)
+      locked.set(of, [...state.locks.values()].filter(({ until }) => now < until).length)
+    }
+  }
+  Object.assign(circuit, { collect })
+  const skips = metrics.tally('account_skips_total', 'Candidates passed over, by why.', ['provider', 'reason'])
+  const cooldowns = metrics.tally('account_cooldowns_total', 'Cooldowns started.', ['provider', 'source'])
+  const probes = metrics.tally('health_probes_total', 'Active probes of connections.', ['result'])
+  const one = (series: TallySeries): void => series.add(1)
+  return {
+    skipped: (provider, reason) => one(skips.series(provider, reason)),
+    cooldown: (provider, source) => one(cooldowns.series(provider, source)),
+    probe: (result) => one(probes.series(result)),
+  }
+}

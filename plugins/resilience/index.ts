@@ -1,0 +1,139 @@
+// The state of accounts: circuits, cooldowns, model locks, exhausted quotas, refused credentials and in-flight caps. It keeps
+// requests away from accounts that cannot serve them, and lets them back.
+import { z } from 'zod'
+import { BatchWriter } from '../../core/db/batch-writer.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { AccountBook } from './account-book.ts'
+import type { AccountState } from './account-state.ts'
+import { lockRoute } from './api.ts'
+import { attemptHook } from './attempt.ts'
+import { candidatesHook } from './candidates.ts'
+import { capacityOf } from './capacity.ts'
+import { cooldownWait } from './cooldown-wait.ts'
+import { errorRules } from './error-rules.ts'
+import { announcer, SUBSCRIPTIONS } from './events.ts'
+import { accountMetrics } from './gauges.ts'
+import { migrations } from './migrations.ts'
+import { outageWatch } from './outage.ts'
+import { startProber } from './prober.ts'
+import { recordOf } from './record.ts'
+import { startSharing } from './sharing.ts'
+import { loadStates, storeState } from './store.ts'
+
+/** Provides the service `accountState`. */
+export const resilience = definePlugin({
+  name: 'resilience',
+  requires: ['accounts', 'status'],
+  config: z.strictObject({
+    /** Concurrent requests of each account without a cap of its own; null or 0 = unlimited. */
+    accountMaxInflight: z.int().min(0).nullable().default(null).meta({ env: 'ACCOUNT_MAX_INFLIGHT' }),
+    costCenterMaxInflight: z.int().min(0).nullable().default(null).meta({ env: 'COST_CENTER_MAX_INFLIGHT' }),
+    /** Longest time one request waits for accounts that said when to come back, ms; null or 0 = it does not. */
+    cooldownRetryMaxWaitMs: z.int().min(0).nullable().default(null).meta({ env: 'COOLDOWN_RETRY_MAX_WAIT_MS' }),
+    requestDeadlineMs: z.int().min(0).nullable().default(null).meta({ env: 'REQUEST_DEADLINE_MS' }),
+    healthCheckIntervalSecs: z.int().min(0).nullable().default(null).meta({ env: 'HEALTH_CHECK_INTERVAL_SECS' }),
+    errorRules: z.unknown().default(null).meta({ env: 'ERROR_RULES' }),
+  }),
+  settings: {
+    'breaker.failure_threshold': z.int().min(1).max(1000).default(5),
+    'breaker.cooldown_secs': z.number().min(1).max(86_400).default(30),
+    'breaker.max_cooldown_secs': z.number().min(1).max(86_400).default(300),
+  },
+  events: SUBSCRIPTIONS,
+  migrations,
+  async setup(gateway, config) {
+    const { clock, db, settings } = gateway
+    const plain = gateway as unknown as PluginGateway
+    const accounts = gateway.use('accounts')
+    const shared = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
+    const orgOf = (id: string) => accounts.list().find(({ connection }) => connection.id === id)?.orgId ?? null
+
+    const unwritten = new Set<AccountState>()
+    const writer = new BatchWriter<AccountState>({
+      ...{ name: 'state of accounts', clock, log: gateway.log },
+      async write(states) {
+        for (const state of states) {
+          unwritten.delete(state)
+          await storeState(db, state, clock)
+        }
+      },
+    })
+    const sharing = shared ? startSharing(plain, () => book) : null
+    const announce = announcer(plain, orgOf, shared)
+    const book: AccountBook = new AccountBook({
+      clock,
+      announce: {
+        ...announce,
+        cooldownStarted(connection, model, ms, source) {
+          metrics.cooldown(connection.provider, source)
+          announce.cooldownStarted(connection, model, ms, source)
+        },
+      },
+      rules: () => ({
+        threshold: settings.get('breaker.failure_threshold'),
+        cooldownMs: settings.get('breaker.cooldown_secs') * 1000,
+        maxCooldownMs: settings.get('breaker.max_cooldown_secs') * 1000,
+      }),
+      changed(state) {
+        if (!unwritten.has(state)) {
+          unwritten.add(state)
+          writer.push(state)
+        }
+        sharing?.publish(state)
+      },
+    })
+    await loadStates(db, book.of, clock)
+    const metrics = accountMetrics(plain, book)
+
+    gateway.hook(
+      'candidates',
+      candidatesHook(book, clock, ({ connection }, { reason }) => metrics.skipped(connection.provider, reason)),
+    )
+    const capacity = capacityOf(gateway.counters, config.accountMaxInflight)
+    gateway.hook(
+      'attempt',
+      attemptHook({
+        ...{ gateway: plain, book, capacity, shared },
+        rules: errorRules(config.errorRules, gateway.log),
+        wait: cooldownWait(plain, {
+          maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,
+          deadlineMs: config.requestDeadlineMs ?? 0,
+        }),
+        outage: outageWatch(plain),
+      }),
+      // What is sent again inside is one matter for the account.
+      { order: 'pre' },
+    )
+    const limit = config.costCenterMaxInflight
+    if (limit) {
+      gateway.hook('admit', async (ctx) => {
+        if (ctx.costCenter === null) return
+        const release = await capacity.costCenter(ctx.principal.orgId, ctx.costCenter, limit)
+        ctx.hold({ settle: release })
+      })
+    }
+
+    gateway.provide('accountState', {
+      of: (connection) => recordOf(book.of(connection.id), connection, clock),
+      blocked(connection, model) {
+        const now = clock.monotonic()
+        const block = book.of(connection.id).blocked(connection, model, now)
+        if (block === null) return null
+        return { reason: block.reason, until: block.until === null ? null : clock.now() + Math.ceil(block.until - now) }
+      },
+      clear: (id) => book.clear(id),
+      clearLocks: (id, model) => book.clearLocks(id, model),
+    })
+    lockRoute(plain, book)
+    if (config.healthCheckIntervalSecs) startProber(plain, book, metrics, config.healthCheckIntervalSecs * 1000)
+    const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
+    return async () => {
+      takeBack()
+      await sharing?.close()
+      await writer.close()
+    }
+  },
+})
+
+export default resilience

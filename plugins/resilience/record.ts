@@ -1,0 +1,40 @@
+// An account's state as operators see it.
+import type { Clock } from '../../core/types/ports.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { AccountState } from './account-state.ts'
+import type { AccountStateRecord, AccountStatus } from './service.ts'
+
+export function recordOf(state: AccountState, connection: Connection, clock: Clock): AccountStateRecord {
+  const now = clock.monotonic()
+  const time = (epochMs: number) => new Date(epochMs).toISOString()
+  const ahead = (until: number | null | undefined) => (until !== null && until !== undefined && until > now ? until : null)
+  const wall = (until: number | null) => (until === null ? null : time(Math.round(clock.now() + until - now)))
+  const { breaker, lastError } = state
+  const circuit = breaker.circuit(now)
+  const cooldown = ahead(state.cooldown?.until)
+  const open = circuit === 'open' ? breaker.openUntil : null
+  const quota = ahead(state.quotaUntil)
+  const byBreaker = open !== null && open > (cooldown ?? 0)
+  return {
+    status: statusOf(state.refused === connection, quota !== null, circuit !== 'closed', cooldown !== null),
+    cooldown_until: wall(byBreaker ? open : cooldown),
+    cooldown_source: byBreaker ? 'circuit_breaker' : cooldown === null ? null : 'retry_after',
+    consecutive_failures: breaker.failures,
+    breaker: circuit,
+    model_locks: [...state.locks]
+      .filter(([, { until }]) => now < until)
+      .map(([model, { until, reason }]) => ({ model, until: wall(until) as string, reason })),
+    quota_exhausted: quota !== null,
+    quota_resets_at: wall(quota),
+    inflight: state.inflight,
+    last_error: lastError === null ? null : { status: lastError.status, message: lastError.message, at: time(lastError.at) },
+    last_used_at: state.lastUsedAt === null ? null : time(state.lastUsedAt),
+  }
+}
+
+function statusOf(refused: boolean, quota: boolean, open: boolean, cooling: boolean): AccountStatus {
+  if (refused) return 'auth_failed'
+  if (quota) return 'quota_exhausted'
+  if (open) return 'circuit_open'
+  return cooling ? 'cooldown' : 'active'
+}

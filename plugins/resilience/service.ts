@@ -1,0 +1,46 @@
+// What others may know of, and do to, the state of accounts.
+import type { SkipReason } from '../../core/types/error.ts'
+import type { Connection } from '../../core/types/provider.ts'
+
+export type AccountStatus = 'active' | 'cooldown' | 'circuit_open' | 'quota_exhausted' | 'auth_failed'
+
+/** CONTRACTS 2.1 `state`; times in RFC 3339 UTC. */
+export interface AccountStateRecord {
+  readonly status: AccountStatus
+  readonly cooldown_until: string | null
+  readonly cooldown_source: 'retry_after' | 'circuit_breaker' | null
+  readonly consecutive_failures: number
+  readonly breaker: 'closed' | 'open' | 'half_open'
+  readonly model_locks: readonly { readonly model: string; readonly until: string; readonly reason: string }[]
+  readonly quota_exhausted: boolean
+  readonly quota_resets_at: string | null
+  readonly inflight: number
+  readonly last_error: { readonly status: number; readonly message: string; readonly at: string } | null
+  readonly last_used_at: string | null
+}
+
+export interface AccountStateService {
+  of(connection: Connection): AccountStateRecord
+  /** What keeps the account from being asked for this model now, as the router sees it; `until` in epoch ms. */
+  blocked(connection: Connection, model: string): { readonly reason: SkipReason; readonly until: number | null } | null
+  /** Forgets cooldown, locks, quota, circuit and a refused credential: for a connection that has got a new key. */
+  clear(connectionId: string): void
+  /** Ends the locks of one model (`*`: the lock of all models), or every lock. Returns how many. */
+  clearLocks(connectionId: string, model?: string): number
+}
+
+/** How the prober looks at a connection; provided by the plugin that knows how model lists are asked for. */
+export interface ModelListProbe {
+  /**
+   * GET of the provider's list of models over this connection: its key, address, headers and proxy. Nothing is booked.
+   * Resolves with the upstream's status; rejects with a GatewayError when there was none.
+   */
+  status(connection: Connection, signal: AbortSignal): Promise<number>
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    accountState: AccountStateService
+    modelListProbe: ModelListProbe
+  }
+}

@@ -1,0 +1,68 @@
+// Account states over several processes, through the shared store: what changes here is written there, and once a second a
+// process looks whether something changed elsewhere. Requests never wait for it; while the store is away each process knows
+// what it found out itself.
+import { randomId } from '../../core/lib/ids.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { AccountBook } from './account-book.ts'
+import type { AccountState } from './account-state.ts'
+import { join, snapshot, snapshotOf } from './snapshot.ts'
+
+const POLL_MS = 1000
+/** Longer than any state lasts. */
+const TTL_SECONDS = 32 * 86_400
+
+export interface Sharing {
+  publish(state: AccountState): void
+  /** Resolves when everything published so far is out. */
+  close(): Promise<void>
+}
+
+export function startSharing(gateway: PluginGateway, book: () => AccountBook): Sharing {
+  const { storage, clock, log } = gateway
+  const accounts = gateway.use('accounts')
+  const dirty = new Set<AccountState>()
+  let sending: Promise<void> | null = null
+  let mark: unknown = null
+
+  const send = async (): Promise<void> => {
+    while (dirty.size > 0) {
+      for (const state of dirty) {
+        dirty.delete(state)
+        const there = snapshot.safeParse(await storage.getItem(`state:${state.id}`))
+        if (there.success) join(state, there.data, clock)
+        await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
+      }
+      // Not `mark`: what others wrote in between is still to be read.
+      await storage.setItem('changed', randomId(''))
+    }
+  }
+
+  const publish = (state: AccountState): void => {
+    dirty.add(state)
+    sending ??= send()
+      .catch((error: unknown) => log.warn('resilience.unshared', { error: String(error) }))
+      .finally(() => {
+        sending = null
+      })
+  }
+
+  gateway.every('sharing', POLL_MS, async () => {
+    const seen = await storage.getItem('changed')
+    if (seen === mark) return
+    const lists = accounts.list().map(async ({ connection }) => {
+      const there = snapshot.safeParse(await storage.getItem(`state:${connection.id}`))
+      if (!there.success) return
+      const state = book().of(connection.id)
+      if (join(state, there.data, clock)) publish(state)
+    })
+    await Promise.all(lists)
+    mark = seen
+  })
+
+  return {
+    publish,
+    async close() {
+      await sending
+    },
+  }
+}

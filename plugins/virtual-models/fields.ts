@@ -1,0 +1,96 @@
+// What may be said about a virtual model (CONTRACTS 1.2), in the spelling of the file.
+import { z } from 'zod'
+import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
+
+const CONCRETE = /^[^/\s]+\/\S+$/
+const concrete = z.string().max(512).regex(CONCRETE, 'must be a concrete provider/model id')
+
+const targetObject = z.strictObject({
+  target: z.string().max(512).optional(),
+  provider: z.string().min(1).max(64).optional(),
+  /** A bare id beside `provider`, else `provider/model`. */
+  model: z.string().min(1).max(512).optional(),
+  weight: z.number('must be a number').min(0, 'must not be negative').max(1e9).default(1),
+  connectionId: z.int().min(1).nullable().default(null),
+  enabled: z.boolean().default(true),
+  instruction: z.string().max(20_000).nullable().default(null),
+  params: z.record(z.string(), z.unknown()).nullable().default(null),
+})
+
+/** A text, or an object that names its model in one of three ways; always the full form afterwards. */
+export const target = z
+  .union([z.string().transform((text) => ({ target: text })), z.looseObject({})])
+  .transform((given, context) => {
+    const parsed = targetObject.safeParse(given)
+    if (!parsed.success) {
+      for (const issue of parsed.error.issues) context.addIssue({ ...issue, code: 'custom' })
+      return z.NEVER
+    }
+    const { target, provider, model, ...rest } = parsed.data
+    const named = target ?? (provider === undefined ? model : `${provider}/${model ?? ''}`)
+    if (named === undefined || !CONCRETE.test(named)) {
+      context.addIssue({ code: 'custom', message: 'must be a concrete provider/model id' })
+      return z.NEVER
+    }
+    const slash = named.indexOf('/')
+    return { provider: named.slice(0, slash), model: named.slice(slash + 1), ...rest } satisfies VirtualTarget
+  })
+
+export const virtualModelConfig = z.strictObject({
+  sessionSticky: z.boolean().default(true),
+  stickyTtlSecs: z.int().min(1).max(86_400).default(900),
+  maxAttempts: z.int().min(0).max(64).default(0),
+  judge: concrete.nullable().default(null),
+  minPanel: z.int().min(1).max(64).default(2),
+  stragglerGraceMs: z.int().min(0).max(600_000).default(8000),
+  panelTimeoutMs: z.int().min(1).max(600_000).default(90_000),
+  latencyBuffer: z.number().min(0).max(1).default(0),
+}) satisfies z.ZodType<VirtualModelConfig>
+
+export const virtualModelName = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(128)
+  .regex(/^[A-Za-z0-9._:-](?:[A-Za-z0-9._:/-]*[A-Za-z0-9._:-])?$/, 'letters, digits and ._:/- without a slash at either end')
+
+const shape = {
+  strategy: z.enum(STRATEGIES),
+  targets: z.array(target).min(1, 'needs at least one target').max(64),
+  modality: z.enum(['text', 'image']).default('text'),
+  enabled: z.boolean().default(true),
+  position: z.int().min(0).max(1_000_000).default(0),
+  description: z.string().max(2000).default(''),
+  config: virtualModelConfig.prefault({}),
+}
+
+/** One entry of the file; its name is the key unless it says another. */
+export const declaredVirtualModel = z
+  .strictObject({ name: virtualModelName.optional(), ...shape })
+  .superRefine((given, context) => {
+    for (const [path, message] of complaints(given)) context.addIssue({ code: 'custom', path: [...path], message })
+  })
+export type DeclaredVirtualModel = z.output<typeof declaredVirtualModel>
+
+/** What no single field shows. */
+export function complaints({
+  strategy,
+  modality,
+  targets,
+  config,
+}: Pick<DeclaredVirtualModel, 'strategy' | 'modality' | 'targets' | 'config'>): [(string | number)[], string][] {
+  const found: [(string | number)[], string][] = []
+  const seen = new Set<string>()
+  for (const [index, { provider, model, connectionId }] of targets.entries()) {
+    const identity = `${provider}/${model} ${connectionId}`
+    if (seen.has(identity)) found.push([['targets', index], 'is there already'])
+    seen.add(identity)
+  }
+  if (modality === 'image' && (strategy === 'fusion' || strategy === 'pipeline'))
+    found.push([['strategy'], `\`${strategy}\` makes several calls and is for text only`])
+  if (strategy === 'fusion' && targets.length < 2 && config.judge === null)
+    found.push([['targets'], '`fusion` needs two targets, or a judge'])
+  if (strategy === 'pipeline' && targets.length < 2) found.push([['targets'], '`pipeline` needs two targets'])
+  return found
+}
+
+export const DEFAULT_CONFIG: VirtualModelConfig = virtualModelConfig.parse({})

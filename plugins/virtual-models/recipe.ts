@@ -1,0 +1,56 @@
+// What a virtual name stands for, made when rows change: rows, names of GATEWAY_ROUTES and `auto` alike.
+import type { Target } from '../../core/types/context.ts'
+import { DEFAULT_CONFIG } from './fields.ts'
+import type { Strategy, VirtualModel, VirtualModelConfig } from './service.ts'
+
+/** `listed_price`: of GATEWAY_ROUTES, by input and output price together. */
+export type Ordering = Strategy | 'listed_price'
+
+/** Provider ids, not aliases; candidates carry it through the pipeline. */
+export interface RecipeTarget extends Target {
+  readonly instruction: string | null
+  readonly params: VirtualModel['targets'][number]['params']
+}
+
+export interface Recipe {
+  readonly name: string
+  /** Whose rotation and sessions these are. */
+  readonly id: string
+  readonly orgId: number | null
+  readonly ordering: Ordering
+  readonly modality: 'text' | 'image'
+  readonly enabled: boolean
+  /** The enabled ones. */
+  readonly targets: readonly RecipeTarget[]
+  readonly config: VirtualModelConfig
+  /** Epoch ms. */
+  readonly createdAt: number
+}
+
+/** An id or alias of a provider to its id. */
+export type ProviderId = (provider: string) => string
+
+export function recipeOf(model: VirtualModel, providerId: ProviderId): Recipe {
+  const { name, id, orgId, strategy, modality, enabled, config, createdAt } = model
+  const targets = model.targets.filter((target) => target.enabled).map((target) => recipeTarget(target, providerId))
+  return { name, id: `row:${id}`, orgId, ordering: strategy, modality, enabled, targets, config, createdAt }
+}
+
+export function recipeTarget(target: VirtualModel['targets'][number], providerId: ProviderId): RecipeTarget {
+  const { provider, model, connectionId, weight, instruction, params } = target
+  return {
+    provider: providerId(provider),
+    model,
+    connectionId: connectionId === null ? null : String(connectionId),
+    weight,
+    instruction,
+    params,
+  }
+}
+
+export function plainTarget(provider: string, model: string): RecipeTarget {
+  return { provider, model, connectionId: null, weight: 1, instruction: null, params: null }
+}
+
+/** For recipes that are no rows. */
+export const PLAIN_CONFIG: VirtualModelConfig = DEFAULT_CONFIG

@@ -1,0 +1,73 @@
+// Virtual models as other plugins see them (CONTRACTS 1.2).
+
+export const STRATEGIES = [
+  'failover',
+  'load_balance',
+  'weighted',
+  'cost_optimized',
+  'latency_based',
+  'fusion',
+  'pipeline',
+] as const
+export type Strategy = (typeof STRATEGIES)[number]
+
+export interface VirtualTarget {
+  /** As the target names it: an id or an alias. */
+  readonly provider: string
+  readonly model: string
+  readonly weight: number
+  /** Null: any connection of the provider. */
+  readonly connectionId: number | null
+  readonly enabled: boolean
+  /** What a step of a pipeline is told; null = the default text. */
+  readonly instruction: string | null
+  /** Request members that this target gets over the caller's. */
+  readonly params: Readonly<Record<string, unknown>> | null
+}
+
+export interface VirtualModelConfig {
+  readonly sessionSticky: boolean
+  readonly stickyTtlSecs: number
+  /** 0 = as many as there are candidates. */
+  readonly maxAttempts: number
+  /** `provider/model`; null = the first target. */
+  readonly judge: string | null
+  readonly minPanel: number
+  readonly stragglerGraceMs: number
+  readonly panelTimeoutMs: number
+  /** Fraction, 0 to 1. */
+  readonly latencyBuffer: number
+}
+
+export interface VirtualModel {
+  readonly id: number
+  readonly orgId: number | null
+  readonly name: string
+  readonly strategy: Strategy
+  readonly modality: 'text' | 'image'
+  readonly enabled: boolean
+  readonly position: number
+  readonly targets: readonly VirtualTarget[]
+  readonly config: VirtualModelConfig
+  readonly description: string
+  readonly managedBy: 'config' | 'api'
+  readonly configKey: string | null
+  /** Epoch ms. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** Living ones, disabled ones too; read from memory. */
+export interface VirtualModelService {
+  /** By position. */
+  list(orgId: number | null): readonly VirtualModel[]
+  get(orgId: number | null, id: number): VirtualModel | null
+  /** Case-sensitive. */
+  named(orgId: number | null, name: string): VirtualModel | null
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    virtualModels: VirtualModelService
+  }
+}

@@ -1,0 +1,38 @@
+// What a call would cost, and orders by it (CONTRACTS 1.4.4, 1.9). A price that is not known never counts as zero.
+
+interface Prices {
+  readonly input?: number
+  readonly output?: number
+  readonly tiers?: readonly { readonly above: number; readonly input?: number; readonly output?: number }[]
+}
+
+export interface CostFacts {
+  readonly maxOutputTokens?: number
+  /** Nano-USD per 1M tokens. */
+  readonly price?: Prices
+}
+
+const OUTPUT_GUESS = 1024
+
+/** Nano-USD; discounts for cached prompts are left out. Null: not known. */
+export function estimatedCost(facts: CostFacts, inputTokens: number, maxTokens: number | null): number | null {
+  const { price, maxOutputTokens = OUTPUT_GUESS } = facts
+  if (price === undefined) return null
+  const tier = price.tiers?.findLast(({ above }) => inputTokens > above) ?? price
+  if (tier.input === undefined || tier.output === undefined) return null
+  const outputTokens = maxTokens ?? Math.min(OUTPUT_GUESS, maxOutputTokens)
+  return (inputTokens * tier.input + outputTokens * tier.output) / 1e6
+}
+
+/** Input and output together; null: not known. */
+export function listedPrice({ price }: CostFacts): number | null {
+  return price?.input === undefined || price.output === undefined ? null : price.input + price.output
+}
+
+/** Ascending, unknown ones last, ties as listed. */
+export function ascending<T>(list: readonly T[], valueOf: (one: T) => number | null): T[] {
+  return list
+    .map((one) => ({ one, value: valueOf(one) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => (a.value === b.value ? 0 : a.value - b.value))
+    .map(({ one }) => one)
+}

@@ -1,0 +1,49 @@
+// One order for a request, and the same for a preview: strategies are functions over who is left.
+import type { VirtualModelConfig } from '../service.ts'
+import type { Ordering, RecipeTarget } from '../recipe.ts'
+import { ascending } from './cost.ts'
+import { byLatency } from './latency.ts'
+import { rotated } from './rotation.ts'
+import { byWeight, drawn } from './weighted.ts'
+
+export interface Ranked {
+  readonly target: RecipeTarget
+}
+
+export interface Signals {
+  /** Whose turn it is; asked for at most once, by strategies that take turns. */
+  turn(): number
+  /** In [0, 1); null: nothing is drawn, the heaviest goes first. */
+  readonly random: (() => number) | null
+  /** Null: not known. */
+  cost(target: RecipeTarget): number | null
+  listedPrice(target: RecipeTarget): number | null
+  /** Ms; null: not measured. */
+  latency(target: RecipeTarget): number | null
+}
+
+/** `list` is in the order of the recipe; the result has everybody of it, who is tried first in front. */
+export function ordered<T extends Ranked>(
+  ordering: Ordering,
+  list: readonly T[],
+  { latencyBuffer }: VirtualModelConfig,
+  signals: Signals,
+): readonly T[] {
+  switch (ordering) {
+    case 'load_balance':
+      return rotated(list, signals.turn())
+    case 'weighted':
+      return signals.random === null ? byWeight(list) : drawn(list, signals.random)
+    case 'cost_optimized':
+      return ascending(list, ({ target }) => signals.cost(target))
+    case 'listed_price':
+      return ascending(list, ({ target }) => signals.listedPrice(target))
+    case 'latency_based':
+      return byLatency(list, ({ target }) => signals.latency(target), latencyBuffer, signals.turn)
+    // They ask several, or nobody comes before what is listed first.
+    case 'failover':
+    case 'fusion':
+    case 'pipeline':
+      return list
+  }
+}

@@ -1,0 +1,73 @@
+// `webhooks` of gateway.config.ts.
+import type { SecretRef } from '../../core/config/secret.ts'
+import type { Db, View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { ResourceKind } from '../../core/types/resource.ts'
+import { type DeclaredWebhook, declaredWebhook } from './fields.ts'
+import { isSecret, newSecret } from './secret.ts'
+import type { WebhookFormat } from './service.ts'
+import { archiveEndpoint, declaredEndpoints, insertEndpoint, storeSecret, updateEndpoint } from './store.ts'
+
+/** An endpoint in the file. */
+export interface WebhookConfig {
+  url: string
+  /** None = every event that is on by default. */
+  eventTypes?: string[]
+  format?: WebhookFormat
+  enabled?: boolean
+  /** `whsec_` and base64 of 24 to 64 bytes, by reference: `secret.env('OPS_WEBHOOK_SECRET')`. Without it one is made up. */
+  secret?: string | SecretRef
+  /** Takes over the endpoint of this URL that was made through the API. */
+  adopt?: boolean
+}
+
+declare module '../../core/config/define.ts' {
+  interface ConfigSections {
+    webhooks: Record<string, WebhookConfig>
+  }
+}
+
+export const secretPlace = (id: number, orgId: number | null) => ({ table: 'endpoints', id, column: 'secret', orgId })
+
+export function webhookResource(gateway: PluginGateway, view: View<unknown>): ResourceKind<DeclaredWebhook> {
+  const configuration = gateway.use('configuration')
+  const { vault } = gateway
+  const now = () => gateway.clock.now()
+  const given = (key: string, { secret }: DeclaredWebhook): string | null => {
+    if (secret === undefined) return null
+    const value = configuration.secret(secret, `webhooks.${key}.secret`)
+    if (!isSecret(value)) throw new Error(`webhooks.${key}.secret: must be \`whsec_\` and base64 of 24 to 64 bytes.`)
+    return value
+  }
+  const seal = async (db: Db, id: number, secret: string) => storeSecret(db, id, await vault.seal(secret, secretPlace(id, null)))
+  return {
+    section: 'webhooks',
+    schema: declaredWebhook({ profile: gateway.profile, outbound: gateway.use('outbound') }),
+    view,
+    nameOf: (_key, { url }) => url,
+    // What an URL carries as a key is not in the declaration's text either.
+    fingerprint: (key, entry) => vault.mac('declared', JSON.stringify([entry.url, given(key, entry)])),
+    rows: async (db) =>
+      (await declaredEndpoints(db)).map((row) => ({
+        id: row.id,
+        name: row.url,
+        managedBy: row.managed_by,
+        configKey: row.config_key,
+        declared: row.declared,
+        archived: row.archived_at !== null,
+      })),
+    insert: async (db, key, entry, declared) => {
+      const { id } = await insertEndpoint(db, null, entry, now(), { config_key: key, declared })
+      await seal(db, id, given(key, entry) ?? newSecret())
+    },
+    // A secret that the file does not give stays.
+    update: async (db, row, key, entry, declared) => {
+      await updateEndpoint(db, null, row.id, entry, now(), { config_key: key, declared })
+      const secret = given(key, entry)
+      if (secret !== null) await seal(db, row.id, secret)
+    },
+    archive: async (db, row) => {
+      await archiveEndpoint(db, null, row.id, now())
+    },
+  }
+}

@@ -1,0 +1,106 @@
+// Webhook endpoints as rows; secrets are sealed.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import { randomId } from '../../core/lib/ids.ts'
+import type { Db } from '../../core/types/db.ts'
+import { FORMATS, type WebhookEndpoint } from './service.ts'
+
+const int = z.number().int()
+const text = z.string().nullable()
+
+export const endpointRow = z.object({
+  id: int,
+  org_id: int,
+  public_id: z.string(),
+  url: z.string(),
+  event_types: z.string().transform((json) => z.array(z.string()).parse(JSON.parse(json))),
+  format: z.enum(FORMATS),
+  enabled: int.transform((value) => value !== 0),
+  secret: text,
+  previous_secret: text,
+  previous_secret_until: int.nullable(),
+  failing_since: int.nullable(),
+  auto_disabled_at: int.nullable(),
+  created_at: int,
+  updated_at: int,
+  managed_by: z.enum(['config', 'api']),
+  config_key: text,
+  declared: text,
+  archived_at: int.nullable(),
+})
+export type EndpointRow = z.output<typeof endpointRow>
+
+export type EndpointFields = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'format' | 'enabled'>
+
+export interface Declaration {
+  config_key: string
+  declared: string
+}
+
+/** Of every organization. */
+export function livingEndpoints(db: Db): Promise<EndpointRow[]> {
+  return db.all(sql`SELECT * FROM webhooks_endpoints WHERE archived_at IS NULL ORDER BY id`, endpointRow)
+}
+
+export function declaredEndpoints(db: Db): Promise<EndpointRow[]> {
+  return db.all(
+    sql`SELECT * FROM webhooks_endpoints WHERE org_id = 0 AND (managed_by = 'config' OR archived_at IS NULL) ORDER BY id`,
+    endpointRow,
+  )
+}
+
+/** Without a secret: that is sealed under the row's id. */
+export async function insertEndpoint(
+  db: Db,
+  orgId: number | null,
+  endpoint: EndpointFields,
+  now: number,
+  declaration?: Declaration,
+): Promise<EndpointRow> {
+  const row = await db.get(
+    sql`INSERT INTO webhooks_endpoints (org_id, public_id, url, event_types, format, enabled, created_at, updated_at,
+          managed_by, config_key, declared)
+        VALUES (${orgId ?? 0}, ${randomId('ep_')}, ${endpoint.url}, ${JSON.stringify(endpoint.eventTypes)}, ${endpoint.format},
+          ${endpoint.enabled}, ${now}, ${now},
+          ${declaration ? 'config' : 'api'}, ${declaration?.config_key ?? null}, ${declaration?.declared ?? null})
+        RETURNING *`,
+    endpointRow,
+  )
+  if (row === undefined) throw new Error('The new webhook endpoint was not stored.')
+  return row
+}
+
+/** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
+export function updateEndpoint(
+  db: Db,
+  orgId: number | null,
+  id: number,
+  endpoint: EndpointFields,
+  now: number,
+  declaration?: Declaration,
+): Promise<EndpointRow | undefined> {
+  const owner = declaration
+    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
+    : sql.empty
+  return db.get(
+    sql`UPDATE webhooks_endpoints SET ${owner} url = ${endpoint.url}, event_types = ${JSON.stringify(endpoint.eventTypes)},
+          format = ${endpoint.format}, enabled = ${endpoint.enabled}, updated_at = ${now}
+        WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
+    endpointRow,
+  )
+}
+
+/** The secret before it is forgotten at once. */
+export async function storeSecret(db: Db, id: number, sealed: string): Promise<void> {
+  await db.run(
+    sql`UPDATE webhooks_endpoints SET secret = ${sealed}, previous_secret = NULL, previous_secret_until = NULL WHERE id = ${id}`,
+  )
+}
+
+export async function archiveEndpoint(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
+  const { changes } = await db.run(
+    sql`UPDATE webhooks_endpoints SET archived_at = ${now}, updated_at = ${now}
+        WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
+  )
+  return changes === 1
+}

@@ -1,0 +1,275 @@
+// The document is held against the gateway: every route is called as it says, and answers as it says.
+import { Validator } from '@seriousme/openapi-schema-validator'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { definePlugin } from '../../../core/plugins/define.ts'
+import { bearer, makeKey } from '../../plugins/keys/support.ts'
+import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
+import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
+
+/** What a schema cannot know: the value that makes sense here. By operation, over what is generated. */
+const SENSIBLE: Readonly<Record<string, object>> = {
+  'POST /api/providers': { provider: 'echo' },
+  'PUT /api/settings': {},
+  'POST /api/audit/export/ack': { seq: 0 },
+}
+const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
+
+let t: TestGateway
+let reader: Reader
+let key: Record<string, string>
+beforeAll(async () => {
+  t = await createTestGateway()
+  await t.post('/api/providers', { provider: 'echo' })
+  key = bearer((await makeKey(t)).key)
+  reader = await readerOf(t)
+})
+afterAll(() => t.close())
+
+const isData = ({ path }: Operation) => path.startsWith('/v1/') || path.startsWith('/v1beta/')
+const control = () => reader.operations.filter((operation) => !isData(operation))
+const data = () => reader.operations.filter(isData)
+
+/** Objects only: a schema that says nothing allows anything. */
+function bodies({ body, name }: Operation, optional: boolean, model = MODELS[0]): fc.Arbitrary<object> {
+  return fitting(body as Schema, { ...reader.source, optional }).map((made) => ({
+    ...(typeof made === 'object' && made !== null && !Array.isArray(made) ? made : {}),
+    ...(model === undefined ? {} : (SENSIBLE[name] ?? {})),
+    ...(typeof made === 'object' && made !== null && 'model' in made && model !== undefined ? { model } : {}),
+  }))
+}
+
+function first(operation: Operation, model?: string): object | undefined {
+  return operation.body === null ? undefined : fc.sample(bodies(operation, false, model), { numRuns: 1, seed: 7 })[0]
+}
+
+/** An operation that cannot be made to succeed lacks a line in SENSIBLE. */
+function wrongWith(operation: Operation, answer: Answer): string[] {
+  const complaint = reader.complaint(operation, answer)
+  if (complaint !== null) return [`${operation.name}: ${complaint}`]
+  return answer.status === operation.success ? [] : [`${operation.name}: ${answer.status} ${answer.text.slice(0, 300)}`]
+}
+
+describe('the document', () => {
+  it('is OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(reader.document))
+    expect(errors).toBeUndefined()
+    expect(valid).toBe(true)
+    expect(reader.document.openapi).toBe('3.1.0')
+  })
+
+  it('has every route of both planes, each under an id of its own', () => {
+    const template = (path: string) => path.replace(/\*\*/g, '{path}').replace(/:(\w+)/g, '{$1}')
+    const names = reader.operations.map(({ name }) => name)
+    for (const { method, path } of t.gateway.api) expect(names).toContain(`${method} ${template(path)}`)
+    for (const { method, path } of t.gateway.routes.entries) {
+      const stem = path.endsWith('*') ? `${path.slice(0, -1)}{` : path
+      expect(
+        names.some((name) => name.startsWith(`${method} ${stem}`)),
+        path,
+      ).toBe(true)
+    }
+    const ids = JSON.stringify(reader.document).match(/"operationId":"[^"]+"/g) ?? []
+    expect(ids).toHaveLength(names.length)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('says who may call, and is not for strangers itself', async () => {
+    const stranger = { address: '203.0.113.5', local: false, secure: true }
+    expect((await t.gateway.fetch(new Request('http://gateway.test/api/openapi.json'), stranger)).status).toBe(401)
+    const securityOf = (name: string) => reader.operations.find((operation) => operation.name === name)?.security
+    expect(securityOf('GET /healthz')).toEqual([])
+    expect(securityOf('POST /api/keys')).toEqual([{ operator: [] }])
+    expect(securityOf('POST /v1/messages')).toContainEqual({})
+    expect(securityOf('POST /v1/messages')).toContainEqual({ clientKeyHeader: [] })
+  })
+
+  it('asks for a key everywhere once keys are required', async () => {
+    const strict = await createTestGateway({ env: { REQUIRE_API_KEY: 'true' } })
+    const own = await readerOf(strict)
+    for (const operation of own.operations.filter(isData)) expect(operation.security, operation.name).not.toContainEqual({})
+    await strict.close()
+  })
+
+  it('leaves out what this profile does not have, and names a schema that holds itself', async () => {
+    const { z } = await import('zod')
+    type Tree = { name: string; children: Tree[] }
+    const tree: import('zod').ZodType<Tree> = z.lazy(() => z.strictObject({ name: z.string(), children: z.array(tree) }))
+    const forest = definePlugin({
+      name: 'forest',
+      setup(gateway) {
+        const response = tree
+        const handler = (): Tree => ({ name: 'root', children: [{ name: 'leaf', children: [] }] })
+        gateway.api({ method: 'GET', path: '/api/forest', summary: 'A tree.', response, handler })
+        gateway.api({ method: 'GET', path: '/api/elsewhere', summary: 'Not here.', profile: 'cloud', response, handler })
+      },
+    })
+    const own = await createTestGateway({ plugins: [forest()] })
+    const read = await readerOf(own)
+    const operation = read.operations.find(({ path }) => path === '/api/forest') as Operation
+    expect(read.operations.map(({ path }) => path)).not.toContain('/api/elsewhere')
+    expect(read.complaint(operation, await asked(own, operation, '/api/forest'))).toBeNull()
+    expect(read.complaint(operation, { status: 200, type: 'application/json', text: '{"name":1}' })).toMatch(/children/)
+    expect((await new Validator().validate(read.document)).errors).toBeUndefined()
+    await own.close()
+  })
+})
+
+describe('the control plane', () => {
+  it('answers every route as documented: what is made, then shown, changed and taken away', async () => {
+    const rank = ({ method, path }: Operation): number =>
+      ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'].indexOf(method) + (method === 'POST' && path.includes('{') ? 2.5 : 0)
+    const made = new Map<string, string>()
+    const complaints: string[] = []
+    for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
+      const collection = operation.path.split('/{')[0] as string
+      const path = pathOf(operation, { id: made.get(collection) ?? '1' })
+      const answer = await asked(t, operation, path, first(operation))
+      complaints.push(...wrongWith(operation, answer))
+      if (operation.method === 'POST' && answer.status === 201)
+        made.set(operation.path, String((JSON.parse(answer.text) as { id: unknown }).id))
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('answers every body that the document allows as documented, and never with 500', async () => {
+    for (const operation of control().filter(({ body }) => body !== null)) {
+      await fc.assert(
+        fc.asyncProperty(bodies(operation, true), fc.constantFrom('1', '2', '3', '999'), async (body, id) => {
+          const answer = await asked(t, operation, pathOf(operation, { id }), body)
+          expect(reader.complaint(operation, answer), operation.name).toBeNull()
+          expect(answer.status, `${operation.name} ${JSON.stringify(body)}: ${answer.text}`).toBeLessThan(500)
+        }),
+        { numRuns: 25, seed: 11 },
+      )
+    }
+  })
+
+  it('refuses every wrong member with 400 and its name, whatever is wrong with it', async () => {
+    let refused = 0
+    for (const operation of control().filter(({ body }) => body !== null)) {
+      const valid = first(operation) as Record<string, unknown>
+      for (const { path, schema, set } of members(operation.body as Schema, valid)) {
+        const wrong = [...suspects(schema), ...fc.sample(fc.jsonValue(), { numRuns: 20, seed: refused })]
+        for (const value of wrong.filter((candidate) => !reader.accepts(schema, candidate))) {
+          const answer = await asked(t, operation, pathOf(operation, {}), set(value))
+          expect(answer.status, `${operation.name} ${path} = ${JSON.stringify(value)?.slice(0, 100)}: ${answer.text}`).toBe(400)
+          expect(paramOf(answer.text)?.split('.')[0], `${operation.name}: ${answer.text}`).toBe(path.split('.')[0])
+          refused++
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(300)
+  })
+
+  it('refuses a member nobody knows, and what is no object', async () => {
+    for (const operation of control().filter(({ body }) => body !== null)) {
+      const path = pathOf(operation, {})
+      const extra = await asked(t, operation, path, { ...first(operation), unheard_of: 1 })
+      expect([extra.status, paramOf(extra.text)], `${operation.name}: ${extra.text}`).toEqual([400, 'unheard_of'])
+      for (const body of [[], 'text', 1, null, [{}]]) {
+        const answer = await asked(t, operation, path, body)
+        expect(answer.status, `${operation.name} ${JSON.stringify(body)}: ${answer.text}`).toBe(400)
+      }
+    }
+  })
+
+  it('refuses a query member that does not fit, by name', async () => {
+    for (const operation of control()) {
+      for (const { name, schema } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
+        const wrong = ['', 'x', '-1', '1.5', '99999999999999999999', '\u0000'].filter((value) => !reader.accepts(schema, value))
+        for (const value of wrong) {
+          const answer = await asked(t, operation, pathOf(operation, { [name]: value }))
+          expect([answer.status, paramOf(answer.text)], `${operation.name}?${name}=${value}`).toEqual([400, name])
+        }
+      }
+    }
+  })
+})
+
+describe('the data plane', () => {
+  it('answers every route as documented, whoever is behind it', async () => {
+    const complaints: string[] = []
+    for (const operation of data()) {
+      for (const model of operation.body === null ? [MODELS[0]] : MODELS) {
+        const path = pathOf(operation, { model: model as string, id: model as string })
+        const answer = await asked(t, operation, path, sensibleCall(operation, model as string), key)
+        complaints.push(...wrongWith(operation, answer))
+      }
+    }
+    expect(complaints).toEqual([])
+  })
+
+  it('answers whatever the document allows as documented, streams and refusals too', async () => {
+    for (const operation of data().filter(({ body }) => body !== null)) {
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...MODELS), fc.gen(), async (model, pick) => {
+          const path = pathOf(operation, { model, ...(pick(fc.boolean) ? { alt: 'sse' } : {}) })
+          const answer = await asked(
+            t,
+            operation,
+            path,
+            pick(() => bodies(operation, true, model)),
+            key,
+          )
+          expect(reader.complaint(operation, answer), operation.name).toBeNull()
+          expect(answer.status, `${operation.name}: ${answer.text}`).not.toBe(500)
+        }),
+        { numRuns: 40, seed: 13 },
+      )
+    }
+  })
+})
+
+/** A conversation, which no schema of loose members makes by chance. */
+function sensibleCall(operation: Operation, model: string): object | undefined {
+  if (operation.body === null) return undefined
+  const user = { role: 'user', content: 'Hi' }
+  if (operation.path.startsWith('/v1beta')) return { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+  if (operation.path === '/v1/responses') return { model, input: 'Hi' }
+  if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
+  return first(operation, model)
+}
+
+interface Member {
+  path: string
+  schema: Schema
+  set(value: unknown): unknown
+}
+
+/** Every member that the document names, nested ones too, and the valid body with another value there. */
+function members(schema: Schema, valid: Record<string, unknown>, prefix = ''): Member[] {
+  const object = schema.$ref === undefined ? schema : reader.source.resolve(schema.$ref as string)
+  return Object.entries((object.properties ?? {}) as Record<string, Schema>).flatMap(([name, inner]) => {
+    const set = (value: unknown) => ({ ...valid, [name]: value })
+    const at = `${prefix}${name}`
+    const below = inner.type === 'object' ? members(inner, objectAt(valid[name]), `${at}.`) : elements(inner, valid[name], at)
+    return [
+      { path: at, schema: inner, set },
+      ...below.map((member) => ({ ...member, set: (value: unknown) => set(member.set(value)) })),
+    ]
+  })
+}
+
+/** The first element of an array, and what is in it. */
+function elements({ type, items }: Schema, valid: unknown, at: string): Member[] {
+  if (type !== 'array' || typeof items !== 'object' || items === null) return []
+  const [, ...others] = (valid ?? []) as unknown[]
+  const first =
+    (valid as unknown[] | undefined)?.[0] ?? fc.sample(fitting(items as Schema, reader.source), { numRuns: 1, seed: 3 })[0]
+  const set = (value: unknown) => [value, ...others]
+  const below = (items as Schema).type === 'object' ? members(items as Schema, objectAt(first), `${at}.0.`) : []
+  return [
+    { path: `${at}.0`, schema: items as Schema, set },
+    ...below.map((member) => ({ ...member, set: (value: unknown) => set(member.set(value)) })),
+  ]
+}
+
+function objectAt(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function paramOf(text: string): string | null {
+  return (JSON.parse(text) as { error: { param: string | null } }).error.param
+}
