@@ -156,10 +156,21 @@ function controlRoutes() {
   const rows = observed.routes.map(({ method, path, role, summary, plugin }) => [
     `\`${method} ${path}\``,
     plugin,
-    role ?? 'local clients',
+    openTo(method, role),
     summary,
   ])
+  const ofCore = gateway.api.filter(
+    (route) => !observed.routes.some((own) => own.method === route.method && own.path === route.path),
+  )
+  for (const { method, path, role, summary } of ofCore)
+    rows.push([`\`${method} ${path}\``, 'core', openTo(method, role), summary])
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
+}
+
+/** Roles default by method, as in core/http/api-routes.ts. */
+function openTo(method, role) {
+  const needed = role ?? (method === 'GET' ? 'member' : 'manage')
+  return needed === 'public' ? 'everybody' : needed
 }
 
 async function metricTable() {

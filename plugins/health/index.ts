@@ -59,6 +59,7 @@ export const health = definePlugin({
       summary: '503 while the gateway drains or the database is unreachable.',
       role: 'public',
       response: readiness,
+      responses: { 503: readiness },
       async handler() {
         const required = status.checks.filter(({ required }) => required)
         const reachable = (await Promise.all(required.map((check) => check.check()))).every(({ ok }) => ok)
