@@ -73,6 +73,7 @@ export class RequestState implements RequestContext {
   sessionId: string | null = null
   plan: Plan | null = null
   candidate: Candidate | null = null
+  upstreamHeaders: HeaderBag | null = null
   readonly attempts: Attempt[] = []
   readonly steps: Step[] = []
   readonly responseHeaders: HeaderBag = headerBag()
@@ -171,6 +172,12 @@ export class RequestState implements RequestContext {
   hold(lease: Lease): void {
     if (this.#settled) throw new Error('The request has been settled: nothing can be held for it any more.')
     this.#leases.push(lease)
+  }
+
+  /** For logs: what identifies the request, and nothing it leads to. */
+  toJSON(): object {
+    const { id, operation, dialect, source, stream, requestedModel, virtualModel, principal, costCenter } = this
+    return { id, operation, dialect, source, stream, requestedModel, virtualModel, keyId: principal.keyId, costCenter }
   }
 
   /** Settles every lease once, last first. */
