@@ -87,7 +87,7 @@ async function firstDay(place: Place): Promise<void> {
   await within(2000, async () => (await status(first.url, made.key)) === 200)
   expect(await heard(first.url, made.key, 'echo/echo-1')).toEqual(['hello', 'hello', 'hello', 'hello'])
   upstream.script(...Array.from({ length: 4 }, () => text('from the lab')))
-  await within(2000, async () => (await status(first.url, made.key)) === 200)
+  await within(2000, async () => (await (await fetch(`${first.url}/api/providers`)).text()).includes('"lab"'))
   expect(await heard(first.url, made.key, 'lab/m')).toEqual(Array.from({ length: 4 }, () => 'from the lab'))
   expect(upstream.requests.at(-1)?.headers.authorization).toBe(`Bearer ${SECRET}`)
   await stop(first)
