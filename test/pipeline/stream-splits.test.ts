@@ -66,7 +66,7 @@ function masked(text: string): string {
 describe.each(PAIRS)('%s ← %s (JSON array: %s)', (caller, upstream, array = false) => {
   const bytes = Buffer.from(RENDERERS[upstream].frames(REPLY).join(''))
 
-  it('is the same whatever the reads', async () => {
+  it('is the same whatever the reads', { timeout: 120_000 }, async () => {
     const whole = await answerTo(caller, upstream, array, [bytes])
     expect(whole).toContain('look')
     expect(whole).toContain('👍🏽')

@@ -126,7 +126,7 @@ describe('row 45: the gateway shuts down', () => {
     for (const caller of DIALECTS) {
       await count.run('45', caller, async () => {
         const at = await accounts()
-        const server = await serve(at.t.gateway, { host: '127.0.0.1', port: 0, drainMs: 150 })
+        const server = await serve(at.t.gateway, { host: '127.0.0.1', port: 0, drainMs: 1000 })
         const ask = clients(server.url)[caller]
         at.bad.script(
           text(FINE, { everyMs: 8 }),
