@@ -15,6 +15,7 @@ import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
 import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
 import { runExchange } from './pipeline/pipeline.ts'
+import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { providerTable } from './providers.ts'
@@ -128,6 +129,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['configuration', nextConfiguration],
           ['settings', shared.settings],
           ['outbound', ports.outbound ?? UNGUARDED],
+          ['sideCalls', sideCalls(kernel)],
         ]),
         db,
         guard: { clock, log, failed: (plugin, hook) => failures.inc({ plugin, hook }) },

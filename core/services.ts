@@ -4,7 +4,7 @@ import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Operator } from './types/operator.ts'
-import type { HealthCheck, OutboundGuard, Peer } from './types/ports.ts'
+import type { HeaderBag, HealthCheck, OutboundGuard, Peer } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
 /** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */
@@ -15,6 +15,33 @@ export interface ConnectionService {
   knows(provider: string): boolean
   /** The credential; only core's executor asks, to hand it to the provider's authorize(). */
   secretOf(connection: Connection): string | null
+}
+
+/** Which way calls go on a connection that names no proxy itself; provided by the plugin that keeps proxy pools. */
+export interface ProxyService {
+  /**
+   * Asked on every call, so it reads a table. null: straight; undefined: nothing is assigned, OUTBOUND_PROXY holds.
+   * `ctx` is null for calls beside the pipeline.
+   */
+  for(connection: Connection, url: string, ctx: RequestContext | null): string | null | undefined
+}
+
+export interface SideAnswer {
+  readonly status: number
+  readonly headers: HeaderBag
+  /** At most 1 MiB. */
+  readonly body: Uint8Array
+}
+
+/** GETs beside the pipeline: a vendor's lists and meters, and whether a proxy carries. Nothing is booked. */
+export interface SideCalls {
+  /**
+   * With the address, key, headers and proxy of a connection. `path` as `/key`; a status is an answer.
+   * @throws GatewayError when there was none within `timeoutMs`; free of secrets.
+   */
+  get(connection: Connection, path: string, timeoutMs: number): Promise<SideAnswer>
+  /** To any address, with no credential. */
+  through(proxyUrl: string | null, url: string, timeoutMs: number): Promise<SideAnswer>
 }
 
 /** The state of this process, for health routes. */
@@ -92,5 +119,7 @@ declare module './types/plugin.ts' {
     audit: AuditLog
     settings: SettingsService
     outbound: OutboundGuard
+    proxies: ProxyService
+    sideCalls: SideCalls
   }
 }

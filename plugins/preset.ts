@@ -9,8 +9,12 @@ import { health } from './health/index.ts'
 import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { metrics } from './metrics/index.ts'
+import { policy } from './policy/index.ts'
+import { proxyPools } from './proxy-pools/index.ts'
+import { quota } from './quota/index.ts'
 import { rateLimits } from './rate-limits/index.ts'
 import { registry } from './registry/index.ts'
+import { resilience } from './resilience/index.ts'
 import { settings } from './settings/index.ts'
 import { signIn } from './sign-in/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
@@ -25,9 +29,13 @@ export interface PresetOptions {
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   registry?: false
   catalog?: false
-  virtualModels?: false
+  policy?: false
+  proxyPools?: Parameters<typeof proxyPools>[0] | false
+  virtualModels?: Parameters<typeof virtualModels>[0] | false
   budgets?: false
   webhooks?: false
+  resilience?: Parameters<typeof resilience>[0] | false
+  quota?: false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
   itemIds?: false
   thinkTags?: false
@@ -47,9 +55,13 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     connections(),
     options.registry !== false && registry(),
     options.catalog !== false && catalog(),
-    options.virtualModels !== false && virtualModels(),
+    options.policy !== false && policy(),
+    options.proxyPools !== false && proxyPools(options.proxyPools),
+    options.virtualModels !== false && virtualModels(options.virtualModels),
     options.budgets !== false && budgets(),
     options.webhooks !== false && webhooks(),
+    options.resilience !== false && resilience(options.resilience),
+    options.quota !== false && quota(),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
     options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),

@@ -1,5 +1,6 @@
 // What a slug of x-gateway-warnings means, for docs/dialects.md: by its form, or said here.
 const SAID = {
+  credential_policy: 'The account that answered is one that people sign in with; its vendor may not want that.',
   estimated_tokens: 'The target cannot count tokens; the count is a local estimate.',
   image_output: 'Images of the answer are in `message.images`, a convention beyond the chat dialect.',
   json_object_as_instruction: 'The wish for a JSON object became an instruction to the model.',

@@ -23,6 +23,9 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
   if (GatewayError.is(thrown)) return thrown
   const error = innermost(thrown as WireError)
   const code = error.code ?? ''
+  // Through a proxy only the proxy is looked up and dialled here.
+  if (state.proxied && (DNS.has(code) || code === 'UND_ERR_CONNECT_TIMEOUT'))
+    return GatewayError.network('proxy', 'The outbound proxy could not be reached.', { cause: thrown })
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return GatewayError.timeout('The upstream could not be connected to in time.')
   if (DNS.has(code)) return GatewayError.network('dns', 'The upstream host name could not be resolved.', { cause: thrown })

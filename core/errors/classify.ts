@@ -23,7 +23,7 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
 }
 
 const QUOTA =
-  /insufficient_quota|credit_balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage limit reached/i
+  /insufficient_quota|credit[_ ]balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage limit reached/i
 
 /** 429 or 400 that means money, not rate. */
 export function isQuota(error: GatewayErrorShape): boolean {
@@ -35,15 +35,20 @@ export function isQuota(error: GatewayErrorShape): boolean {
 
 /**
  * The caller's error after the whole walk has failed. `failures` in order, at least one.
+ * `passedOver`: in how many ms accounts that were not asked may be asked again.
  * Our own status, type and code; an upstream's 401 never looks like the caller's key is wrong.
  */
-export function finalError(failures: readonly GatewayErrorShape[], caller: Dialect): GatewayErrorShape {
+export function finalError(
+  failures: readonly GatewayErrorShape[],
+  caller: Dialect,
+  passedOver: readonly number[] = [],
+): GatewayErrorShape {
   const last = failures[failures.length - 1] as GatewayErrorShape
   const limited = failures.filter(
     (error) => error.upstream?.status === 429 || error.skip === 'at_capacity' || error.skip === 'cooldown',
   )
   if (limited.length === failures.length) {
-    const waits = limited.map((error) => error.retryAfterMs).filter((ms) => ms !== null)
+    const waits = [...passedOver, ...limited.map((error) => error.retryAfterMs).filter((ms) => ms !== null)]
     return GatewayError.rateLimited(
       `Every upstream account for this model is rate limited or at capacity. ${last.message}`,
       waits.length > 0 ? Math.min(...waits) : null,

@@ -13,6 +13,7 @@ import type { Result } from '../types/result.ts'
 import { CallState, makeHop } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
+import { proxyFor } from './proxy-route.ts'
 import { replaySource } from './replay-source.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
@@ -45,13 +46,14 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     if (editing) await editing
   }
   const secret = connectionService(ctx).secretOf(connection)
+  // '' in a registry row: the dialect lives at the provider's own address.
+  const url = joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path)
   const wire: WireRequest = {
     method: 'POST',
-    // '' in a registry row: the dialect lives at the provider's own address.
-    url: joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path),
+    url,
     headers: wireHeaders(call, connection.headers, ctx.stream),
     body: call.body.toBytes(),
-    proxyUrl: connection.proxyUrl === 'direct' ? null : (connection.proxyUrl ?? kernel.options.outboundProxy),
+    proxyUrl: proxyFor(kernel, ctx.generation, connection, url, ctx),
     connectTimeoutMs: kernel.options.connectTimeoutMs,
     stream: ctx.stream,
   }

@@ -45,7 +45,7 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
   if (skipped.length === 0) {
     return GatewayError.modelNotFound(ctx.requestedModel, 'No connection for its provider is configured and enabled for it.')
   }
-  const waits = skipped.flatMap(({ until }) => (until === undefined ? [] : [Math.max(0, until - ctx.startedAt)]))
+  const waits = waitsOf(ctx)
   const retryAfterMs = waits.length > 0 ? Math.min(...waits) : null
   const circuits = skipped.every(({ reason }) => reason === 'circuit_open')
   const busy = skipped.some(
@@ -58,6 +58,11 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
     `No account can take this request now (${reasons}).`,
     retryAfterMs === null ? {} : { retryAfterMs },
   )
+}
+
+/** Of accounts that were passed over until a known time, ms. */
+function waitsOf(ctx: RequestState): number[] {
+  return ctx.attempts.flatMap(({ skipped }) => (skipped?.until === undefined ? [] : [Math.max(0, skipped.until - ctx.startedAt)]))
 }
 
 async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
@@ -93,5 +98,5 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
       break
     }
   }
-  throw finalError(failures, ctx.dialect)
+  throw finalError(failures, ctx.dialect, waitsOf(ctx))
 }

@@ -33,6 +33,7 @@ export class Tries {
     this.#candidate = candidate
     this.#walk = walk
     ctx.candidate = candidate
+    ctx.upstreamHeaders = null
     this.attempt = this.#open()
   }
 

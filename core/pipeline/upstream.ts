@@ -69,6 +69,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   send(wire: WireRequest): void {
     const { kernel, ctx } = this.#call
     ctx.lastReadAt = kernel.clock.monotonic()
+    ctx.upstreamHeaders = null
     this.#startedAt = ctx.lastReadAt
     const sent = kernel.transport.send(wire, this)
     this.#abort = (reason) => sent.abort(reason)
@@ -88,7 +89,9 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   head(status: number, headers: HeaderBag): void {
-    this.#call.ctx.lastReadAt = this.#call.kernel.clock.monotonic()
+    const { ctx, kernel } = this.#call
+    ctx.lastReadAt = kernel.clock.monotonic()
+    ctx.upstreamHeaders = headers
     this.#status = status
     this.#headers = headers
     if (status < 200 || status > 299) this.#mode = 'error'

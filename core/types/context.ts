@@ -146,6 +146,8 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly edited: boolean
   plan: Plan | null
   readonly candidate: Candidate | null
+  /** What the upstream sent with its answer to the last call, refusals too; null until there is a head. Not a copy: read only. */
+  readonly upstreamHeaders: HeaderBag | null
   readonly attempts: readonly Attempt[]
   skip(candidate: Candidate, reason: SkipReason, until?: number): void
   readonly responseHeaders: HeaderBag

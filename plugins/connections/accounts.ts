@@ -34,5 +34,5 @@ export function accountsOf(view: View<readonly OpenConnection[]>): Accounts {
 }
 
 function accountOf({ connection, row, enabled }: OpenConnection): Account {
-  return { connection, orgId: row.org_id === 0 ? null : row.org_id, enabled, createdAt: row.created_at }
+  return { connection, orgId: row.org_id === 0 ? null : row.org_id, enabled, authType: row.auth_type, createdAt: row.created_at }
 }

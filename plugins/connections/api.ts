@@ -24,6 +24,7 @@ export interface ConnectionRoutes {
 export function connectionRoutes({ gateway, view, sealer, accounts }: ConnectionRoutes): void {
   const configuration = gateway.use('configuration')
   const rules: CheckRules = { configuration, profile: gateway.profile, outbound: gateway.use('outbound') }
+  const accountState = gateway.optional('accountState')
   const now = () => gateway.clock.now()
   const all = (orgId: number | null) => view.current.filter(({ row }) => row.org_id === (orgId ?? 0))
   const find = (orgId: number | null, id: number): OpenConnection => {
@@ -84,6 +85,8 @@ export function connectionRoutes({ gateway, view, sealer, accounts }: Connection
       const change = changeOf(before.connection.provider, body, before, rules)
       await sealer.prepare(orgId)
       await view.write((db) => storeChange(db, orgId, params.id, change, sealer, now()))
+      // CONTRACTS 2.1: a new key starts with a clean record.
+      if (body.api_key !== undefined) accountState()?.clear(String(params.id))
       return shown(orgId, params.id)
     },
   })

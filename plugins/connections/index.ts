@@ -5,6 +5,7 @@ import { accountsOf } from './accounts.ts'
 import { connectionRoutes } from './api.ts'
 import { directoryOf } from './directory.ts'
 import { migrations } from './migrations.ts'
+import { provideModelList } from './model-list.ts'
 import { type OpenConnection, openRow, unreadableRow } from './opened.ts'
 import { connectionResource } from './resource.ts'
 import { sealerOf } from './sealer.ts'
@@ -64,6 +65,7 @@ export const connections = definePlugin({
       { order: 'post' },
     )
 
+    provideModelList(gateway as never)
     connectionRoutes({ gateway: gateway as never, view, sealer, accounts })
     gateway.resource(connectionResource(gateway as never, view))
   },

@@ -6,6 +6,8 @@ export interface Account {
   readonly orgId: number | null
   /** False: configured, and not used. */
   readonly enabled: boolean
+  /** `api_key`, `oauth`. */
+  readonly authType: string
   /** Epoch ms. */
   readonly createdAt: number
 }

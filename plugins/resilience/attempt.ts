@@ -63,7 +63,13 @@ async function admitted(
   if (breaker.closed || test) return { probe: false, release }
   const now = gateway.clock.monotonic()
   const name = `probe:${connection.id}:${breaker.reopenings}:${breaker.probes}:${Math.round(state.circuitAt)}`
-  if (breaker.beginProbe(now) && (!shared || (await gateway.counters.once(name, PROBE_LEASE_MS)))) return { probe: true, release }
+  try {
+    if (breaker.beginProbe(now) && (!shared || (await gateway.counters.once(name, PROBE_LEASE_MS))))
+      return { probe: true, release }
+  } catch (error) {
+    release()
+    throw error
+  }
   release()
   throw skipping({ reason: 'circuit_open', until: breaker.admitsAt(now), lock: null }, now)
 }

@@ -1,66 +1,118 @@
-// Virtual models: named routing recipes as rows, from gateway.config.ts (SPEC "Virtual model").
+// Virtual models: named routing recipes (SPEC "Virtual model", CONTRACTS 1). Rows from gateway.config.ts and the API, names of
+// GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
+import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import { virtualModelRoutes } from './api.ts'
+import { autoModel } from './auto.ts'
+import { directoryOf, virtualModel } from './directory.ts'
+import { knowledgeOf } from './knowledge.ts'
+import { listEntries } from './listing.ts'
 import { migrations } from './migrations.ts'
+import { fusion } from './multi-call/fusion.ts'
+import { pipeline } from './multi-call/pipeline.ts'
+import { namedRoutes } from './named-routes.ts'
+import { type Find, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
+import { paramsOf, setParams } from './params.ts'
+import { planner, type Route } from './planner.ts'
+import { previewRoute } from './preview.ts'
+import { systemRandom } from './random.ts'
+import { AUTO } from './recipe.ts'
 import { virtualModelResource } from './resource.ts'
-import type { VirtualModel } from './service.ts'
-import { livingVirtualModels, type VirtualModelRow } from './store.ts'
+import { livingVirtualModels } from './store.ts'
 
-/** Provides the service `virtualModels`. */
+/** Provides the service `virtualModels`, resolves virtual names and bare model ids, orders candidates. */
 export const virtualModels = definePlugin({
   name: 'virtual-models',
   requires: ['connections'],
+  config: z.strictObject({
+    /** Strict mode: concrete models are refused, and lists do not show them. */
+    only: z.boolean().default(false).meta({ env: 'VIRTUAL_MODELS_ONLY' }),
+    /** Named candidate lists, as in GATEWAY_ROUTES. */
+    routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
+    /** In [0, 1), for `weighted`. */
+    random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
+  }),
   migrations,
-  async setup(gateway) {
-    const view = await gateway.view('living', async (db) => directoryOf((await livingVirtualModels(db)).map(virtualModel)))
-    gateway.provide('virtualModels', {
-      list: (orgId) => view.current.lists.get(orgId) ?? [],
-      get: (orgId, id) => {
-        const found = view.current.byId.get(id)
-        return found?.orgId === orgId ? found : null
+  async setup(gateway, { only, routes: givenRoutes, random }) {
+    const { providerId } = gateway.use('configuration')
+    const { clock } = gateway
+    const monotonic = () => clock.monotonic()
+    const knowledge = knowledgeOf(gateway as never)
+    const view = await gateway.view('living', async (db) => (await livingVirtualModels(db)).map(virtualModel))
+    let directory = directoryOf(view.current, providerId)
+    view.watch((models) => {
+      directory = directoryOf(models, providerId)
+    })
+    const models = {
+      list: (orgId: number | null) => directory.list(orgId),
+      get: (orgId: number | null, id: number) => directory.get(orgId, id),
+      named: (orgId: number | null, name: string) => directory.named(orgId, name),
+    }
+    gateway.provide('virtualModels', models)
+
+    const routes = namedRoutes(givenRoutes, { providerId, log: gateway.log, now: clock.now() })
+    const plans = planner({ knowledge, random, monotonic })
+    const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
+    const find: Find = (orgId, name) =>
+      directory.recipe(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.recipe(orgId) : null)
+    const slot = gateway.slot<Route>()
+
+    // DECISIONS 24: after the allow-list, before the rates.
+    if (only) gateway.hook('access', (ctx) => refuseConcrete(ctx, find), { after: 'keys' })
+    gateway.hook('resolve', (ctx) => {
+      const found = find(ctx.principal.orgId, ctx.requestedModel)
+      if (found === null) return undefined
+      refuseMisplaced(ctx, found)
+      const route = plans.route(ctx, found)
+      if (found.id === AUTO) route.recipe = auto.narrowed(found, route.needs)
+      const plan = planOf(route.recipe)
+      slot.set(ctx, route)
+      return plan
+    })
+    gateway.hook(
+      'resolve',
+      ({ requestedModel, principal }) => {
+        if (requestedModel.includes('/')) return undefined
+        return planOfBareId(requestedModel, knowledge.offered(principal.orgId).providersOf(requestedModel))
       },
-      named: (orgId, name) => view.current.byName.get(nameKey(orgId, name)) ?? null,
+      { order: 'post', after: 'connections' },
+    )
+    // Internal calls may name a virtual model, too.
+    const when = (ctx: RequestContext): boolean => slot.get(ctx) !== undefined
+    gateway.hook('candidates', (ctx, candidates) => plans.plan(ctx, slot.get(ctx) as Route, candidates), { order: 'post', when })
+    gateway.hook(
+      'call',
+      (ctx, next) => {
+        const route = slot.get(ctx) as Route
+        if (ctx.operation !== 'chat') return next()
+        if (route.recipe.ordering === 'fusion') return fusion(gateway, providerId, ctx, route, next)
+        return route.recipe.ordering === 'pipeline' ? pipeline(gateway, ctx, route.recipe) : next()
+      },
+      { when },
+    )
+    gateway.hook('encoded', (_ctx, call) => setParams(call), { when: ({ candidate }) => paramsOf(candidate) !== null })
+    gateway.hook('settled', (ctx, outcome) => plans.learn(ctx, slot.get(ctx) ?? null, outcome.status))
+
+    virtualModelRoutes({ gateway: gateway as never, view, models, knowledge })
+    previewRoute({
+      gateway: gateway as never,
+      models,
+      recipe: (orgId, name) => directory.recipe(orgId, name),
+      knowledge,
+      planner: plans,
+      providerId,
     })
     gateway.resource(virtualModelResource(gateway as never, view))
+
+    const catalogue = gateway.optional('modelCatalogue')
+    let unlist = (): void => {}
+    gateway.hook('ready', () => {
+      const list = (orgId: number | null) => listEntries([...directory.recipes(orgId), ...routes.values(), auto.shown(orgId)])
+      unlist = catalogue()?.virtual({ list, only }) ?? unlist
+    })
+    return () => unlist()
   },
 })
-
-interface Directory {
-  readonly lists: ReadonlyMap<number | null, readonly VirtualModel[]>
-  readonly byId: ReadonlyMap<number, VirtualModel>
-  readonly byName: ReadonlyMap<string, VirtualModel>
-}
-
-const nameKey = (orgId: number | null, name: string): string => `${orgId} ${name}`
-
-/** Made when rows change, so that a request pays one look-up. */
-function directoryOf(models: readonly VirtualModel[]): Directory {
-  return {
-    lists: new Map(
-      [...new Set(models.map(({ orgId }) => orgId))].map((orgId) => [orgId, models.filter((model) => model.orgId === orgId)]),
-    ),
-    byId: new Map(models.map((model) => [model.id, model])),
-    byName: new Map(models.map((model) => [nameKey(model.orgId, model.name), model])),
-  }
-}
-
-function virtualModel(row: VirtualModelRow): VirtualModel {
-  const { id, name, strategy, modality, enabled, position, targets, config, description } = row
-  return {
-    id,
-    orgId: row.org_id === 0 ? null : row.org_id,
-    name,
-    strategy,
-    modality,
-    enabled,
-    position,
-    targets,
-    config,
-    description,
-    managedBy: row.managed_by,
-    configKey: row.config_key,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
-}
 
 export default virtualModels

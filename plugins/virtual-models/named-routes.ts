@@ -37,7 +37,11 @@ export function namedRoutes(given: unknown, { providerId, log, now }: RouteSourc
   for (const [index, one] of given.entries()) {
     const { data, error } = entry.safeParse(one)
     const issue = error?.issues[0]
-    const wrong = issue ? `${issue.path.join('.')}: ${issue.message}` : routes.has(data?.name ?? '') ? 'name: is there already' : null
+    const wrong = issue
+      ? `${issue.path.join('.')}: ${issue.message}`
+      : routes.has(data?.name ?? '')
+        ? 'name: is there already'
+        : null
     if (wrong !== null || data === undefined) {
       log.error('routes.invalid_entry', { variable: 'GATEWAY_ROUTES', index, error: wrong })
       continue
@@ -49,6 +53,7 @@ export function namedRoutes(given: unknown, { providerId, log, now }: RouteSourc
       ordering: data.keep_order ? 'failover' : 'listed_price',
       modality: data.modality,
       enabled: true,
+      version: '',
       targets: data.targets.filter(({ enabled }) => enabled).map((target) => recipeTarget(target, providerId)),
       config: PLAIN_CONFIG,
       createdAt: now,

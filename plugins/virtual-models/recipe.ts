@@ -8,6 +8,8 @@ export type Ordering = Strategy | 'listed_price'
 
 /** Provider ids, not aliases; candidates carry it through the pipeline. */
 export interface RecipeTarget extends Target {
+  /** `provider/model`, made once: what is known of it is looked up by that. */
+  readonly id: string
   readonly instruction: string | null
   readonly params: VirtualModel['targets'][number]['params']
 }
@@ -20,6 +22,8 @@ export interface Recipe {
   readonly ordering: Ordering
   readonly modality: 'text' | 'image'
   readonly enabled: boolean
+  /** Of the targets: its rotation starts again when it changes. */
+  readonly version: string
   /** The enabled ones. */
   readonly targets: readonly RecipeTarget[]
   readonly config: VirtualModelConfig
@@ -33,13 +37,16 @@ export type ProviderId = (provider: string) => string
 export function recipeOf(model: VirtualModel, providerId: ProviderId): Recipe {
   const { name, id, orgId, strategy, modality, enabled, config, createdAt } = model
   const targets = model.targets.filter((target) => target.enabled).map((target) => recipeTarget(target, providerId))
-  return { name, id: `row:${id}`, orgId, ordering: strategy, modality, enabled, targets, config, createdAt }
+  const version = JSON.stringify(targets)
+  return { name, id: `row:${id}`, orgId, ordering: strategy, modality, enabled, version, targets, config, createdAt }
 }
 
 export function recipeTarget(target: VirtualModel['targets'][number], providerId: ProviderId): RecipeTarget {
   const { provider, model, connectionId, weight, instruction, params } = target
+  const own = providerId(provider)
   return {
-    provider: providerId(provider),
+    id: `${own}/${model}`,
+    provider: own,
     model,
     connectionId: connectionId === null ? null : String(connectionId),
     weight,
@@ -49,8 +56,11 @@ export function recipeTarget(target: VirtualModel['targets'][number], providerId
 }
 
 export function plainTarget(provider: string, model: string): RecipeTarget {
-  return { provider, model, connectionId: null, weight: 1, instruction: null, params: null }
+  return { id: `${provider}/${model}`, provider, model, connectionId: null, weight: 1, instruction: null, params: null }
 }
+
+/** The built-in one that picks its targets itself. */
+export const AUTO = 'auto'
 
 /** For recipes that are no rows. */
 export const PLAIN_CONFIG: VirtualModelConfig = DEFAULT_CONFIG

@@ -42,6 +42,13 @@ export function livingVirtualModels(db: Db): Promise<VirtualModelRow[]> {
   return db.all(sql`SELECT * FROM virtual_models WHERE archived_at IS NULL ORDER BY position, id`, virtualModelRow)
 }
 
+export function livingVirtualModel(db: Db, orgId: number | null, id: number): Promise<VirtualModelRow | undefined> {
+  return db.get(
+    sql`SELECT * FROM virtual_models WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
+    virtualModelRow,
+  )
+}
+
 export function declaredVirtualModels(db: Db): Promise<VirtualModelRow[]> {
   return db.all(
     sql`SELECT * FROM virtual_models WHERE org_id = 0 AND (managed_by = 'config' OR archived_at IS NULL) ORDER BY id`,
@@ -96,4 +103,18 @@ export async function archiveVirtualModel(db: Db, orgId: number | null, id: numb
         WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
   )
   return changes === 1
+}
+
+export async function placeVirtualModel(db: Db, orgId: number | null, id: number, position: number, now: number): Promise<void> {
+  await db.run(
+    sql`UPDATE virtual_models SET position = ${position}, updated_at = ${now} WHERE id = ${id} AND org_id = ${orgId ?? 0}`,
+  )
+}
+
+export function toggleVirtualModel(db: Db, orgId: number | null, id: number, now: number): Promise<VirtualModelRow | undefined> {
+  return db.get(
+    sql`UPDATE virtual_models SET enabled = 1 - enabled, updated_at = ${now}
+        WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL RETURNING *`,
+    virtualModelRow,
+  )
 }

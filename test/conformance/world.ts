@@ -4,6 +4,7 @@ import type { RecordedRequest, ScriptedUpstream } from '../../adapters/testing/s
 import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
+import { freshAccounts } from '../support/fresh-accounts.ts'
 import type { Caller } from './callers/caller.ts'
 import { chatCaller } from './callers/chat.ts'
 import { generateContentCaller } from './callers/generate-content.ts'
@@ -53,6 +54,7 @@ export async function startWorld(): Promise<World> {
         google: { provider: 'google', ...at('generate_content') },
       },
     },
+    plugins: [freshAccounts()],
     ports: { fetchMedia: async () => ({ mime: FETCHED.mime, data: FETCHED.data }) },
   })
   const { url } = await gateway.listen()

@@ -14,6 +14,7 @@ import {
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
+import { freshAccounts } from '../support/fresh-accounts.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { cells } from './support/cells.ts'
 import { ENDPOINTS, type Endpoint } from './support/endpoints.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
   upstream = await scriptedUpstream()
   const at = (wireFormat: Dialect) => ({ provider: 'custom', baseUrl: upstream.baseUrl(wireFormat), wireFormat, apiKey: 'sk-1' })
   const connections = { ...Object.fromEntries(DIALECTS.map((dialect) => [dialect, at(dialect)])), echo: { provider: 'echo' } }
-  t = await createTestGateway({ plugins: [recorder.plugin], config: { connections } })
+  t = await createTestGateway({ plugins: [recorder.plugin, freshAccounts()], config: { connections } })
 })
 afterAll(async () => {
   await t.close()

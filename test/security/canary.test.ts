@@ -18,6 +18,7 @@ const secrets: Record<string, string> = {
   'provider key (API)': canary('api-key'),
   'connection header': canary('header'),
   'proxy password': canary('proxy'),
+  'pool password': canary('pool'),
   'master key, base64': masterKey.toString('base64'),
   'master key, hex': masterKey.toString('hex'),
   prompt: canary('prompt'),
@@ -79,6 +80,9 @@ it('after all of it has been used, no secret is found where it does not belong',
     api_key: secrets['provider key (API)'],
     proxy_url: `http://user:${secrets['proxy password']}@127.0.0.1:1`,
   })
+  const poolUrl = `http://user:${secrets['pool password']}@127.0.0.1:1`
+  const pool = await api('POST', '/api/proxy-pools', { name: 'dead', proxy_url: poolUrl })
+  const assign = (id: unknown) => api('POST', '/api/proxy-pools/assign', { proxy_id: id, connection_id: created.id })
   const made = await makeKey(t, { label: 'watched' })
   const rotated = (await api('POST', `/api/keys/${made.id}/rotate`)) as { key: string }
   answers.pop()
@@ -104,6 +108,14 @@ it('after all of it has been used, no secret is found where it does not belong',
     refusals.push(await (await talk(bearer(rotated.key), 'acme/m')).text())
   }
   refusals.push(await (await talk(bearer(rotated.key), 'acme-proxied/m')).text())
+  await assign(pool.id)
+  for (const strict of [true, false]) {
+    await api('PUT', `/api/proxy-pools/${pool.id}`, { strict, proxy_url: poolUrl })
+    refusals.push(await (await talk(bearer(rotated.key), 'acme/m')).text())
+  }
+  await api('POST', `/api/proxy-pools/${pool.id}/test`)
+  await api('POST', '/api/proxy-pools', { name: 'bad', proxy_url: poolUrl.replace('http', 'gopher') })
+  await assign(null)
   refusals.push(await (await talk(bearer(made.key), 'acme/m')).text())
   refusals.push(await (await talk({ 'x-api-key': secrets['dummy client key'] as string }, 'nobody/m')).text())
   refusals.push(await (await t.post(`/v1/nowhere?key=${rotated.key}`, {})).text())
@@ -115,6 +127,8 @@ it('after all of it has been used, no secret is found where it does not belong',
   await api('PUT', `/api/providers/${created.id}`, { base_url: 'http://127.0.0.1:9/v1' })
   await api('PUT', `/api/providers/${proxied.id}`, { proxy_url: `ftp://user:${secrets['proxy password']}@x` })
   await api('POST', '/api/providers', { provider: 'openai', api_key: `${secrets['provider key (API)']}\n` })
+  await api('GET', '/api/proxy-pools')
+  await api('GET', '/api/quota')
   await api('GET', '/api/settings')
   await api('GET', '/api/openapi.json')
   await api('GET', '/healthz')

@@ -10,13 +10,20 @@ export interface Source {
   optional?: boolean
 }
 
-export function fitting(schema: Schema, source: Source): Arbitrary<unknown> {
-  if (typeof schema.$ref === 'string') return fitting(source.resolve(schema.$ref), source)
+/** A schema that holds itself ends after so many rounds, where it can. */
+const MAX_DEPTH = 3
+
+export function fitting(schema: Schema, source: Source, depth = 0): Arbitrary<unknown> {
+  const within = (inner: Schema) => fitting(inner, source, depth)
+  if (typeof schema.$ref === 'string') return fitting(source.resolve(schema.$ref), source, depth + 1)
   if ('const' in schema) return fc.constant(schema.const)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
   const choices = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined
-  if (choices !== undefined) return fc.oneof(...choices.map((choice) => fitting(choice, source)))
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => fitting({ ...schema, type }, source)))
+  if (choices !== undefined) {
+    const ending = choices.filter((choice) => !JSON.stringify(choice).includes('"$ref"'))
+    return fc.oneof(...(depth >= MAX_DEPTH && ending.length > 0 ? ending : choices).map(within))
+  }
+  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((type) => within({ ...schema, type })))
   switch (schema.type) {
     case 'string':
       return text(schema)
@@ -29,28 +36,32 @@ export function fitting(schema: Schema, source: Source): Arbitrary<unknown> {
     case 'null':
       return fc.constant(null)
     case 'array':
-      return fc.array(fitting((schema.items ?? {}) as Schema, source), {
-        minLength: bound(schema.minItems, 0),
-        maxLength: Math.min(bound(schema.maxItems, 3), bound(schema.minItems, 0) + 2),
-      })
+      return array(schema, source, depth)
     case 'object':
-      return object(schema, source)
+      return object(schema, source, depth)
     default:
       return fc.jsonValue({ maxDepth: 2 })
   }
 }
 
-function object(schema: Schema, source: Source): Arbitrary<unknown> {
+function array(schema: Schema, source: Source, depth: number): Arbitrary<unknown> {
+  const least = bound(schema.minItems, 0)
+  if (least === 0 && depth >= MAX_DEPTH) return fc.constant([])
+  const most = Math.min(bound(schema.maxItems, least + 2), least + 2)
+  return fc.array(fitting((schema.items ?? {}) as Schema, source, depth), { minLength: least, maxLength: most })
+}
+
+function object(schema: Schema, source: Source, depth: number): Arbitrary<unknown> {
   const required = (schema.required ?? []) as string[]
   const members = Object.entries((schema.properties ?? {}) as Record<string, Schema>).filter(
-    ([name]) => source.optional || required.includes(name),
+    ([name]) => required.includes(name) || (source.optional && depth < MAX_DEPTH),
   )
-  const known = fc.record(Object.fromEntries(members.map(([name, inner]) => [name, fitting(inner, source)])), {
+  const known = fc.record(Object.fromEntries(members.map(([name, inner]) => [name, fitting(inner, source, depth)])), {
     requiredKeys: required.filter((name) => members.some(([member]) => member === name)) as never[],
   })
   const { additionalProperties: more } = schema
   if (typeof more !== 'object' || more === null || Object.keys(more).length === 0) return known
-  const extra = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fitting(more as Schema, source), { maxKeys: 2 })
+  const extra = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fitting(more as Schema, source, depth), { maxKeys: 2 })
   return fc.tuple(extra, known).map(([free, own]) => ({ ...free, ...own }))
 }
 

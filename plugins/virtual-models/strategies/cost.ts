@@ -30,9 +30,9 @@ export function listedPrice({ price }: CostFacts): number | null {
 }
 
 /** Ascending, unknown ones last, ties as listed. */
-export function ascending<T>(list: readonly T[], valueOf: (one: T) => number | null): T[] {
+export function ascending<T>(list: readonly T[], amountOf: (one: T) => number | null): T[] {
   return list
-    .map((one) => ({ one, value: valueOf(one) ?? Number.POSITIVE_INFINITY }))
-    .sort((a, b) => (a.value === b.value ? 0 : a.value - b.value))
+    .map((one) => ({ one, amount: amountOf(one) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => (a.amount === b.amount ? 0 : a.amount - b.amount))
     .map(({ one }) => one)
 }

@@ -4,7 +4,8 @@ const ALPHA = 0.3
 const EXPIRES_MS = 3_600_000
 /** A failure counts as twice the slowest answer, and as no less than this. */
 const LEAST_PENALTY_MS = 10_000
-const MAX_ENTRIES = 4000
+const MOST_PENALTY_MS = 100_000
+const MAX_ENTRIES = 2000
 
 export interface Latency {
   readonly ms: number
@@ -19,31 +20,33 @@ interface Entry {
   at: number
 }
 
+/** By `provider/model`. */
 export interface LatencyTable {
-  answered(provider: string, model: string, stream: boolean, ms: number): void
-  failed(provider: string, model: string, stream: boolean): void
-  /** Null: nothing of the last hour. */
-  of(provider: string, model: string, stream: boolean): Latency | null
+  answered(id: string, stream: boolean, ms: number): void
+  failed(id: string, stream: boolean): void
+  /** Null: nothing of the last hour. `now`: monotonic ms, for who asks about many. */
+  of(id: string, stream: boolean, now?: number): Latency | null
   /** Whichever kind has more samples. */
-  any(provider: string, model: string): Latency | null
+  any(id: string): Latency | null
   /** Recent ones, 0 to 1. */
-  failureRate(provider: string, model: string): number
+  failureRate(id: string): number
 }
 
 /** @param monotonic ms. */
 export function latencyTable(monotonic: () => number): LatencyTable {
-  const entries = new Map<string, Entry>()
-  const keyOf = (provider: string, model: string, stream: boolean) => `${stream ? 's' : 'w'} ${provider}/${model}`
-  const fresh = (key: string): Entry | null => {
-    const entry = entries.get(key)
-    return entry === undefined || monotonic() - entry.at > EXPIRES_MS ? null : entry
+  const whole = new Map<string, Entry>()
+  const streamed = new Map<string, Entry>()
+  const of = (id: string, stream: boolean, now = monotonic()): Entry | null => {
+    const entry = (stream ? streamed : whole).get(id)
+    return entry === undefined || now - entry.at > EXPIRES_MS ? null : entry
   }
-  const sample = (key: string, ms: number, failure: 0 | 1): void => {
-    const known = fresh(key)
+  const sample = (id: string, stream: boolean, ms: number, failure: 0 | 1): void => {
+    const entries = stream ? streamed : whole
+    const known = of(id, stream)
     const mixed = (before: number, now: number) => before + ALPHA * (now - before)
     // Whoever was heard of last is forgotten last.
-    entries.delete(key)
-    entries.set(key, {
+    entries.delete(id)
+    entries.set(id, {
       ms: known === null ? ms : mixed(known.ms, ms),
       samples: (known?.samples ?? 0) + 1,
       failures: known === null ? failure : mixed(known.failures, failure),
@@ -51,24 +54,24 @@ export function latencyTable(monotonic: () => number): LatencyTable {
     })
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
   }
-  const slowest = (): number => {
+  const slowest = (stream: boolean): number => {
+    const now = monotonic()
     let most = 0
-    for (const key of entries.keys()) most = Math.max(most, fresh(key)?.ms ?? 0)
+    for (const id of (stream ? streamed : whole).keys()) most = Math.max(most, of(id, stream, now)?.ms ?? 0)
     return most
   }
-  const of = (provider: string, model: string, stream: boolean) => fresh(keyOf(provider, model, stream))
   return {
-    answered: (provider, model, stream, ms) => sample(keyOf(provider, model, stream), ms, 0),
-    failed(provider, model, stream) {
+    answered: (id, stream, ms) => sample(id, stream, ms, 0),
+    failed(id, stream) {
       // Penalties are no measure for penalties: one outage would otherwise double without end.
-      sample(keyOf(provider, model, stream), Math.min(Math.max(2 * slowest(), LEAST_PENALTY_MS), 10 * LEAST_PENALTY_MS), 1)
+      const twice = Math.min(2 * slowest(stream), MOST_PENALTY_MS)
+      sample(id, stream, Math.max(twice, LEAST_PENALTY_MS), 1)
     },
     of,
-    any(provider, model) {
-      const [whole, streamed] = [of(provider, model, false), of(provider, model, true)]
-      return (streamed?.samples ?? 0) > (whole?.samples ?? 0) ? streamed : whole
+    any(id) {
+      const [full, stream] = [of(id, false), of(id, true)]
+      return (stream?.samples ?? 0) > (full?.samples ?? 0) ? stream : full
     },
-    failureRate: (provider, model) =>
-      Math.max(of(provider, model, false)?.failures ?? 0, of(provider, model, true)?.failures ?? 0),
+    failureRate: (id) => Math.max(of(id, false)?.failures ?? 0, of(id, true)?.failures ?? 0),
   }
 }

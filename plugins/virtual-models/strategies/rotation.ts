@@ -8,22 +8,28 @@ export function rotated<T>(list: readonly T[], turn: number): T[] {
 /** Whose turn it is, by recipe; in memory, from the start again when its targets change. */
 export interface Cursors {
   /** Moves nothing. */
-  peek(id: string, targets: object): number
+  peek(recipe: Turning): number
   /** This turn; the next one is one further. */
-  next(id: string, targets: object): number
+  next(recipe: Turning): number
+}
+
+interface Turning {
+  readonly id: string
+  /** Differs when its targets do. */
+  readonly version: string
 }
 
 export function cursors(): Cursors {
-  const turns = new Map<string, { targets: object; turn: number }>()
-  const peek = (id: string, targets: object): number => {
+  const turns = new Map<string, { version: string; turn: number }>()
+  const peek = ({ id, version }: Turning): number => {
     const known = turns.get(id)
-    return known?.targets === targets ? known.turn : 0
+    return known?.version === version ? known.turn : 0
   }
   return {
     peek,
-    next(id, targets) {
-      const turn = peek(id, targets)
-      turns.set(id, { targets, turn: (turn + 1) % Number.MAX_SAFE_INTEGER })
+    next(recipe) {
+      const turn = peek(recipe)
+      turns.set(recipe.id, { version: recipe.version, turn: (turn + 1) % Number.MAX_SAFE_INTEGER })
       return turn
     },
   }

@@ -3,6 +3,7 @@ import { readEnv } from '../../../core/config/env.ts'
 import { VARIABLES } from '../../../core/config/variables.ts'
 import { VERSION } from '../../../core/version.ts'
 import { folder, hookgate } from './hookgate.ts'
+import { command } from './in-process.ts'
 
 interface Row {
   name: string
@@ -20,9 +21,16 @@ describe('hookgate', () => {
   })
 
   it('--help names the commands', async () => {
-    const { code, stdout } = await hookgate(['--help'])
+    const { code, stdout } = await command(['--help'])
     expect(code).toBe(0)
-    for (const command of ['serve', 'key', 'hooks', 'env', 'doctor']) expect(stdout).toContain(command)
+    for (const name of ['serve', 'key', 'hooks', 'env', 'doctor']) expect(stdout).toContain(name)
+  })
+
+  it('as a process: words on stderr, and the exit code', async () => {
+    const wrong = await hookgate(['bogus'], { cwd: empty })
+    expect(wrong).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/no command bogus/) })
+    const failed = await hookgate([], { cwd: empty, env: { GATEWAY_PORT: 'x' } })
+    expect(failed).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/GATEWAY_PORT/) })
   })
 
   it.each([
@@ -36,7 +44,7 @@ describe('hookgate', () => {
     [['env', '--jsn'], /There is no flag --jsn/],
     [['serve', '--drain-ms', 'soon'], /--drain-ms: soon is not a whole number/],
   ])('%j is a wrong command line: exit 2, and what there is instead', async (args, message) => {
-    const { code, stdout, stderr } = await hookgate(args, { cwd: empty })
+    const { code, stdout, stderr } = await command(args, { cwd: empty })
     expect(code).toBe(2)
     expect(stdout).toBe('')
     expect(stderr).toMatch(message)
@@ -50,18 +58,18 @@ describe('hookgate', () => {
     [{ DATABASE_URL: 'not a url' }, /GATEWAY_DATABASE_URL: the value is not a URL/],
     [{ GATEWAY_PORT: 'x', GATEWAY_MAX_BODY_BYTES: '0' }, /GATEWAY_PORT[\s\S]*GATEWAY_MAX_BODY_BYTES/],
   ])('%j stops the boot with exit 1, naming the variable', async (env, message) => {
-    for (const command of ['serve', 'hooks', 'env']) {
-      const { code, stdout, stderr } = await hookgate([command], { cwd: empty, env: env as Record<string, string> })
-      expect(code, command).toBe(1)
-      expect(stdout, command).toBe('')
-      expect(stderr, command).toMatch(message)
+    for (const name of ['serve', 'hooks', 'env']) {
+      const { code, stdout, stderr } = await command([name], { cwd: empty, env: env as Record<string, string> })
+      expect(code, name).toBe(1)
+      expect(stdout, name).toBe('')
+      expect(stderr, name).toMatch(message)
     }
   })
 })
 
 describe('hookgate env', () => {
   const rows = async (env: Record<string, string> = {}, cwd = empty, args: string[] = []): Promise<Map<string, Row>> => {
-    const { code, stdout } = await hookgate(['env', '--json', ...args], { env, cwd })
+    const { code, stdout } = await command(['env', '--json', ...args], { env, cwd })
     expect(code).toBe(0)
     return new Map((JSON.parse(stdout) as Row[]).map((row) => [row.name, row]))
   }
@@ -103,7 +111,7 @@ describe('hookgate env', () => {
     )
     const urls = { DATABASE_URL: 'postgres://app:hush-hush@db/app', GATEWAY_OUTBOUND_PROXY: 'http://user:hush-hush@proxy:3128' }
     for (const flags of [[], ['--json']]) {
-      const { stdout } = await hookgate(['env', ...flags], { cwd: empty, env: { ...env, ...urls } })
+      const { stdout } = await command(['env', ...flags], { cwd: empty, env: { ...env, ...urls } })
       expect(stdout).not.toContain('hush-hush')
       expect(stdout).toContain('postgres://app:***@db/app')
     }
@@ -111,7 +119,7 @@ describe('hookgate env', () => {
   })
 
   it('the table has a line for each variable', async () => {
-    const { stdout } = await hookgate(['env'], { cwd: empty })
+    const { stdout } = await command(['env'], { cwd: empty })
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^VARIABLE +VALUE +SOURCE +DEFAULT +MEANING$/)
     expect(lines).toHaveLength(VARIABLES.length + 2)
@@ -133,7 +141,7 @@ describe('hookgate hooks', () => {
   }
 
   it('prints the sealed order of the preset', async () => {
-    const { code, stdout } = await hookgate(['hooks', '--json'], { cwd: empty })
+    const { code, stdout } = await command(['hooks', '--json'], { cwd: empty })
     expect(code).toBe(0)
     const order = (JSON.parse(stdout) as Sealed[]).map(({ hook, kind, handlers }) =>
       [hook, kind, ...handlers.map(({ plugin }) => plugin)].join(' '),
@@ -143,21 +151,21 @@ describe('hookgate hooks', () => {
         "ingress series",
         "authenticate first keys",
         "access series keys rate-limits",
-        "resolve first connections",
+        "resolve first virtual-models connections virtual-models",
         "request series",
         "answer first",
         "admit series",
-        "candidates reduce",
-        "call wrap count-tokens",
-        "attempt wrap strip-unsupported item-ids",
+        "candidates reduce policy resilience quota virtual-models",
+        "call wrap virtual-models count-tokens",
+        "attempt wrap quota resilience policy proxy-pools strip-unsupported item-ids",
         "prepare series",
-        "encoded series strip-unsupported item-ids",
+        "encoded series virtual-models strip-unsupported item-ids",
         "stream stream think-tags",
         "stream:batch reduce",
         "response reduce think-tags",
         "settle series",
-        "settled observe rate-limits metrics",
-        "ready series",
+        "settled observe rate-limits virtual-models metrics",
+        "ready series virtual-models",
         "close observe",
       ]
     `)
@@ -170,7 +178,7 @@ describe('hookgate hooks', () => {
         const first = definePlugin({ name: 'first', setup: (g) => g.hook('settled', () => {}, { before: 'metrics' }) })
         export default defineConfig({ plugins: [...preset(), last(), first()] })`,
     })
-    const { stdout } = await hookgate(['hooks', '--config', 'own.config.ts'], { cwd })
+    const { stdout } = await command(['hooks', '--config', 'own.config.ts'], { cwd })
     expect(stdout).toMatch(/^settled +observe +\S+ +normal +open/m)
     const lines = stdout
       .split('\n')
@@ -190,7 +198,7 @@ describe('hookgate hooks', () => {
         const plugin = (name, before) => definePlugin({ name, setup: (g) => g.hook('access', () => {}, { before }) })()
         export default defineConfig({ plugins: [plugin('a', 'b'), plugin('b', 'a')] })`,
     })
-    const { code, stderr } = await hookgate(['hooks'], { cwd })
+    const { code, stderr } = await command(['hooks'], { cwd })
     expect(code).toBe(1)
     expect(stderr).toMatch(/hook access is a circle: .*a.*b/)
   })

@@ -12,6 +12,14 @@ import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.t
 const SENSIBLE: Readonly<Record<string, object>> = {
   'POST /api/providers': { provider: 'echo' },
   'PUT /api/settings': {},
+  'POST /api/virtual-models': { strategy: 'failover', targets: ['echo/echo-1'] },
+  'PUT /api/virtual-models/{id}': {},
+  'POST /api/virtual-models/reorder': { ids: [] },
+  'POST /api/proxy-pools': { proxy_url: 'http://127.0.0.1:9', no_proxy: '' },
+  'PUT /api/proxy-pools/{id}': { proxy_url: 'http://127.0.0.1:9', no_proxy: '' },
+  'POST /api/proxy-pools/assign': { proxy_id: null, connection_id: 1 },
+  'POST /api/quota/refresh': {},
+  'POST /api/policy/reset-verdicts': {},
   'POST /api/audit/export/ack': { seq: 0 },
 }
 const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
@@ -118,13 +126,15 @@ describe('the document', () => {
 
 describe('the control plane', () => {
   it('answers every route as documented: what is made, then shown, changed and taken away', async () => {
-    const rank = ({ method, path }: Operation): number =>
-      ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'].indexOf(method) + (method === 'POST' && path.includes('{') ? 2.5 : 0)
+    const rank = ({ method, path }: Operation): number => {
+      if (method === 'DELETE') return 4 - path.split('/').length / 100
+      return ['POST', 'GET', 'PUT', 'PATCH'].indexOf(method) + (method === 'POST' && path.includes('{') ? 2.5 : 0)
+    }
     const made = new Map<string, string>()
     const complaints: string[] = []
     for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
       const collection = operation.path.split('/{')[0] as string
-      const path = pathOf(operation, { id: made.get(collection) ?? '1' })
+      const path = pathOf(operation, { id: made.get(collection) ?? '1', provider_id: 'openai' })
       const answer = await asked(t, operation, path, first(operation))
       complaints.push(...wrongWith(operation, answer))
       if (operation.method === 'POST' && answer.status === 201)

@@ -11,6 +11,7 @@ import {
 import type { ConnectionConfig } from '../../../core/config/define.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Attempt, Outcome } from '../../../core/types/context.ts'
+import { freshAccounts } from '../../support/fresh-accounts.ts'
 import { type Client, clients } from './clients.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
@@ -54,7 +55,8 @@ export async function accounts(options: AccountsOptions = {}): Promise<Accounts>
     for (let index = 1; index <= 2; index++) add(`all-${dialect}`, index, faulty)
     for (let index = 1; index <= 9; index++) add(`many-${dialect}`, index, faulty)
   }
-  const t = await createTestGateway({ ...options, config: { ...options.config, connections } })
+  const plugins = [freshAccounts(), ...(options.plugins ?? [])]
+  const t = await createTestGateway({ ...options, plugins, config: { ...options.config, connections } })
   const { url } = await t.listen()
   let read = 0
   const counted =

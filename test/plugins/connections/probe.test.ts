@@ -117,7 +117,7 @@ describe('what other plugins add', () => {
     })
     const t = await createTestGateway({ config: { connections: {} }, plugins: [cooling()], upstream: [text('OK')] })
     const made = await add(t, { provider: 'acme', base_url: t.upstream.baseUrl('chat'), wire_format: 'chat' })
-    expect(made.state).toEqual({ status: 'cooldown', cooldown_until: null, seen: 'acme' })
+    expect(made.state).toMatchObject({ status: 'cooldown', cooldown_until: null, seen: 'acme' })
     expect(await testOf(t, made.id)).toMatchObject({ ok: true, model: 'suggested' })
     const disabled = await (await call(t, 'PUT', `/api/providers/${made.id}`, { enabled: false })).json()
     expect((disabled as typeof made).state.status).toBe('disabled')

@@ -1,0 +1,32 @@
+// What people who administer the gateway may send it to (RELIABILITY S7, S9): schemes, and never a metadata service.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { OutboundGuard } from '../types/ports.ts'
+
+export interface AddressRules {
+  readonly profile: 'local' | 'cloud'
+  readonly outbound: OutboundGuard
+}
+
+/** Cloud metadata services: nobody's upstream, on any profile (RELIABILITY S7). */
+const METADATA =
+  /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|\[::ffff:a9fe:[0-9a-f]+\]|\[::ffff:6464:64c8\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
+
+/** The field `proxy_url`. @param wanted what the complaint asks for. @throws GatewayError 400. */
+export function checkProxyUrl(text: string, wanted: string, rules: AddressRules): void {
+  const url = parsedAddress(text, 'proxy_url', /^(https?|socks5):$/, wanted)
+  const plain = new URL(text.replace(/^socks5:/i, 'http:'))
+  guardAddress(url.protocol === 'socks5:' ? plain : url, 'proxy_url', rules)
+}
+
+/** @throws GatewayError 400: a metadata service, or on the cloud profile an address inside. */
+export function guardAddress(url: URL, param: string, { profile, outbound }: AddressRules): void {
+  if (METADATA.test(url.hostname)) throw GatewayError.invalid(param, `\`${param}\` leads to a metadata service.`)
+  if (profile === 'cloud') outbound.check(url.href, param)
+}
+
+/** @throws GatewayError 400: no URL, or another scheme. */
+export function parsedAddress(text: string, param: string, protocol: RegExp, wanted: string): URL {
+  if (!URL.canParse(text) || !protocol.test(new URL(text).protocol) || new URL(text).hostname === '')
+    throw GatewayError.invalid(param, `\`${param}\` must be ${wanted}.`)
+  return new URL(text)
+}

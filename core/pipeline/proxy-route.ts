@@ -1,0 +1,18 @@
+// Which way a call goes: the connection's own proxy, the one assigned to it, OUTBOUND_PROXY, straight.
+import type { Generation } from '../plugins/generation.ts'
+import type { ProxyService } from '../services.ts'
+import type { RequestContext } from '../types/context.ts'
+import type { Connection } from '../types/provider.ts'
+import type { Kernel } from './kernel.ts'
+
+export function proxyFor(
+  kernel: Kernel,
+  generation: Generation,
+  connection: Connection,
+  url: string,
+  ctx: RequestContext | null,
+): string | null {
+  if (connection.proxyUrl !== null) return connection.proxyUrl === 'direct' ? null : connection.proxyUrl
+  const assigned = (generation.service('proxies') as ProxyService | undefined)?.for(connection, url, ctx)
+  return assigned === undefined ? kernel.options.outboundProxy : assigned
+}

@@ -1,0 +1,85 @@
+// /api/policy (CONTRACTS 2.8). For all organizations together (SPEC).
+import { z } from 'zod'
+import { notFound } from '../../core/http/api-routes.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Policy } from './rules.ts'
+import { MODES, type PolicyRow, resetVerdicts, storeMode } from './store.ts'
+
+const policyRecord = z.strictObject({
+  provider_id: z.string(),
+  mode: z.enum(MODES),
+  verdict: z.enum(['unknown', 'ok', 'restricted']),
+  verdict_source: z.enum(['observed', 'builtin']),
+  reason: z.string().nullable(),
+  observed_at: z.string().nullable(),
+  effective: z.enum(['allowed', 'blocked']),
+})
+
+const providerId = z.string().min(1).max(64)
+
+export interface PolicyBook {
+  /** Of every provider that can be signed in with, by id. */
+  all(): readonly Policy[]
+  /** By id or alias. */
+  find(provider: string): Policy | undefined
+}
+
+export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyRow[]>, book: PolicyBook): void {
+  const known = (provider: string): Policy => {
+    const policy = book.find(provider)
+    if (policy === undefined) throw notFound(`Nobody signs in with \`${provider}\`.`)
+    return policy
+  }
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/policy',
+    summary: 'Whether accounts that people sign in with may be used, by provider. API keys always may.',
+    response: z.strictObject({ data: z.array(policyRecord) }),
+    handler: () => ({ data: book.all().map(recordOf) }),
+  })
+
+  gateway.api({
+    method: 'PUT',
+    path: '/api/policy/:provider_id',
+    summary: 'Sets the mode: `auto` goes by the verdict, `warn` allows with a warning on each answer.',
+    params: z.object({ provider_id: providerId }),
+    body: z.strictObject({ mode: z.enum(MODES) }),
+    response: policyRecord,
+    audit: 'policy.update',
+    async handler({ params, body, audited }) {
+      const { providerId: id } = known(params.provider_id)
+      await view.write((db) => storeMode(db, id, body.mode))
+      audited(id)
+      return recordOf(known(id))
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/policy/reset-verdicts',
+    summary: 'Forgets what was observed, of one provider or of all; modes stay.',
+    body: z.strictObject({ provider_id: providerId.optional() }),
+    response: z.strictObject({ reset: z.int() }),
+    audit: 'policy.reset',
+    async handler({ body, audited }) {
+      const id = body.provider_id === undefined ? null : known(body.provider_id).providerId
+      const reset = await view.write((db) => resetVerdicts(db, id))
+      audited(id ?? '*', { reset })
+      return { reset }
+    },
+  })
+}
+
+function recordOf(policy: Policy): z.input<typeof policyRecord> {
+  return {
+    provider_id: policy.providerId,
+    mode: policy.mode,
+    verdict: policy.verdict,
+    verdict_source: policy.source,
+    reason: policy.reason,
+    observed_at: policy.observedAt === null ? null : new Date(policy.observedAt).toISOString(),
+    effective: policy.effective,
+  }
+}

@@ -1,0 +1,96 @@
+// Whether accounts that people sign in with may be used through a gateway: the operator's mode, and what providers were seen to
+// say (CONTRACTS 2.8). Connections with an API key are never looked at.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { policyRoutes } from './api.ts'
+import { migrations } from './migrations.ts'
+import { isPolicyRefusal } from './refused.ts'
+import { type Policy, policyOf, SUBSCRIPTION_PROVIDERS } from './rules.ts'
+import { signedInOf } from './signed-in.ts'
+import { allPolicies, storeVerdict, type Verdict } from './store.ts'
+
+export const policy = definePlugin({
+  name: 'policy',
+  requires: ['accounts', 'configuration'],
+  migrations,
+  async setup(gateway) {
+    const plain = gateway as unknown as PluginGateway
+    const { clock, log, profile } = gateway
+    const { providerId } = gateway.use('configuration')
+    const signedIn = signedInOf(gateway.use('accounts'))
+    const view = await gateway.view('policies', allPolicies)
+    let rows = new Map(view.current.map((row) => [row.provider_id, row]))
+    /** What was seen and is not in the rows yet: it is said once. */
+    const pending = new Map<string, Verdict>()
+    view.watch((current) => {
+      rows = new Map(current.map((row) => [row.provider_id, row]))
+    })
+    const of = (id: string): Policy => policyOf(id, rows.get(id), profile)
+
+    const observe = (id: string, verdict: Verdict, reason: string | null): void => {
+      const known = pending.get(id) ?? rows.get(id)?.verdict
+      if (known === verdict || known === 'restricted') return
+      pending.set(id, verdict)
+      if (verdict === 'restricted') log.warn('policy.restricted', { provider: id, reason })
+      view
+        .write((db) => storeVerdict(db, id, verdict, reason, clock.now()))
+        .catch((error: unknown) => log.warn('policy.unwritten', { provider: id, error: String(error) }))
+        .finally(() => pending.get(id) === verdict && pending.delete(id))
+    }
+
+    gateway.hook('candidates', (ctx, candidates) => {
+      const accounts = signedIn()
+      if (accounts.size === 0) return candidates
+      return candidates.filter((candidate) => {
+        const { id, provider } = candidate.connection
+        if (!accounts.has(id)) return true
+        const { mode, effective } = of(provider)
+        // Found out a moment ago, and not stored yet.
+        const blocked = effective === 'blocked' || (mode === 'auto' && pending.get(provider) === 'restricted')
+        if (blocked) ctx.skip(candidate, 'policy_blocked')
+        return !blocked
+      })
+    })
+    gateway.hook(
+      'attempt',
+      async (ctx, { connection }, next) => {
+        if (!signedIn().has(connection.id)) return next()
+        const { provider } = connection
+        if (of(provider).mode === 'warn') ctx.warn('credential_policy')
+        try {
+          const result = await next()
+          observe(provider, 'ok', null)
+          return result
+        } catch (thrown) {
+          if (!GatewayError.is(thrown) || !isPolicyRefusal(thrown)) throw thrown
+          observe(provider, 'restricted', thrown.message.slice(0, 300))
+          throw towardsNextAccount(thrown)
+        }
+      },
+      { when: () => signedIn().size > 0 },
+    )
+
+    policyRoutes(plain, view, {
+      all() {
+        const ids = new Set([...SUBSCRIPTION_PROVIDERS, ...signedIn().values()].map(providerId))
+        return [...ids].sort().map(of)
+      },
+      find(provider) {
+        return this.all().find((one) => one.providerId === providerId(provider))
+      },
+    })
+  },
+})
+
+/** It is the account that is refused, not the request, whatever the status says. */
+function towardsNextAccount(error: GatewayError): GatewayError {
+  const { status, type, code, param, retryAfterMs, upstream, headers, cause, message } = error
+  if (upstream === null) return error
+  return new GatewayError(message, {
+    ...{ status, type, code, param, retryAfterMs, headers, cause },
+    upstream: { ...upstream, walk: 'next_account' },
+  })
+}
+
+export default policy

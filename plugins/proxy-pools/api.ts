@@ -1,0 +1,140 @@
+// /api/proxy-pools (CONTRACTS 2.12). What belongs to another organization is not there (SPEC).
+import { z } from 'zod'
+import { type AddressRules, checkProxyUrl } from '../../core/config/addresses.ts'
+import { conflict } from '../../core/config/owned.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { notFound } from '../../core/http/api-routes.ts'
+import { deleted, idParams } from '../../core/http/schemas.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { carries } from './carry.ts'
+import { assignBody, createBody, MASK, poolRecord, recordOf, updateBody } from './fields.ts'
+import { type Pool, sealedAt } from './pool.ts'
+import { assign, deletePool, insertPool, storeTest, storeUrl, updatePool } from './store.ts'
+
+export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, testUrl: string): void {
+  const { vault, clock } = gateway
+  const accounts = gateway.use('accounts')
+  const calls = gateway.use('sideCalls')
+  const rules: AddressRules = { profile: gateway.profile, outbound: gateway.use('outbound') }
+  const now = () => clock.now()
+  const all = (orgId: number | null) => view.current.filter((pool) => pool.orgId === orgId)
+  const find = (orgId: number | null, id: number): Pool => {
+    const found = all(orgId).find(({ row }) => row.id === id)
+    if (found === undefined) throw notFound(`There is no proxy pool ${id}.`)
+    return found
+  }
+  const lives = (orgId: number | null) => (id: number) =>
+    accounts.list().some((account) => account.orgId === orgId && account.connection.id === String(id))
+  const shown = (orgId: number | null, id: number) => recordOf(find(orgId, id), lives(orgId))
+  const seal = (url: string, id: number, orgId: number | null) => vault.seal(url, sealedAt(id, orgId))
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/proxy-pools',
+    summary: 'Outbound proxies that connections can be assigned to, without their passwords.',
+    response: z.strictObject({ data: z.array(poolRecord) }),
+    handler: ({ orgId }) => ({ data: all(orgId).map((pool) => recordOf(pool, lives(orgId))) }),
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/proxy-pools',
+    summary: 'Adds an outbound proxy.',
+    status: 201,
+    body: createBody,
+    response: poolRecord,
+    audit: 'proxy_pool.create',
+    async handler({ body: { proxy_url, ...fields }, orgId }) {
+      check(proxy_url, rules)
+      await vault.prepare(orgId)
+      const id = await view.write(async (db) => {
+        const created = await insertPool(db, orgId, fields, now())
+        await storeUrl(db, orgId, created, await seal(proxy_url, created, orgId))
+        return created
+      })
+      return shown(orgId, id)
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/proxy-pools/assign',
+    summary: 'Sends the calls of a connection through a proxy, unless it names one itself.',
+    body: assignBody,
+    response: assignBody,
+    audit: 'proxy_pool.assign',
+    async handler({ body, orgId, audited }) {
+      if (body.proxy_id !== null) find(orgId, body.proxy_id)
+      if (!lives(orgId)(body.connection_id)) throw notFound(`There is no connection ${body.connection_id}.`)
+      await view.write((db) => assign(db, orgId, body.connection_id, body.proxy_id))
+      audited(body.connection_id)
+      return body
+    },
+  })
+
+  gateway.api({
+    method: 'PUT',
+    path: '/api/proxy-pools/:id',
+    summary: 'Changes a proxy; members that are left out stay.',
+    params: idParams,
+    body: updateBody,
+    response: poolRecord,
+    audit: 'proxy_pool.update',
+    async handler({ params: { id }, body: { proxy_url, ...given }, orgId }) {
+      const { name, no_proxy, enabled, strict } = find(orgId, id).row
+      if (proxy_url !== undefined) check(proxy_url, rules)
+      await vault.prepare(orgId)
+      await view.write(async (db) => {
+        await updatePool(db, orgId, id, { name, no_proxy, enabled, strict, ...given }, now())
+        if (proxy_url !== undefined) await storeUrl(db, orgId, id, await seal(proxy_url, id, orgId))
+      })
+      return shown(orgId, id)
+    },
+  })
+
+  gateway.api({
+    method: 'DELETE',
+    path: '/api/proxy-pools/:id',
+    summary: 'Removes a proxy; with `force=true` also one that connections are assigned to.',
+    params: idParams,
+    query: z.strictObject({ force: z.enum(['true', 'false']).optional() }),
+    response: deleted,
+    audit: 'proxy_pool.delete',
+    async handler({ params: { id }, query, orgId, audited }) {
+      const pool = find(orgId, id)
+      const assigned = pool.assigned.filter(lives(orgId))
+      if (assigned.length > 0 && query.force !== 'true')
+        throw conflict(
+          `Connections are assigned to this proxy: ${assigned.join(', ')}. Assign them elsewhere, or say \`?force=true\`.`,
+          'in_use',
+        )
+      await view.write((db) => deletePool(db, orgId, id))
+      audited(id, { name: pool.row.name, assigned_connections: assigned })
+      return { deleted: true as const }
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/proxy-pools/:id/test',
+    summary: 'Sends one request through a proxy, and says how long it took and which address the far side saw.',
+    params: idParams,
+    response: poolRecord.shape.last_test.unwrap(),
+    audit: 'proxy_pool.test',
+    async handler({ params: { id }, orgId }) {
+      const { url } = find(orgId, id)
+      if (url === null) throw conflict('The stored URL cannot be opened; give the proxy a new one.', 'unreadable')
+      const verdict = await carries(url, testUrl, calls, clock)
+      await view.write((db) => storeTest(db, orgId, id, verdict))
+      return verdict
+    },
+  })
+}
+
+function check(url: string, rules: AddressRules): void {
+  checkProxyUrl(url, 'an http, https or socks5 URL', rules)
+  const { username, password } = new URL(url)
+  if (username === MASK || password === MASK)
+    throw GatewayError.invalid('proxy_url', '`proxy_url` is masked as it was read; give the whole URL, or leave it out.')
+}

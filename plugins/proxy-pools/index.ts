@@ -1,0 +1,28 @@
+// Outbound proxies by name, and the connections that go through them (CONTRACTS 2.12): connection.proxy_url → the assigned
+// proxy → OUTBOUND_PROXY → straight.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { poolRoutes } from './api.ts'
+import { migrations } from './migrations.ts'
+import { loadPools } from './pool.ts'
+import { routeThroughPools } from './routing.ts'
+
+/** Provides the service `proxies`. */
+export const proxyPools = definePlugin({
+  name: 'proxy-pools',
+  requires: ['accounts', 'outbound', 'sideCalls'],
+  config: z.strictObject({
+    /** Answers with the address of whoever asks; asked when somebody tests a proxy, and never else. */
+    testUrl: z.url({ protocol: /^https?$/ }).default('https://api.ipify.org'),
+  }),
+  migrations,
+  async setup(gateway, { testUrl }) {
+    const plain = gateway as unknown as PluginGateway
+    const view = await gateway.view('pools', (db) => loadPools(db, gateway.vault, gateway.log))
+    routeThroughPools(plain, view)
+    poolRoutes(plain, view, testUrl)
+  },
+})
+
+export default proxyPools

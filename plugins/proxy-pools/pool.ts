@@ -1,0 +1,46 @@
+// A pool as it acts: its URL opened, and the connections that go through it.
+import type { Db } from '../../core/types/db.ts'
+import type { Logger, Vault } from '../../core/types/ports.ts'
+import { bypass } from './no-proxy.ts'
+import { allAssignments, allPools, type PoolRow } from './store.ts'
+
+export interface Pool {
+  readonly row: PoolRow
+  readonly orgId: number | null
+  /** null: what is stored cannot be opened. */
+  readonly url: string | null
+  readonly bypasses: (url: string) => boolean
+  /** Ids of connections, removed ones too. */
+  readonly assigned: readonly number[]
+}
+
+export const sealedAt = (id: number, orgId: number | null) => ({ table: 'proxy_pools', id, column: 'proxy_url', orgId })
+
+export async function loadPools(db: Db, vault: Vault, log: Logger): Promise<Pool[]> {
+  const assignments = await allAssignments(db)
+  const pools: Pool[] = []
+  for (const row of await allPools(db)) {
+    const orgId = row.org_id === 0 ? null : row.org_id
+    pools.push({
+      row,
+      orgId,
+      url: await opened(row, orgId, vault, log),
+      bypasses: bypass(row.no_proxy),
+      // An assignment of another organization is none.
+      assigned: assignments
+        .filter((assignment) => assignment.pool_id === row.id && assignment.org_id === row.org_id)
+        .map((assignment) => assignment.connection_id),
+    })
+  }
+  return pools
+}
+
+async function opened(row: PoolRow, orgId: number | null, vault: Vault, log: Logger): Promise<string | null> {
+  try {
+    return row.proxy_url === null ? null : await vault.open(row.proxy_url, sealedAt(row.id, orgId))
+  } catch (error) {
+    // One altered row must not take the others down.
+    log.error('proxy_pool.unreadable', { id: row.id, error: (error as Error).message })
+    return null
+  }
+}

@@ -1,0 +1,100 @@
+// What providers say of what is left: snapshots per account from the headers of every answer and from usage APIs, and accounts
+// that have nothing left are passed over until they have (CONTRACTS 2.7).
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { Result } from '../../core/types/result.ts'
+import { quotaRoutes } from './api.ts'
+import { ExhaustedAccounts } from './exhausted.ts'
+import { Meter } from './meter.ts'
+import { migrations } from './migrations.ts'
+import { openrouter } from './openrouter.ts'
+import { refresher } from './refresh.ts'
+import { loadExhausted, loadSnapshots } from './store.ts'
+
+/** Of the service `accountState`, where it is that detailed: it announces by itself. */
+interface QuotaSink {
+  quotaExhausted?(connectionId: string, until: number): void
+}
+
+/** Provides the service `quota`. */
+export const quota = definePlugin({
+  name: 'quota',
+  requires: ['accounts', 'connections', 'sideCalls'],
+  events: { 'account.quota_exhausted': { defaultOn: true } },
+  migrations,
+  async setup(gateway) {
+    const plain = gateway as unknown as PluginGateway
+    const { clock, events, db } = gateway
+    const accounts = gateway.use('accounts')
+    const accountState = gateway.optional('accountState')
+
+    const ranOut = (connection: Connection, until: number): void => {
+      const state = accountState()
+      const sink = state as (typeof state & QuotaSink) | undefined
+      if (sink?.quotaExhausted !== undefined) return sink.quotaExhausted(connection.id, until)
+      // Whoever looks at failures has found out, too, and said so.
+      if (state?.of(connection).quota_exhausted) return
+      const orgId = accounts.list().find((account) => account.connection.id === connection.id)?.orgId ?? null
+      const occurred_at = new Date(clock.now()).toISOString()
+      events.emit('account.quota_exhausted', { provider: connection.provider, account_id: connection.id, occurred_at }, { orgId })
+    }
+    const view = await gateway.view('exhausted', loadExhausted)
+    const exhausted = new ExhaustedAccounts(plain, view, { ranOut, renewed: (id) => meter.forget(id) })
+    const meter: Meter = new Meter(plain, exhausted, await loadSnapshots(db))
+    const asking = refresher(plain, meter, () =>
+      accounts.list().flatMap(({ connection, enabled }) => (enabled ? [connection] : [])),
+    )
+    asking.drivers.set(openrouter.provider, openrouter)
+
+    const heard = ({ upstreamHeaders }: RequestContext, { connection, target }: Candidate): void => {
+      if (upstreamHeaders === null) return
+      meter.heard(connection, target.model, upstreamHeaders)
+      asking.used(connection)
+    }
+    gateway.hook(
+      'attempt',
+      async (ctx, candidate, next): Promise<Result> => {
+        try {
+          return await next()
+        } finally {
+          heard(ctx, candidate)
+        }
+      },
+      // Around all that is sent again, and after what the failure itself says of the account.
+      { order: 'pre', before: 'resilience' },
+    )
+    gateway.hook('candidates', (ctx, candidates) => {
+      // An operator's own look at a connection goes through: its answer says whether something is left again.
+      if (exhausted.none || (ctx.ingress === null && ctx.source === 'test')) return candidates
+      return candidates.filter((candidate) => {
+        const until = exhausted.until(candidate.connection, candidate.target.model)
+        if (until !== null) ctx.skip(candidate, 'quota_exhausted', until)
+        return until === null
+      })
+    })
+
+    gateway.provide('quota', {
+      driver(driver) {
+        asking.drivers.set(driver.provider, driver)
+        return () => void (asking.drivers.get(driver.provider) === driver && asking.drivers.delete(driver.provider))
+      },
+      exhaustedUntil: (connection, model) => exhausted.until(connection, model),
+    })
+    quotaRoutes(plain, meter, exhausted, asking)
+    const takeBack = accounts.extend({
+      state(connection) {
+        const until = exhausted.ofAccount(connection)
+        if (until === null || accountState()?.of(connection).status === 'auth_failed') return {}
+        return { status: 'quota_exhausted', quota_exhausted: true, quota_resets_at: new Date(until).toISOString() }
+      },
+    })
+    return async () => {
+      takeBack()
+      await meter.close()
+    }
+  },
+})
+
+export default quota

@@ -1,0 +1,86 @@
+// Snapshots of all accounts: from headers as answers come, from drivers when asked, written behind.
+import { BatchWriter } from '../../core/db/batch-writer.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { HeaderBag } from '../../core/types/ports.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { ExhaustedAccounts } from './exhausted.ts'
+import { headerWindows } from './header-windows.ts'
+import type { QuotaReading } from './service.ts'
+import { exhaustions, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
+import { loadSnapshots, storeSnapshot } from './store.ts'
+
+/** A snapshot is written this long after a change, ms: a busy account changes with every answer. */
+const BEHIND_MS = 10_000
+
+export class Meter {
+  readonly #gateway: PluginGateway
+  readonly #exhausted: ExhaustedAccounts
+  readonly #snapshots: Map<string, Snapshot>
+  readonly #unwritten = new Set<string>()
+  readonly #writer: BatchWriter<string>
+
+  constructor(gateway: PluginGateway, exhausted: ExhaustedAccounts, snapshots: Map<string, Snapshot>) {
+    this.#gateway = gateway
+    this.#exhausted = exhausted
+    this.#snapshots = snapshots
+    const { db, clock, log } = gateway
+    this.#writer = new BatchWriter<string>({
+      ...{ name: 'quota of accounts', clock, log, maxWaitMs: BEHIND_MS },
+      async write(ids) {
+        for (const id of ids) {
+          writing(id)
+          const snapshot = snapshots.get(id)
+          if (snapshot !== undefined) await storeSnapshot(db, id, snapshot)
+        }
+      },
+    })
+    const writing = (id: string) => this.#unwritten.delete(id)
+  }
+
+  heard(connection: Connection, model: string, headers: HeaderBag): void {
+    const now = this.#gateway.clock.now()
+    const windows = headerWindows(headers, model, now)
+    if (windows.length === 0) return
+    this.#exhausted.look(connection)
+    this.#keep(connection, withHeaders(this.#snapshots.get(connection.id), windows, now))
+  }
+
+  read(connection: Connection, reading: QuotaReading): void {
+    this.#exhausted.look(connection)
+    this.#keep(connection, withReading(this.#snapshots.get(connection.id), reading, this.#gateway.clock.now()))
+  }
+
+  failed(connection: Connection, error: string): void {
+    this.#keep(connection, withError(this.#snapshots.get(connection.id), error, this.#gateway.clock.now()))
+  }
+
+  /** What the old key had left. */
+  forget(connectionId: string): void {
+    this.#snapshots.delete(connectionId)
+  }
+
+  /** Where another process heard later, its word counts. */
+  async snapshots(): Promise<ReadonlyMap<string, Snapshot>> {
+    const all = await loadSnapshots(this.#gateway.db)
+    for (const [id, own] of this.#snapshots) if ((all.get(id)?.fetchedAt ?? 0) <= own.fetchedAt) all.set(id, own)
+    return all
+  }
+
+  close(): Promise<void> {
+    return this.#writer.close()
+  }
+
+  #keep(connection: Connection, snapshot: Snapshot): void {
+    const { id } = connection
+    this.#snapshots.set(id, snapshot)
+    if (!this.#unwritten.has(id)) {
+      this.#unwritten.add(id)
+      this.#writer.push(id)
+    }
+    const now = this.#gateway.clock.now()
+    const until = exhaustions(snapshot, now)
+    for (const [glob, ends] of until) this.#exhausted.mark(connection, glob ?? '', ends)
+    if (this.#exhausted.none) return
+    for (const glob of this.#exhausted.globs(id)) if (!until.has(glob === '' ? null : glob)) this.#exhausted.clear(id, glob)
+  }
+}

@@ -1,0 +1,23 @@
+import type { Migration } from '../../core/types/db.ts'
+
+export const migrations: Migration[] = [
+  {
+    id: '001-snapshots',
+    up: `
+      CREATE TABLE quota_snapshots (
+        connection_id {{int}} PRIMARY KEY,
+        plan TEXT,
+        windows TEXT NOT NULL,
+        source TEXT NOT NULL,
+        fetched_at {{int}} NOT NULL,
+        error TEXT
+      );
+      CREATE TABLE quota_exhausted (
+        connection_id {{int}} NOT NULL,
+        model TEXT NOT NULL,
+        until {{int}} NOT NULL,
+        PRIMARY KEY (connection_id, model)
+      );
+    `,
+  },
+]

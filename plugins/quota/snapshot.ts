@@ -1,0 +1,74 @@
+// What an account's provider has said of its quota, put together from answers and from its usage API.
+import type { QuotaReading, QuotaWindow } from './service.ts'
+
+export type Source = 'api' | 'headers' | 'error'
+
+export interface KeptWindow extends QuotaWindow {
+  readonly from: 'api' | 'headers'
+}
+
+export interface Snapshot {
+  readonly plan: string | null
+  readonly windows: readonly KeptWindow[]
+  readonly source: Source
+  /** Epoch ms. */
+  readonly fetchedAt: number
+  /** Of the last time the provider was asked. */
+  readonly error: string | null
+}
+
+/** Models come from callers, and each may bring windows of its own. */
+const MAX_WINDOWS = 60
+/** CONTRACTS 2.7: nothing is left, and nobody said when there will be. */
+const WITHOUT_RESET_MS = 3_600_000
+
+export function withHeaders(before: Snapshot | undefined, windows: readonly QuotaWindow[], now: number): Snapshot {
+  return {
+    plan: before?.plan ?? null,
+    windows: merged(before?.windows ?? [], kept(windows, 'headers', now)),
+    source: 'headers',
+    fetchedAt: now,
+    error: null,
+  }
+}
+
+/** All that the API says: what it does not say any more is gone. */
+export function withReading(before: Snapshot | undefined, reading: QuotaReading, now: number): Snapshot {
+  return {
+    plan: reading.plan ?? before?.plan ?? null,
+    windows: merged(
+      (before?.windows ?? []).filter(({ from }) => from !== 'api'),
+      kept(reading.windows, 'api', now),
+    ),
+    source: 'api',
+    fetchedAt: now,
+    error: null,
+  }
+}
+
+/** What was known stays. */
+export function withError(before: Snapshot | undefined, error: string, now: number): Snapshot {
+  return { plan: before?.plan ?? null, windows: before?.windows ?? [], source: 'error', fetchedAt: now, error }
+}
+
+/** Epoch ms until which each model glob (null: the whole account) has nothing left, of the windows that have not ended. */
+export function exhaustions({ windows }: Snapshot, now: number): Map<string | null, number> {
+  const until = new Map<string | null, number>()
+  for (const { exhausted, model, resetsAt } of windows) {
+    if (exhausted && resetsAt !== null && resetsAt > now) until.set(model, Math.max(until.get(model) ?? 0, resetsAt))
+  }
+  return until
+}
+
+function kept(windows: readonly QuotaWindow[], from: KeptWindow['from'], now: number): KeptWindow[] {
+  return windows.map((window) => {
+    const resetsAt = window.resetsAt ?? (window.exhausted ? now + WITHOUT_RESET_MS : null)
+    return { ...window, resetsAt, from }
+  })
+}
+
+/** The newest last, the oldest forgotten. */
+function merged(old: readonly KeptWindow[], fresh: readonly KeptWindow[]): KeptWindow[] {
+  const same = (a: QuotaWindow, b: QuotaWindow) => a.name === b.name && a.model === b.model
+  return [...old.filter((window) => !fresh.some((one) => same(one, window))), ...fresh].slice(-MAX_WINDOWS)
+}

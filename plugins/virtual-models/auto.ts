@@ -1,0 +1,115 @@
+// `auto` (CONTRACTS 1.8): without any set-up, the best of what the connections offer: healthy, cheap, quick. Ranked once a
+// second; a request takes the first five that can serve it.
+import { capable, type RequestNeeds } from './capability.ts'
+import type { Knowledge } from './knowledge.ts'
+import { AUTO, PLAIN_CONFIG, plainTarget, type Recipe, type RecipeTarget } from './recipe.ts'
+import type { LatencyTable } from './strategies/latency-table.ts'
+
+const WEIGHTS = { health: 0.35, quota: 0.2, cost: 0.25, latency: 0.2 }
+const UNKNOWN = { quota: 0.5, cost: 0.3, latency: 0.5 }
+const TRIED = 5
+const RANKED_FOR_MS = 1000
+
+export interface AutoModel {
+  /** Its targets are all that are eligible, best first. */
+  recipe(orgId: number | null): Recipe
+  /** With the targets that one request tries. */
+  narrowed(recipe: Recipe, needs: RequestNeeds): Recipe
+  /** As lists show it. */
+  shown(orgId: number | null): Recipe
+}
+
+export interface AutoSources {
+  knowledge: Knowledge
+  latency: LatencyTable
+  /** Ms. */
+  monotonic: () => number
+  /** Epoch ms. */
+  now: number
+}
+
+export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): AutoModel {
+  const ranked = new Map<number | null, { offered: unknown; until: number; recipe: Recipe }>()
+
+  const recipe = (orgId: number | null): Recipe => {
+    const offered = knowledge.offered(orgId)
+    const known = ranked.get(orgId)
+    if (known !== undefined && known.offered === offered && known.until > monotonic()) return known.recipe
+    const made: Recipe = {
+      name: AUTO,
+      id: AUTO,
+      orgId,
+      ordering: 'failover',
+      modality: 'text',
+      enabled: true,
+      version: '',
+      targets: ranking(orgId),
+      config: PLAIN_CONFIG,
+      createdAt: now,
+    }
+    ranked.set(orgId, { offered, until: monotonic() + RANKED_FOR_MS, recipe: made })
+    return made
+  }
+
+  function ranking(orgId: number | null): RecipeTarget[] {
+    const eligible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
+      const { mode, price, contextWindow } = knowledge.facts(provider, model)
+      const known = price !== undefined || contextWindow !== undefined
+      if (mode === 'chat' ? !known && !isDefault : mode !== undefined || !isDefault) return []
+      const target = plainTarget(provider, model)
+      const health = healthOf(orgId, target)
+      return health === null ? [] : [{ target, health }]
+    })
+    const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
+    const times = ranks(eligible.map(({ target }) => latency.any(target.id)?.ms ?? null))
+    return eligible
+      .map(({ target, health }, index) => ({
+        target,
+        score:
+          WEIGHTS.health * health +
+          WEIGHTS.quota * UNKNOWN.quota +
+          WEIGHTS.cost * (prices[index] ?? UNKNOWN.cost) +
+          WEIGHTS.latency * (times[index] ?? UNKNOWN.latency),
+      }))
+      .sort((a, b) => b.score - a.score || (a.target.id < b.target.id ? -1 : 1))
+      .map(({ target }) => target)
+  }
+
+  /** Null: nobody to ask. */
+  function healthOf(orgId: number | null, target: RecipeTarget): number | null {
+    const { available } = knowledge.accounts(orgId, target)
+    if (available.length === 0) return null
+    const states = available.map((connection) => knowledge.stateOf(connection)?.breaker ?? 'closed')
+    const circuit = states.includes('closed') ? 1 : states.includes('half_open') ? 0.5 : 0
+    return Math.max(0, circuit - latency.failureRate(target.id))
+  }
+
+  function blendedPrice({ provider, model }: RecipeTarget): number | null {
+    const { price } = knowledge.facts(provider, model)
+    return price?.input === undefined || price.output === undefined ? null : 0.6 * price.input + 0.4 * price.output
+  }
+
+  return {
+    recipe,
+    narrowed(all, needs) {
+      const able: RecipeTarget[] = []
+      for (const target of all.targets) {
+        if (capable(knowledge.facts(target.provider, target.model), needs)) able.push(target)
+        if (able.length === TRIED) break
+      }
+      // What is known may be wrong.
+      return { ...all, targets: able.length > 0 ? able : all.targets.slice(0, TRIED) }
+    },
+    shown: (orgId) => {
+      const all = recipe(orgId)
+      return { ...all, targets: all.targets.slice(0, TRIED) }
+    },
+  }
+}
+
+/** 1 for the least value, 0 for the greatest, by rank; null stays null. */
+function ranks(values: readonly (number | null)[]): (number | null)[] {
+  const sorted = [...new Set(values.filter((value) => value !== null))].sort((a, b) => a - b)
+  const place = new Map(sorted.map((value, index) => [value, index]))
+  return values.map((value) => (value === null ? null : 1 - (place.get(value) as number) / Math.max(1, sorted.length - 1)))
+}

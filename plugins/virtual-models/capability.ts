@@ -1,0 +1,91 @@
+// Which targets cannot serve a request, as far as it is known (CONTRACTS 1.3.2). What is not known passes.
+import { estimateRequest } from '../../core/lib/token-estimate.ts'
+import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+
+export interface KnownFacts {
+  readonly contextWindow?: number
+  readonly capabilities: { readonly vision?: boolean; readonly function_calling?: boolean }
+}
+
+export interface Needs {
+  readonly vision: boolean
+  readonly tools: boolean
+  /** Estimated prompt tokens. */
+  readonly tokens: number
+}
+
+/** Nothing is decoded before a fact asks for it. */
+export class RequestNeeds implements Needs {
+  readonly #ctx: RequestContext
+  #vision: boolean | null = null
+  #tools: boolean | null = null
+  #tokens: number | null = null
+  #bodyBytes: number | null = null
+
+  constructor(ctx: RequestContext) {
+    this.#ctx = ctx
+  }
+
+  get vision(): boolean {
+    this.#vision ??= this.#request.messages.some(({ parts }) => parts.some(showsImage))
+    return this.#vision
+  }
+  get tools(): boolean {
+    const { tools, toolChoice } = this.#request
+    this.#tools ??= tools.some(({ t }) => t !== 'server') && toolChoice?.mode !== 'none'
+    return this.#tools
+  }
+  get tokens(): number {
+    this.#tokens ??= estimateRequest(this.#request)
+    return this.#tokens
+  }
+  get maxTokens(): number | null {
+    return this.#request.maxTokens ?? null
+  }
+  /** False where the body alone says that it is too small for a window to matter. */
+  mayFill(window: number): boolean {
+    this.#bodyBytes ??= Number(this.#ctx.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+    // No text has a token in fewer than two bytes; pictures behind short addresses are not looked for.
+    return !(this.#bodyBytes / 2 < window)
+  }
+  get #request(): Frozen<CanonicalRequest> {
+    return this.#ctx.request as Frozen<CanonicalRequest>
+  }
+}
+
+/** What the least able of several targets is known not to have. */
+export interface Limits {
+  readonly blind: boolean
+  readonly withoutTools: boolean
+  readonly window: number
+}
+
+export function limitsOf(facts: Iterable<KnownFacts>): Limits {
+  let [blind, withoutTools, window] = [false, false, Number.POSITIVE_INFINITY]
+  for (const { capabilities, contextWindow } of facts) {
+    blind ||= capabilities.vision === false
+    withoutTools ||= capabilities.function_calling === false
+    window = Math.min(window, contextWindow ?? window)
+  }
+  return { blind, withoutTools, window }
+}
+
+/** False: everybody can serve the request. */
+export function exceeds(needs: RequestNeeds, { blind, withoutTools, window }: Limits): boolean {
+  return (
+    (blind && needs.vision) ||
+    (withoutTools && needs.tools) ||
+    (window < Number.POSITIVE_INFINITY && needs.mayFill(window) && needs.tokens > window)
+  )
+}
+
+export function capable({ contextWindow, capabilities }: KnownFacts, needs: RequestNeeds): boolean {
+  if (capabilities.vision === false && needs.vision) return false
+  if (capabilities.function_calling === false && needs.tools) return false
+  return contextWindow === undefined || !needs.mayFill(contextWindow) || needs.tokens <= contextWindow
+}
+
+function showsImage(part: Frozen<Part>): boolean {
+  return part.t === 'image' || (part.t === 'tool_result' && part.parts.some(({ t }) => t === 'image'))
+}

@@ -1,0 +1,56 @@
+// Rows in memory: made when they change, so that a request pays one look-up.
+import type { ProviderId, Recipe } from './recipe.ts'
+import { recipeOf } from './recipe.ts'
+import type { VirtualModel, VirtualModelService } from './service.ts'
+import type { VirtualModelRow } from './store.ts'
+
+export interface Directory extends VirtualModelService {
+  recipe(orgId: number | null, name: string): Recipe | null
+  recipes(orgId: number | null): readonly Recipe[]
+}
+
+interface Organization {
+  readonly list: readonly VirtualModel[]
+  readonly recipes: ReadonlyMap<string, Recipe>
+}
+
+export function directoryOf(models: readonly VirtualModel[], providerId: ProviderId): Directory {
+  const byId = new Map(models.map((model) => [model.id, model]))
+  const byName = new Map<string, VirtualModel>()
+  const organizations = new Map<number | null, Organization>()
+  for (const orgId of new Set(models.map((model) => model.orgId))) {
+    const list = models.filter((model) => model.orgId === orgId)
+    organizations.set(orgId, { list, recipes: new Map(list.map((model) => [model.name, recipeOf(model, providerId)])) })
+  }
+  for (const model of models) byName.set(`${model.orgId} ${model.name}`, model)
+  return {
+    list: (orgId) => organizations.get(orgId)?.list ?? [],
+    get: (orgId, id) => {
+      const found = byId.get(id)
+      return found?.orgId === orgId ? found : null
+    },
+    named: (orgId, name) => byName.get(`${orgId} ${name}`) ?? null,
+    recipe: (orgId, name) => organizations.get(orgId)?.recipes.get(name) ?? null,
+    recipes: (orgId) => [...(organizations.get(orgId)?.recipes.values() ?? [])],
+  }
+}
+
+export function virtualModel(row: VirtualModelRow): VirtualModel {
+  const { id, name, strategy, modality, enabled, position, targets, config, description } = row
+  return {
+    id,
+    orgId: row.org_id === 0 ? null : row.org_id,
+    name,
+    strategy,
+    modality,
+    enabled,
+    position,
+    targets,
+    config,
+    description,
+    managedBy: row.managed_by,
+    configKey: row.config_key,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,10 @@
+// Whose answer the caller gets: said in the headers, as where one call answers.
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { RecipeTarget } from '../recipe.ts'
+
+export function answeredBy<T>({ responseHeaders }: RequestContext, { provider, model }: RecipeTarget, result: T): T {
+  const safe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?')
+  responseHeaders.set('x-gateway-provider', safe(provider))
+  responseHeaders.set('x-gateway-model', safe(model))
+  return result
+}

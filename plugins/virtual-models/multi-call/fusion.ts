@@ -1,0 +1,90 @@
+// `fusion` (CONTRACTS 1.4.6): a panel answers at once, a judge makes one answer of theirs. With tools there is no panel, for a
+// panel cannot call them.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { noUsage } from '../../../core/lib/token-estimate.ts'
+import { addedUsage, asStream, withUsage } from '../../../core/pipeline/derived-answer.ts'
+import type { CanonicalResponse, Usage } from '../../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { Result } from '../../../core/types/result.ts'
+import type { Route } from '../planner.ts'
+import { type ProviderId, plainTarget, type RecipeTarget } from '../recipe.ts'
+import { answeredBy } from './answered-by.ts'
+import { draftRequest, judgeRequest, offersTools, textOf } from './conversation.ts'
+import { gathered } from './panel.ts'
+
+interface PanelAnswer {
+  readonly target: RecipeTarget
+  readonly response: Frozen<CanonicalResponse>
+  readonly result: Result
+  readonly text: string
+}
+
+export async function fusion(
+  gateway: Pick<PluginGateway, 'invoke' | 'clock'>,
+  providerId: ProviderId,
+  ctx: RequestContext,
+  { recipe, survivors }: Route,
+  next: () => Promise<Result>,
+): Promise<Result> {
+  const request = ctx.request as Frozen<CanonicalRequest>
+  const { config } = recipe
+  const named = config.judge === null ? null : judgeOf(config.judge, providerId)
+  const call = (asked: CanonicalRequest, target: RecipeTarget, role: 'panel' | 'judge', signal?: AbortSignal) =>
+    gateway.invoke(asked, { operation: 'chat', source: 'fusion', parent: ctx, target, role, ...(signal ? { signal } : {}) })
+  if (offersTools(request)) {
+    if (named === null) return next()
+    return answeredBy(ctx, named, await call(request as CanonicalRequest, named, 'judge'))
+  }
+  // One answer would be returned as it is.
+  if (survivors.length < 2) return next()
+
+  const { answers, errors } = await gathered(
+    survivors.map(
+      ({ target }) =>
+        async (signal: AbortSignal) =>
+          answerOf(target, await call(draftRequest(request, target), target, 'panel', signal)),
+    ),
+    { quorum: config.minPanel, graceMs: config.stragglerGraceMs, timeoutMs: config.panelTimeoutMs },
+    gateway.clock,
+  )
+  // Whoever left, or a deadline that passed, wants no answer any more.
+  if (ctx.signal.aborted) throw GatewayError.from(ctx.signal.reason)
+  const [first, ...others] = answers
+  if (first === undefined) {
+    const last = errors.at(-1)
+    throw GatewayError.unavailable('No target of this virtual model gave an answer.', last === undefined ? {} : { cause: last })
+  }
+  const shaped = ({ target }: PanelAnswer, result: Result) => answeredBy(ctx, target, ctx.stream ? asStream(result) : result)
+  if (others.length === 0) return shaped(first, first.result)
+  const judge = named ?? (recipe.targets[0] as RecipeTarget)
+  try {
+    const asked = judgeRequest(
+      request,
+      judge,
+      answers.map(({ text }) => text),
+    )
+    return answeredBy(ctx, judge, withUsage(await call(asked, judge, 'judge'), sumOf(answers)))
+  } catch (thrown) {
+    if (ctx.signal.aborted) throw thrown
+    const longest = answers.reduce((most, answer) => (answer.text.length > most.text.length ? answer : most))
+    return shaped(longest, withUsage(longest.result, sumOf(answers.filter((answer) => answer !== longest))))
+  }
+}
+
+function judgeOf(id: string, providerId: ProviderId): RecipeTarget {
+  const slash = id.indexOf('/')
+  return plainTarget(providerId(id.slice(0, slash)), id.slice(slash + 1))
+}
+
+/** @throws GatewayError 502 for an answer without a text. */
+function answerOf(target: RecipeTarget, result: Result): PanelAnswer {
+  const text = result.kind === 'full' ? textOf(result.response) : ''
+  if (result.kind !== 'full' || text === '') throw GatewayError.protocol('The target answered without a text.')
+  return { target, response: result.response, result, text }
+}
+
+function sumOf(answers: readonly PanelAnswer[]): Usage {
+  return answers.reduce((sum, { response }) => addedUsage(sum, response.usage as Usage), noUsage())
+}

@@ -1,0 +1,58 @@
+// Several calls at once: enough answers, a little patience for the others, and an end that nobody can delay.
+import type { Clock } from '../../../core/types/ports.ts'
+
+export interface PanelRules {
+  /** Answers after which only `graceMs` are waited for more. */
+  readonly quorum: number
+  readonly graceMs: number
+  readonly timeoutMs: number
+}
+
+export interface PanelOutcome<T> {
+  /** In the order of the calls. */
+  readonly answers: readonly T[]
+  readonly errors: readonly unknown[]
+}
+
+/** Never rejects. Whoever has not answered in time is aborted. */
+export function gathered<T>(
+  calls: readonly ((signal: AbortSignal) => Promise<T>)[],
+  rules: PanelRules,
+  clock: Clock,
+): Promise<PanelOutcome<T>> {
+  const quorum = Math.min(Math.max(1, rules.quorum), calls.length)
+  return new Promise((resolve) => {
+    const answers = new Map<number, T>()
+    const errors: unknown[] = []
+    const controllers = calls.map(() => new AbortController())
+    let open = true
+    let grace: { cancel(): void } | null = null
+    const finish = (): void => {
+      if (!open) return
+      open = false
+      end.cancel()
+      grace?.cancel()
+      for (const controller of controllers) controller.abort()
+      resolve({ answers: calls.flatMap((_call, index) => (answers.has(index) ? [answers.get(index) as T] : [])), errors })
+    }
+    const end = clock.timer(rules.timeoutMs, finish)
+    const heard = (): void => {
+      if (answers.size + errors.length === calls.length) finish()
+      else if (answers.size >= quorum && open) grace ??= clock.timer(rules.graceMs, finish)
+    }
+    calls.forEach((call, index) => {
+      call((controllers[index] as AbortController).signal).then(
+        (answer) => {
+          if (!open) return
+          answers.set(index, answer)
+          heard()
+        },
+        (error) => {
+          if (!open) return
+          errors.push(error)
+          heard()
+        },
+      )
+    })
+  })
+}

@@ -1,0 +1,39 @@
+// `pipeline` (CONTRACTS 1.4.7): one target after the other, each with the text of the one before. The last one is streamed.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { noUsage } from '../../../core/lib/token-estimate.ts'
+import { addedUsage, withUsage } from '../../../core/pipeline/derived-answer.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { Result } from '../../../core/types/result.ts'
+import type { Recipe } from '../recipe.ts'
+import { answeredBy } from './answered-by.ts'
+import { stepRequest, textOf } from './conversation.ts'
+
+/** @throws GatewayError of the step that failed; the steps before it stay booked. 502 for a step without output. */
+export async function pipeline(
+  gateway: Pick<PluginGateway, 'invoke'>,
+  ctx: RequestContext,
+  { targets }: Recipe,
+): Promise<Result> {
+  const request = ctx.request as Frozen<CanonicalRequest>
+  let usage: Usage = noUsage()
+  let text: string | null = null
+  for (const [index, target] of targets.entries()) {
+    const isLast = index === targets.length - 1
+    const asked = stepRequest(request, target, text, isLast)
+    const result = await gateway.invoke(asked, { operation: 'chat', source: 'pipeline', parent: ctx, target, role: 'step' })
+    if (result.kind === 'full') refuseEmpty(result, index, isLast)
+    if (isLast || result.kind !== 'full') return answeredBy(ctx, target, withUsage(result, usage))
+    usage = addedUsage(usage, result.response.usage as Usage)
+    text = textOf(result.response)
+  }
+  throw GatewayError.unavailable('This virtual model has no step to make.')
+}
+
+function refuseEmpty({ response }: Extract<Result, { kind: 'full' }>, index: number, isLast: boolean): void {
+  const calls = response.choices.some(({ parts }) => parts.some(({ t }) => t !== 'text' && t !== 'reasoning'))
+  if (textOf(response) !== '' || (isLast && calls)) return
+  throw GatewayError.protocol(`Step ${index + 1} of this virtual model answered without a text.`)
+}

@@ -1,0 +1,46 @@
+// Who answers to a name, and where (CONTRACTS 0.1 step 5, DECISIONS 8): rows of the organization, then names of
+// GATEWAY_ROUTES, then `auto`. The name is matched as it was sent.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Plan, RequestContext } from '../../core/types/context.ts'
+import { AUTO, type Recipe } from './recipe.ts'
+
+export type Find = (orgId: number | null, name: string) => Recipe | null
+
+/** @throws GatewayError 400 where the name may not be used. */
+export function refuseMisplaced({ models }: RequestContext, { name, modality }: Recipe): void {
+  if (models === modality) return
+  if (models === 'text')
+    throw GatewayError.invalid('model', `\`${name}\` is a virtual model for images: it is called on /v1/images/*.`)
+  throw GatewayError.invalid('model', `A concrete \`provider/model\` id is required here; \`${name}\` is a virtual model.`)
+}
+
+/** VIRTUAL_MODELS_ONLY: routes without a model are no matter of it. @throws GatewayError 400. */
+export function refuseConcrete(ctx: RequestContext, find: Find): void {
+  if (ctx.models === 'none' || find(ctx.principal.orgId, ctx.requestedModel) !== null) return
+  const name = ctx.requestedModel.slice(0, 256)
+  throw GatewayError.invalid(
+    'model',
+    `This gateway serves virtual models only, and \`${name}\` is none. GET /v1/models lists them.`,
+  )
+}
+
+/** @throws GatewayError 400 for a virtual model that is disabled or has nobody to ask. */
+export function planOf({ id, name, enabled, ordering, targets }: Recipe): Plan {
+  if (!enabled) throw GatewayError.invalid('model', `The virtual model \`${name}\` is disabled.`)
+  if (targets.length === 0) {
+    throw id === AUTO
+      ? GatewayError.invalid('model', '`auto` has no eligible model: add a connection whose models are known.')
+      : GatewayError.invalid('model', `The virtual model \`${name}\` has no enabled target.`)
+  }
+  return { targets: [...targets], strategy: ordering, virtualModel: name }
+}
+
+/** A bare model id that one provider offers. @throws GatewayError 400 naming them when several do. */
+export function planOfBareId(model: string, providers: readonly string[]): Plan | undefined {
+  const [provider, ...others] = providers
+  if (provider === undefined) return undefined
+  if (others.length === 0)
+    return { targets: [{ provider, model, connectionId: null, weight: 1 }], strategy: 'direct', virtualModel: null }
+  const named = providers.map((one) => `\`${one}/${model}\``).join(', ')
+  throw GatewayError.invalid('model', `\`${model}\` is offered by several providers. Say which: ${named}.`)
+}

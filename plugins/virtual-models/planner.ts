@@ -1,0 +1,148 @@
+// The hook `candidates`, behind everybody who drops some: what cannot serve the request goes, the strategy orders the rest, a
+// session's own account comes first. Turns of the rotation move here and nowhere else.
+import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
+import type { Facts, Knowledge } from './knowledge.ts'
+import type { Recipe, RecipeTarget } from './recipe.ts'
+import { stickySessions } from './sticky.ts'
+import { estimatedCost, listedPrice } from './strategies/cost.ts'
+import { latencyTable } from './strategies/latency-table.ts'
+import { ordered } from './strategies/order.ts'
+import { cursors } from './strategies/rotation.ts'
+
+/** A target and those of its accounts that are left, in their order. */
+export interface Survivor {
+  readonly target: RecipeTarget
+  readonly candidates: Candidate[]
+}
+
+/** What became of one request's virtual model. */
+export interface Route {
+  recipe: Recipe
+  readonly needs: RequestNeeds
+  survivors: readonly Survivor[]
+}
+
+export interface Planner {
+  route(ctx: RequestContext, recipe: Recipe): Route
+  plan(ctx: RequestContext, route: Route, candidates: Candidate[]): Candidate[]
+  /** Learns from the attempts of any request; `route`: null for concrete models. */
+  learn(ctx: RequestContext, route: Route | null, status: number): void
+  readonly latency: ReturnType<typeof latencyTable>
+  readonly cursors: ReturnType<typeof cursors>
+}
+
+export interface PlannerOptions {
+  readonly knowledge: Knowledge
+  readonly random: () => number
+  readonly monotonic: () => number
+}
+
+const KNOWN_FOR_MS = 1000
+
+/** What is known of a recipe's targets, asked for once a second and not once a request. */
+interface Known {
+  /** Monotonic ms. */
+  readonly until: number
+  readonly facts: ReadonlyMap<Candidate['target'], Facts>
+  readonly limits: Limits
+}
+
+export function planner({ knowledge, random, monotonic }: PlannerOptions): Planner {
+  const turns = cursors()
+  const latency = latencyTable(monotonic)
+  const sessions = stickySessions(monotonic)
+  const remembered = new WeakMap<readonly RecipeTarget[], Known>()
+
+  const knownOf = ({ targets }: Recipe, now: number): Known => {
+    let known = remembered.get(targets)
+    if (known === undefined || known.until <= now) {
+      const facts = new Map(targets.map((target) => [target, knowledge.facts(target.provider, target.model)]))
+      known = { until: now + KNOWN_FOR_MS, facts, limits: limitsOf(facts.values()) }
+      remembered.set(targets, known)
+    }
+    return known
+  }
+
+  return {
+    latency,
+    cursors: turns,
+    route: (ctx, recipe) => ({ recipe, needs: new RequestNeeds(ctx), survivors: [] }),
+    plan(ctx, route, candidates) {
+      const { recipe, needs } = route
+      const now = monotonic()
+      const known = knownOf(recipe, now)
+      const factsOf = (target: RecipeTarget): Facts => known.facts.get(target) as Facts
+      // A chain without one of its steps is another chain.
+      const filters = ctx.operation === 'chat' && recipe.ordering !== 'pipeline'
+      const able = filters ? withoutIncapable(ctx, route, candidates, known) : candidates
+      route.survivors = ordered(recipe.ordering, survivorsOf(able), recipe.config, {
+        turn: () => turns.next(recipe),
+        random,
+        cost: (target) => estimatedCost(factsOf(target), needs.tokens, needs.maxTokens),
+        listedPrice: (target) => listedPrice(factsOf(target)),
+        latency: ({ id }) => latency.of(id, ctx.stream, now)?.ms ?? null,
+      })
+      const walk: Candidate[] = []
+      for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
+      if (isMultiCall(recipe)) return walk
+      const preferred = sessions.preferred(ctx, recipe, walk)
+      const { maxAttempts } = recipe.config
+      return maxAttempts > 0 ? preferred.slice(0, maxAttempts) : preferred
+    },
+    learn(ctx, route, status) {
+      for (const { candidate, error, latencyMs, action, role } of ctx.attempts) {
+        if (action === 'skipped' || latencyMs === undefined) continue
+        const id = `${candidate.target.provider}/${candidate.target.model}`
+        // Members of a panel and drafts are never streamed.
+        const stream = ctx.stream && role !== 'panel' && role !== 'step'
+        if (error === undefined) latency.answered(id, stream, latencyMs)
+        else if (isFault(error)) latency.failed(id, stream)
+      }
+      if (route !== null && status === 200 && ctx.candidate !== null && !isMultiCall(route.recipe))
+        sessions.answered(ctx, route.recipe, ctx.candidate)
+    },
+  }
+}
+
+export function isMultiCall({ ordering }: Recipe): boolean {
+  return ordering === 'fusion' || ordering === 'pipeline'
+}
+
+/** Not what the request itself is to blame for. */
+function isFault({ upstream }: NonNullable<RequestContext['attempts'][number]['error']>): boolean {
+  if (upstream === null) return false
+  return upstream.status === 0 || upstream.status >= 500 || upstream.status === 429 || upstream.status === 408
+}
+
+function withoutIncapable(
+  ctx: RequestContext,
+  { recipe, needs }: Route,
+  candidates: Candidate[],
+  { facts, limits }: Known,
+): Candidate[] {
+  if (recipe.targets.length < 2 || !exceeds(needs, limits)) return candidates
+  const able = ({ target }: Candidate): boolean => capable(facts.get(target) as Facts, needs)
+  // What is known may be wrong: nobody is left out when everybody would be.
+  if (![...candidates, ...ctx.attempts.map(({ candidate }) => candidate)].some(able)) return candidates
+  return candidates.filter((candidate) => {
+    if (able(candidate)) return true
+    ctx.skip(candidate, 'capability')
+    return false
+  })
+}
+
+function survivorsOf(candidates: readonly Candidate[]): Survivor[] {
+  const survivors: Survivor[] = []
+  const found = new Map<Candidate['target'], Survivor>()
+  for (const candidate of candidates) {
+    const known = found.get(candidate.target)
+    if (known !== undefined) known.candidates.push(candidate)
+    else {
+      const survivor = { target: candidate.target as RecipeTarget, candidates: [candidate] }
+      found.set(candidate.target, survivor)
+      survivors.push(survivor)
+    }
+  }
+  return survivors
+}

@@ -1,0 +1,177 @@
+// What outlives a process, and what several processes know of each other.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import { fail, text } from '../../../adapters/testing/script.ts'
+import type { ConnectionConfig } from '../../../core/config/define.ts'
+import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
+import { REDIS_URL, whyNoRedis } from '../../support/redis.ts'
+import { MASTER_KEY } from '../connections/support.ts'
+import { type World, world } from './support.ts'
+
+const noPostgres = await whyNoPostgres()
+const noServers = [noPostgres, await whyNoRedis()].filter((reason) => reason !== null).join('; ')
+
+interface Site {
+  env: Record<string, string>
+  remove(): Promise<void> | void
+}
+
+const ENGINES: [string, string | null, () => Promise<Site>][] = [
+  [
+    'SQLite',
+    null,
+    async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'hookgate-resilience-'))
+      return { env: { DATA_DIR: dir, MASTER_KEY }, remove: () => rmSync(dir, { recursive: true }) }
+    },
+  ],
+  [
+    'PostgreSQL',
+    noPostgres,
+    async () => {
+      const { url, drop } = await testPostgres()
+      return { env: { DATABASE_URL: url, MASTER_KEY }, remove: drop }
+    },
+  ],
+]
+
+describe.each(ENGINES)('a restart over %s', (_name, missing, site) => {
+  it.skipIf(missing !== null)('keeps cooldowns, locks, quota and backoff, and not circuits or refused keys', async () => {
+    const { env, remove } = await site()
+    const clock = fakeClock()
+    const account = (script: ReturnType<typeof fail>[]) => ({ script })
+    const first = await world({
+      ...{ env, clock },
+      accounts: [
+        account([fail(402)]),
+        account([fail(403), fail(429)]),
+        account([fail(429, { headers: { 'retry-after': '7200' } })]),
+        account([fail(401)]),
+        account([fail(500)]),
+      ],
+    })
+    await first.status('a')
+    for (let i = 0; i < 4; i++) await first.status('b')
+    expect((await first.states()).map(({ status }) => status)).toEqual([
+      ...['cooldown', 'active', 'quota_exhausted', 'auth_failed', 'circuit_open'],
+    ])
+    const before = await first.states()
+    await first.close()
+
+    await clock.advance('10s')
+    const second = await world({ env, clock, accounts: Array(5).fill({ script: [text('ok')] }) })
+    try {
+      const after = await second.states()
+      expect(after.map(({ status }) => status)).toEqual(['cooldown', 'active', 'quota_exhausted', 'active', 'active'])
+      expect(after[0]?.cooldown_until).toBe(before[0]?.cooldown_until)
+      expect(after[1]?.model_locks).toEqual(
+        (before[1]?.model_locks as { reason: string }[]).filter(({ reason }) => reason === 'permission'),
+      )
+      expect(after[2]?.quota_resets_at).toBe(before[2]?.quota_resets_at)
+      expect(after[0]?.last_error).toMatchObject({ status: 402 })
+      expect(await second.status('a')).toBe(200)
+      expect(second.calls()).toEqual([0, 0, 0, 1, 0])
+      expect(second.told).toEqual([])
+    } finally {
+      await second.close()
+      await remove()
+    }
+  })
+})
+
+describe.skipIf(noServers !== '')(
+  `two gateways over one database and one Redis${noServers && ` (skipped: ${noServers})`}`,
+  () => {
+    let env: Record<string, string>
+    let drop: () => Promise<void>
+    beforeAll(async () => {
+      const database = await testPostgres()
+      env = { DATABASE_URL: database.url, REDIS_URL, MASTER_KEY, LIMITER_REDIS_FALLBACK: 'fail-closed' }
+      drop = database.drop
+    })
+    afterAll(() => drop())
+
+    /** Both ask the upstreams of the first. */
+    const pair = async (run: (a: World, b: World) => Promise<void>, more: Partial<ConnectionConfig> = {}): Promise<void> => {
+      const clock = fakeClock()
+      const a = await world({ env, clock, accounts: [{ script: [fail(500)], ...more }] })
+      const baseUrl = a.accounts[0]?.baseUrl('chat')
+      const b = await world({ env, clock, accounts: [{ baseUrl, ...more }] })
+      try {
+        await run(a, b)
+      } finally {
+        for (const one of [a, b]) {
+          for (const { connection } of await ids(one)) one.service.clear(connection)
+          await one.close()
+        }
+      }
+    }
+
+    const ids = async ({ t }: World): Promise<{ connection: string }[]> =>
+      ((await (await t.fetch('/api/providers')).json()) as { data: { id: number }[] }).data.map(({ id }) => ({
+        connection: String(id),
+      }))
+
+    /** The clock goes on until both have looked. */
+    const eventually = async (w: World, condition: () => Promise<boolean>): Promise<void> => {
+      for (let i = 0; i < 100; i++) {
+        if (await condition()) return
+        await w.clock.advance(100)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      throw new Error('It did not become true.')
+    }
+    const breaker = async (w: World) => (await w.states())[0]?.breaker
+
+    it('a circuit that opens on one is open on the other; one probe over both; it closes on both', async () => {
+      await pair(async (a, b) => {
+        for (let i = 0; i < 5; i++) await a.status()
+        await eventually(b, async () => (await breaker(b)) === 'open')
+        expect(await b.status()).toBe(503)
+        expect(a.calls()).toEqual([5])
+        a.accounts[0]?.script(text('ok', { delayMs: 100 }))
+        await a.clock.advance('30s')
+        const seen = await Promise.all([...Array(10).fill(a), ...Array(10).fill(b)].map((w: World) => w.status()))
+        expect(seen.filter((status) => status === 200)).toHaveLength(1)
+        expect(a.calls()).toEqual([6])
+        await eventually(b, async () => (await breaker(a)) === 'closed' && (await breaker(b)) === 'closed')
+        const types = [...a.types(), ...b.types()]
+        for (const type of ['provider.circuit_opened', 'provider.circuit_closed', 'account.cooldown_started', 'provider.outage'])
+          expect(
+            types.filter((one) => one === type),
+            type,
+          ).toHaveLength(1)
+      })
+    })
+
+    it('a lock that one learns of keeps the other away, and ends on both when somebody ends it', async () => {
+      await pair(async (a, b) => {
+        a.accounts[0]?.script(fail(429, { headers: { 'retry-after': '600' } }), text('ok'))
+        await a.status()
+        await eventually(b, async () => ((await b.states())[0]?.model_locks as unknown[]).length === 1)
+        expect(await b.status()).toBe(429)
+        expect(a.calls()).toEqual([1])
+        const [{ connection }] = (await ids(b)) as [{ connection: string }]
+        expect(b.service.clearLocks(connection)).toBe(1)
+        await eventually(a, async () => ((await a.states())[0]?.model_locks as unknown[]).length === 0)
+        expect(await a.status()).toBe(200)
+      })
+    })
+
+    it('in-flight slots are counted over both', async () => {
+      await pair(
+        async (a, b) => {
+          a.accounts[0]?.script(text('slow', { delayMs: 300 }))
+          const seen = await Promise.all([...Array(10).fill(a), ...Array(10).fill(b)].map((w: World) => w.status()))
+          expect(seen.filter((status) => status === 200)).toHaveLength(3)
+          expect(seen.filter((status) => status === 429)).toHaveLength(17)
+          expect(a.calls()).toEqual([3])
+        },
+        { maxInflight: 3 },
+      )
+    })
+  },
+)

@@ -1,0 +1,64 @@
+// What operators see of accounts, and may do to them.
+import { afterEach, expect, it } from 'vitest'
+import { fail, text } from '../../../adapters/testing/script.ts'
+import { errorIn, type World, world } from './support.ts'
+
+let w: World
+afterEach(() => w.close())
+
+const idOf = async (): Promise<number> =>
+  ((await (await w.t.fetch('/api/providers')).json()) as { data: [{ id: number }] }).data[0].id
+const locks = async (): Promise<string[]> => ((await w.states())[0]?.model_locks as { model: string }[]).map(({ model }) => model)
+
+it('DELETE /api/providers/:id/locks ends one lock, or all', async () => {
+  w = await world({ accounts: [{ script: [fail(404)] }] })
+  for (const model of ['a', 'b', 'c']) await w.status(model)
+  expect(await locks()).toEqual(['a', 'b', 'c'])
+  const id = await idOf()
+  const remove = async (query: string) => (await w.t.fetch(`/api/providers/${id}/locks${query}`, { method: 'DELETE' })).json()
+  expect(await remove('?model=b')).toEqual({ cleared: 1 })
+  expect(await remove('?model=b')).toEqual({ cleared: 0 })
+  expect(await locks()).toEqual(['a', 'c'])
+  w.accounts[0]?.script(text('ok'))
+  expect(await w.status('b')).toBe(200)
+  expect(await remove('')).toEqual({ cleared: 2 })
+  expect(await locks()).toEqual([])
+  const unknown = await w.t.fetch('/api/providers/4711/locks', { method: 'DELETE' })
+  expect([unknown.status, (await errorIn(unknown)).message]).toEqual([404, 'There is no connection 4711.'])
+})
+
+it('a connection that is cleared is as new', async () => {
+  w = await world({ accounts: [{ script: [fail(402), text('ok')] }] })
+  await w.status()
+  expect(await w.status()).toBe(429)
+  w.service.clear(String(await idOf()))
+  expect(await w.states()).toMatchObject([{ status: 'active', cooldown_until: null, last_error: null }])
+  expect(await w.status()).toBe(200)
+})
+
+it('a healthy account shows what it is', async () => {
+  w = await world()
+  await w.status()
+  expect(await w.states()).toEqual([
+    {
+      ...{ status: 'active', cooldown_until: null, cooldown_source: null, consecutive_failures: 0, breaker: 'closed' },
+      ...{ model_locks: [], quota_exhausted: false, quota_resets_at: null, inflight: 0, last_error: null },
+      last_used_at: new Date(w.clock.now()).toISOString(),
+    },
+  ])
+})
+
+it('/metrics shows circuits, cooldowns, locks and skips, by connection', async () => {
+  w = await world({ accounts: [{ script: [fail(529)] }, {}] })
+  await w.status()
+  await w.status()
+  const id = await idOf()
+  const text = await (await w.t.fetch('/metrics')).text()
+  const of = (name: string) => text.split('\n').find((line) => line.startsWith(`gateway_${name}{`) && line.includes(`"${id}"`))
+  expect(of('account_circuit_state')).toMatch(/ 0$/)
+  expect(of('account_cooldown_seconds')).toMatch(/ 5$/)
+  expect(of('account_requests_in_flight')).toMatch(/ 0$/)
+  expect(of('account_locked_models')).toMatch(/ 0$/)
+  expect(text).toContain('gateway_account_skips_total{provider="p",reason="cooldown"} 1')
+  expect(text).toContain('gateway_account_cooldowns_total{provider="p",source="retry_after"} 1')
+})

@@ -1,0 +1,113 @@
+// A gateway over accounts with an upstream each, a clock that moves when told to, and ears for events.
+import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import type { Step } from '../../../adapters/testing/script.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
+import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+import type { ConnectionConfig } from '../../../core/config/define.ts'
+import { definePlugin } from '../../../core/plugins/define.ts'
+import type { Attempt } from '../../../core/types/context.ts'
+import type { EventMap, Services } from '../../../core/types/plugin.ts'
+import { SUBSCRIPTIONS } from '../../../plugins/resilience/events.ts'
+
+export interface Told {
+  type: string
+  data: Record<string, unknown>
+}
+
+export interface AccountOptions extends Partial<Omit<ConnectionConfig, 'provider'>> {
+  script?: Step[]
+}
+
+export interface WorldOptions extends TestGatewayOptions {
+  /** Of the provider `p`, by priority. */
+  accounts?: AccountOptions[]
+  clock?: FakeClock
+}
+
+export interface World {
+  readonly t: TestGateway
+  readonly clock: FakeClock
+  readonly accounts: ScriptedUpstream[]
+  /** Events of this plugin so far. */
+  readonly told: Told[]
+  readonly service: Services['accountState']
+  /** How often each account has been asked. */
+  calls(): number[]
+  chat(model?: string, more?: object, headers?: Record<string, string>): Promise<Response>
+  /** The status of one call, its body read. */
+  status(model?: string, more?: object): Promise<number>
+  /** `state` in /api/providers, by priority. */
+  states(): Promise<Record<string, unknown>[]>
+  attempts(): readonly Attempt[]
+  types(): string[]
+  close(): Promise<void>
+}
+
+export async function world({ accounts: given = [{}], clock = fakeClock(), ...options }: WorldOptions = {}): Promise<World> {
+  const accounts = await Promise.all(given.map(({ script = [] }) => scriptedUpstream(...script)))
+  const told: Told[] = []
+  let service: Services['accountState'] | undefined
+  const ears = definePlugin({
+    name: 'ears',
+    requires: ['accountState'],
+    setup(gateway) {
+      service = gateway.use('accountState')
+      for (const type of Object.keys(SUBSCRIPTIONS) as (keyof typeof SUBSCRIPTIONS & keyof EventMap)[])
+        gateway.events.on(type, (data) => void told.push({ type, data: data as unknown as Record<string, unknown> }))
+    },
+  })
+  const connections = Object.fromEntries(
+    given.map(({ script: _, ...more }, index) => [
+      `p.${index + 1}`,
+      {
+        ...{ provider: 'p', baseUrl: accounts[index]?.baseUrl('chat'), wireFormat: 'chat', apiKey: `sk-${index + 1}` },
+        ...more,
+      } as ConnectionConfig,
+    ]),
+  )
+  const t = await createTestGateway({
+    ...options,
+    config: { connections, ...options.config },
+    plugins: [...(options.plugins ?? []), ears()],
+    ports: { clock, ...options.ports },
+  })
+  const chat = (model = 'm', more: object = {}, headers: Record<string, string> = {}) =>
+    t.post('/v1/chat/completions', { model: `p/${model}`, messages: [{ role: 'user', content: 'hi' }], ...more }, headers)
+  return {
+    ...{ t, clock, accounts, told, chat },
+    service: service as Services['accountState'],
+    calls: () => accounts.map(({ requests }) => requests.length),
+    async status(model, more) {
+      const response = await chat(model, more)
+      await response.arrayBuffer()
+      return response.status
+    },
+    async states() {
+      const { data } = (await (await t.fetch('/api/providers')).json()) as { data: { state: Record<string, unknown> }[] }
+      return data.map(({ state }) => state)
+    },
+    attempts: () => t.settled.at(-1)?.ctx.attempts ?? [],
+    types: () => told.map(({ type }) => type),
+    async close() {
+      await t.close()
+      for (const account of accounts) await account.close()
+    },
+  }
+}
+
+/** The message is the vendor's, the code the gateway's. */
+export async function errorIn(
+  response: Response,
+): Promise<{ message: string; type: string; code: string | null; param: string | null }> {
+  return ((await response.json()) as { error: { message: string; type: string; code: string | null; param: string | null } })
+    .error
+}
+
+/** Gives I/O its turns until the condition holds; the gateway's clock stands. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 5000
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('It did not become true in 5 s.')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,47 @@
+// How long a session is remembered, and how many are.
+import { expect, it } from 'vitest'
+import type { Candidate, RequestContext } from '../../../core/types/context.ts'
+import { PLAIN_CONFIG, plainTarget, type Recipe } from '../../../plugins/virtual-models/recipe.ts'
+import { stickySessions } from '../../../plugins/virtual-models/sticky.ts'
+
+const recipe: Recipe = {
+  name: 'vm',
+  id: 'row:1',
+  orgId: null,
+  ordering: 'load_balance',
+  modality: 'text',
+  enabled: true,
+  version: '',
+  targets: [],
+  config: { ...PLAIN_CONFIG, stickyTtlSecs: 10 },
+  createdAt: 0,
+}
+const candidate = (id: string): Candidate => ({ target: plainTarget('up', 'm'), connection: { id } as Candidate['connection'] })
+const [a, b] = [candidate('1'), candidate('2')]
+const of = (sessionId: string, orgId: number | null = null) =>
+  ({ sessionId, principal: { orgId }, headers: { get: () => null } }) as unknown as RequestContext
+
+it('a session lasts from its last answer on, in its organization and for its virtual model', () => {
+  let now = 0
+  const sessions = stickySessions(() => now)
+  const first = (ctx: RequestContext, of = recipe) => sessions.preferred(ctx, of, [a, b])[0]
+  sessions.answered(of('s'), recipe, b)
+  now = 9_000
+  expect(first(of('s'))).toBe(b)
+  for (const elsewhere of [first(of('t')), first(of('s', 4)), first(of('s'), { ...recipe, id: 'row:2' })])
+    expect(elsewhere).toBe(a)
+  sessions.answered(of('s'), recipe, b)
+  now = 18_000
+  expect(first(of('s'))).toBe(b)
+  now = 19_000
+  expect(first(of('s'))).toBe(a)
+})
+
+it('ten thousand are kept; the longest unused goes', () => {
+  const sessions = stickySessions(() => 0)
+  for (let i = 0; i < 10_000; i++) sessions.answered(of(`s${i}`), recipe, b)
+  sessions.answered(of('s0'), recipe, b)
+  sessions.answered(of('new'), recipe, b)
+  const first = (session: string) => sessions.preferred(of(session), recipe, [a, b])[0]
+  expect([first('s0'), first('s1'), first('new')]).toEqual([b, a, b])
+})
