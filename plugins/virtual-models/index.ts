@@ -13,6 +13,7 @@ import { fusion } from './multi-call/fusion.ts'
 import { pipeline } from './multi-call/pipeline.ts'
 import { namedRoutes } from './named-routes.ts'
 import { type Find, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
+import { overflow } from './overflow.ts'
 import { paramsOf, setParams } from './params.ts'
 import { planner, type Route } from './planner.ts'
 import { previewRoute } from './preview.ts'
@@ -91,6 +92,7 @@ export const virtualModels = definePlugin({
       },
       { when },
     )
+    gateway.hook('attempt', overflow(knowledge, gateway.slot<number>()), { order: 'pre', before: 'resilience', when })
     gateway.hook('encoded', (_ctx, call) => setParams(call), { when: ({ candidate }) => paramsOf(candidate) !== null })
     gateway.hook('settled', (ctx, outcome) => plans.learn(ctx, slot.get(ctx) ?? null, outcome.status))
 

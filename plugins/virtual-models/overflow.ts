@@ -1,0 +1,54 @@
+// A conversation too long for one target of a virtual model goes on to those that are known to hold more (RELIABILITY row 23,
+// CONTRACTS 1.6). Without such a target the caller gets the vendor's answer.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Candidate, RequestContext, Slot } from '../../core/types/context.ts'
+import type { Result } from '../../core/types/result.ts'
+import type { Knowledge } from './knowledge.ts'
+
+const CODE = /context_length_exceeded|context_window_exceeded/i
+/** Vendors' own sentences, at the start of what they say: callers' words may be quoted later in it. */
+const SENTENCE =
+  /^.{0,80}(?:maximum context length|context (?:length|window)|prompt is too long|input is too long|too many (?:input )?tokens|input token count)/i
+
+export type Overflow = (ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>) => Promise<Result>
+
+/** @param tooSmall windows that were too small for a request: the largest of them. */
+export function overflow(knowledge: Knowledge, tooSmall: Slot<number>): Overflow {
+  const windowOf = ({ target }: Candidate): number | null => knowledge.facts(target.provider, target.model).contextWindow ?? null
+  return async (ctx, candidate, next) => {
+    const limit = tooSmall.get(ctx)
+    const window = windowOf(candidate)
+    if (limit !== undefined && (window === null || window <= limit)) throw smaller()
+    try {
+      return await next()
+    } catch (thrown) {
+      if (window === null || !GatewayError.is(thrown) || !isOverflow(thrown)) throw thrown
+      tooSmall.set(ctx, window)
+      const roomier = ctx.plan?.targets.some(
+        ({ provider, model }) => (knowledge.facts(provider, model).contextWindow ?? 0) > window,
+      )
+      throw roomier ? onward(thrown) : thrown
+    }
+  }
+}
+
+export function isOverflow({ upstream, message }: GatewayError): boolean {
+  if (upstream === null || (upstream.status !== 400 && upstream.status !== 413)) return false
+  return CODE.test(upstream.vendorCode ?? '') || SENTENCE.test(message)
+}
+
+function onward(error: GatewayError): GatewayError {
+  const { status, type, code, param, retryAfterMs, upstream } = error
+  return new GatewayError(error.message, {
+    ...{ status, type, code, param, retryAfterMs, cause: error },
+    upstream: { ...(upstream as NonNullable<typeof upstream>), walk: 'next_target' },
+  })
+}
+
+function smaller(): GatewayError {
+  return new GatewayError('This target holds no more than the one the conversation was too long for.', {
+    status: 400,
+    type: 'invalid_request_error',
+    skip: 'capability',
+  })
+}
