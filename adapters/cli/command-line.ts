@@ -57,6 +57,7 @@ const COMMANDS: Readonly<Record<string, Load | Group>> = {
   hooks: () => import('./hooks.ts').then((module) => module.hooksCommand),
   env: () => import('./env.ts').then((module) => module.envCommand),
   doctor: () => import('./doctor.ts').then((module) => module.doctor),
+  simulate: () => import('./simulate.ts').then((module) => module.simulateCommand),
 }
 
 /** @returns the exit code: 0, 1 for a failure, 2 for a wrong command line. A server goes on running behind 0. */

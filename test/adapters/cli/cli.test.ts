@@ -157,7 +157,7 @@ describe('hookgate hooks', () => {
         "admit series",
         "candidates reduce policy resilience quota virtual-models",
         "call wrap virtual-models count-tokens",
-        "attempt wrap quota resilience policy proxy-pools strip-unsupported item-ids",
+        "attempt wrap virtual-models quota resilience policy proxy-pools strip-unsupported item-ids",
         "prepare series",
         "encoded series virtual-models strip-unsupported item-ids",
         "stream stream think-tags",

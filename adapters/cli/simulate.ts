@@ -1,0 +1,59 @@
+// `hookgate simulate`: a configuration tried on a script of requests and failures, on a clock of its own. Nothing is stored,
+// nothing leaves the machine.
+import { readFileSync } from 'node:fs'
+import { readEnv } from '../../core/config/env.ts'
+import type { Logger } from '../../core/types/ports.ts'
+import { action, PLACE } from './action.ts'
+import { say } from './say.ts'
+
+export const simulateCommand = action({
+  name: 'simulate',
+  description: 'Replay a script of requests and upstream answers against the configuration; print how each was routed.',
+  args: {
+    script: { type: 'positional', description: 'File of JSON lines: requests, and what upstreams answer' },
+    config: PLACE.config,
+    json: { type: 'boolean', description: 'A line of JSON for each request, then one for the summary' },
+  },
+  async run(given) {
+    const [{ parseScript }, { behaviourOf, refuseUnknownUpstreams }, { simulate }, report] = await Promise.all([
+      import('./simulate/script.ts'),
+      import('./simulate/behaviour.ts'),
+      import('./simulate/engine.ts'),
+      import('./simulate/report.ts'),
+    ])
+    const { requests, answers } = parseScript(textOf(given.script as string))
+    const simulation = await simulate({
+      ...{ config: await configuration(given.config), requests, env: process.env, log: warnings },
+      answer: behaviourOf(answers),
+      check: (accounts) => refuseUnknownUpstreams(answers, accounts),
+    })
+    const lines = simulation.requests.map((request) => report.requestLine(request, simulation.startedAt))
+    const summary = report.summaryLine(simulation)
+    if (given.json) console.log([...lines, { summary }].map((line) => JSON.stringify(line)).join('\n'))
+    else console.log(`${report.requestTable(lines)}\n\n${report.summaryText(summary)}`)
+  },
+})
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`The script ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** Without a file every default holds, and `echo` is the only connection. */
+async function configuration(asked: string | undefined) {
+  const { findConfig, loadConfig } = await import('../node/load-config.ts')
+  const flags = asked === undefined ? {} : { CONFIG: asked }
+  const path = findConfig(readEnv({ environment: process.env, flags }).get<string | null>('CONFIG'), process.cwd())
+  return path === null ? {} : loadConfig(path)
+}
+
+/** What becomes of requests is in the report; what of the configuration does not count is not. */
+const warnings: Logger = {
+  debug() {},
+  info() {},
+  warn: (message, fields) => message === 'config.ignored' && say.warn(`${message} ${JSON.stringify(fields ?? {})}`),
+  error: (message, fields) => say.error(`${message} ${JSON.stringify(fields ?? {})}`),
+}

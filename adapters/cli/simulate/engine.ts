@@ -1,0 +1,176 @@
+// Runs requests through a whole gateway on a clock of its own: same plugins, same routing, upstreams that are a function.
+import type { GatewayConfig } from '../../../core/config/define.ts'
+import type { HostedGateway } from '../../../core/gateway.ts'
+import { silentLog } from '../../../core/lib/log.ts'
+import type { Attempt } from '../../../core/types/context.ts'
+import type { Logger } from '../../../core/types/ports.ts'
+import { createGateway, withPreset } from '../../node/gateway.ts'
+import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
+import { type AccountTimes, type AccountWatch, accountWatch } from './account-times.ts'
+import { type Observer, observer, type SimulatedAccount } from './observer.ts'
+import { sandboxOf } from './sandbox.ts'
+import { type ScriptedRequest, type UpstreamAnswer, WORKS } from './script.ts'
+import { type SimulatedCall, type SimulatedTransport, simulatedTransport } from './transport.ts'
+
+export interface SimulationOptions {
+  readonly config: GatewayConfig
+  /** By time. */
+  readonly requests: readonly ScriptedRequest[]
+  /** What this account does with a call that begins `at` ms after the start. */
+  answer(account: SimulatedAccount, at: number): UpstreamAnswer
+  /** @throws Error when these accounts are not what the caller reckoned with: nothing runs then. */
+  check?(accounts: readonly SimulatedAccount[]): void
+  /** For the GATEWAY_* that steer routing. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly log?: Logger
+}
+
+export interface SimulatedRequest {
+  /** From the start, ms. */
+  readonly at: number
+  readonly model: string
+  /** As usage would have it: 502 for a stream that broke after it began. */
+  readonly status: number
+  readonly attempts: readonly Attempt[]
+  /** What the caller was told; null when all went well. */
+  readonly error: string | null
+  /** Simulated ms. */
+  readonly latencyMs: number
+}
+
+export interface Simulation {
+  /** In the order of the script. */
+  readonly requests: readonly SimulatedRequest[]
+  /** By their beginning; times from the start. */
+  readonly calls: readonly SimulatedCall[]
+  /** By `provider/label`. */
+  readonly accounts: ReadonlyMap<string, Readonly<AccountTimes>>
+  /** Epoch ms, as attempts count. */
+  readonly startedAt: number
+  /** Simulated ms until the last answer. */
+  readonly durationMs: number
+}
+
+/** @throws Error naming what is wrong with the configuration. */
+export async function simulate({ config, requests, answer, check, env = {}, log }: SimulationOptions): Promise<Simulation> {
+  const clock = fakeClock()
+  const startedAt = clock.now()
+  const seen = observer()
+  const transport = simulatedTransport(clock, (key, at) => {
+    const account = seen.accounts.get(key)
+    // A call beside the pipeline, for no connection: whether a proxy carries.
+    return account === undefined ? WORKS : answer(account, at)
+  })
+  const sandbox = sandboxOf(config, env)
+  const { plugins = [], ...rest } = withPreset(sandbox.config)
+  const ports = {
+    ...{ clock, transport, log: log ?? silentLog, env: sandbox.env, readFile: sandbox.readFile },
+    fetchMedia: async () => ({ mime: 'image/png', data: '' }),
+  }
+  const gateway = await createGateway({ ...rest, plugins: [...plugins, seen.plugin] }, ports, { flags: sandbox.flags })
+  try {
+    check?.([...seen.accounts.values()])
+    const watch = accountWatch(seen.connections(), seen.states())
+    const answers = await new Run(gateway, clock, transport, watch).through(requests)
+    return {
+      requests: requests.map((request, index) => recordOf(request, answers[index], seen)),
+      calls: transport.calls,
+      accounts: watch.times,
+      startedAt,
+      durationMs: clock.monotonic(),
+    }
+  } finally {
+    await gateway.close()
+  }
+}
+
+interface Answered {
+  readonly id: string
+  readonly status: number
+}
+
+/** The longest step while requests run, ms: states are read at each. */
+const STEP_MS = 1000
+/** Turns of the event loop that requests get to come as far as their next upstream call. */
+const TURNS = 100
+/** After the last request began, ms. Streams end within 30 minutes; what is left then waits for nothing. */
+const MAX_TAIL_MS = 2 * 3_600_000
+
+const CALLER = { address: '127.0.0.1', local: true, secure: true }
+
+class Run {
+  readonly #gateway: HostedGateway
+  readonly #clock: FakeClock
+  readonly #transport: SimulatedTransport
+  readonly #watch: AccountWatch
+  readonly #answers: Answered[] = []
+  #running = 0
+  #failure: { reason: unknown } | null = null
+
+  constructor(gateway: HostedGateway, clock: FakeClock, transport: SimulatedTransport, watch: AccountWatch) {
+    this.#gateway = gateway
+    this.#clock = clock
+    this.#transport = transport
+    this.#watch = watch
+  }
+
+  async through(requests: readonly ScriptedRequest[]): Promise<readonly (Answered | undefined)[]> {
+    await this.#quiet()
+    for (const [index, request] of requests.entries()) {
+      while (this.#clock.monotonic() < request.at) await this.#step(request.at)
+      this.#running++
+      this.#call(request)
+        .then((answered) => {
+          this.#answers[index] = answered
+        })
+        .catch((reason: unknown) => {
+          this.#failure ??= { reason }
+        })
+        .finally(() => this.#running--)
+      await this.#quiet()
+    }
+    const limit = this.#clock.monotonic() + MAX_TAIL_MS
+    while (this.#running > 0 && this.#clock.monotonic() < limit) await this.#step(limit)
+    return this.#answers
+  }
+
+  /** As far as the next answer, or a second while requests run. */
+  async #step(end: number): Promise<void> {
+    const now = this.#clock.monotonic()
+    const to = this.#running > 0 ? Math.min(end, now + STEP_MS, this.#transport.nextAnswerAt ?? end) : end
+    await this.#clock.advance(to - now)
+    await this.#quiet()
+  }
+
+  /** Until every request waits for an upstream; one that waits for the clock takes all the turns. */
+  async #quiet(): Promise<void> {
+    for (let turn = 0; turn < TURNS && this.#running > this.#transport.waiting; turn++)
+      await new Promise((resolve) => setImmediate(resolve))
+    if (this.#failure !== null) throw this.#failure.reason
+    this.#watch.look(this.#clock.now())
+  }
+
+  async #call({ path, headers, body }: ScriptedRequest): Promise<Answered> {
+    const request = new Request(`http://simulation.local${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const response = await this.#gateway.fetch(request, CALLER)
+    // How a stream broke is in the outcome.
+    await response.arrayBuffer().catch(() => null)
+    return { id: response.headers.get('x-gateway-request-id') ?? '', status: response.status }
+  }
+}
+
+function recordOf({ at, body }: ScriptedRequest, answered: Answered | undefined, seen: Observer): SimulatedRequest {
+  const end = seen.settled.get(answered?.id ?? '')
+  return {
+    at,
+    model: body.model,
+    status: end?.outcome.status ?? answered?.status ?? 504,
+    attempts: end?.ctx.attempts ?? [],
+    error: end?.outcome.error?.message ?? (answered === undefined ? 'It did not end.' : null),
+    latencyMs: Math.round(end?.outcome.latencyMs ?? 0),
+  }
+}

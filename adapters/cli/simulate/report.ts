@@ -1,0 +1,116 @@
+// A simulation in words: a line for each request, then the sum of it.
+import type { Attempt } from '../../../core/types/context.ts'
+import { cell, styled, table } from '../table.ts'
+import { nameOf } from './account-times.ts'
+import type { SimulatedRequest, Simulation } from './engine.ts'
+
+export interface RequestLine {
+  readonly at_ms: number
+  readonly model: string
+  readonly attempts: readonly AttemptLine[]
+  readonly status: number
+  /** What the caller was told; null when all went well. */
+  readonly error: string | null
+  readonly latency_ms: number
+}
+
+/** A call, or with `skipped` an account that was passed over. */
+export interface AttemptLine {
+  /** `provider/label`. */
+  readonly connection: string
+  readonly model: string
+  /** The upstream's own; null where none was received, or nothing was sent. */
+  readonly status: number | null
+  /** What went wrong on the wire: `connect`, `timeout`. */
+  readonly failure: string | null
+  readonly skipped: string | null
+  /** Ms until it may be asked again, where that is known. */
+  readonly back_in_ms: number | null
+}
+
+export interface SummaryLine {
+  readonly requests: number
+  readonly succeeded: number
+  /** 0 to 1. */
+  readonly success_rate: number
+  readonly upstream_calls: number
+  readonly attempts_per_request: number
+  readonly duration_ms: number
+  readonly accounts: readonly AccountLine[]
+}
+
+export interface AccountLine {
+  readonly connection: string
+  readonly calls: number
+  readonly cooldown_ms: number
+  readonly open_ms: number
+  readonly refused_ms: number
+}
+
+export function requestLine(request: SimulatedRequest, startedAt: number): RequestLine {
+  const { at, model, attempts, status, error, latencyMs } = request
+  const lines = attempts.map((attempt) => attemptLine(attempt, startedAt + at))
+  return { at_ms: at, model, attempts: lines, status, error, latency_ms: latencyMs }
+}
+
+export function summaryLine({ requests, accounts, durationMs }: Simulation): SummaryLine {
+  const sent = requests.flatMap(({ attempts }) => attempts.filter(({ skipped }) => skipped === undefined))
+  const succeeded = requests.filter(({ status }) => status < 400).length
+  const calls = (name: string) => sent.filter(({ candidate }) => nameOf(candidate.connection) === name).length
+  return {
+    ...{ requests: requests.length, succeeded, success_rate: rounded(succeeded / requests.length) },
+    ...{ upstream_calls: sent.length, attempts_per_request: rounded(sent.length / requests.length) },
+    duration_ms: durationMs,
+    accounts: [...accounts].map(([connection, { cooldown, open, refused }]) => ({
+      ...{ connection, calls: calls(connection), cooldown_ms: cooldown, open_ms: open, refused_ms: refused },
+    })),
+  }
+}
+
+export function requestTable(lines: readonly RequestLine[]): string {
+  const rows = lines.map(({ at_ms, model, attempts, status, error, latency_ms }) => [
+    ...[seconds(at_ms), model, String(status), `${latency_ms} ms`],
+    cell(attempts.map(attemptText).join(' ') || error),
+  ])
+  const styles = Object.fromEntries(lines.map(({ status }) => [String(status), status < 400 ? 'green' : 'red'] as const))
+  return table(['TIME', 'MODEL', 'STATUS', 'LATENCY', 'ATTEMPTS'], rows, styles)
+}
+
+export function summaryText(summary: SummaryLine): string {
+  const { requests, succeeded, success_rate, upstream_calls, attempts_per_request, duration_ms, accounts } = summary
+  const rows = accounts.map(({ connection, calls, cooldown_ms, open_ms, refused_ms }) => [
+    ...[connection, String(calls), seconds(cooldown_ms), seconds(open_ms), seconds(refused_ms)],
+  ])
+  return [
+    styled(`${succeeded} of ${requests} requests succeeded (${(success_rate * 100).toFixed(2)} %)`, 'bold'),
+    `${upstream_calls} upstream calls, ${attempts_per_request} a request, in ${seconds(duration_ms)} of simulated time`,
+    '',
+    table(['ACCOUNT', 'CALLS', 'COOLDOWN', 'OPEN', 'REFUSED'], rows),
+  ].join('\n')
+}
+
+function attemptLine({ candidate, status, error, skipped, startedAt }: Attempt, at: number): AttemptLine {
+  const upstream = error?.upstream ?? null
+  const received = skipped !== undefined ? null : upstream === null ? (status ?? null) : upstream.status || null
+  return {
+    connection: nameOf(candidate.connection),
+    model: candidate.target.model,
+    status: received,
+    failure: upstream !== null && received === null ? upstream.kind : null,
+    skipped: skipped?.reason ?? null,
+    back_in_ms: skipped?.until === undefined ? null : skipped.until - (startedAt || at),
+  }
+}
+
+function attemptText({ connection, status, failure, skipped, back_in_ms }: AttemptLine): string {
+  if (skipped === null) return `${connection}:${status ?? failure ?? '-'}`
+  return `${connection}:skipped(${skipped}${back_in_ms === null ? '' : ` ${seconds(back_in_ms)}`})`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)}s`
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}

@@ -1,0 +1,61 @@
+// A configuration that can do no harm: no stores, no keys, nobody to tell. What routes requests stays as it is.
+import { readFileSync } from 'node:fs'
+import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
+import { isSecretRef } from '../../../core/config/secret.ts'
+
+export interface Sandbox {
+  readonly config: GatewayConfig
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Over environment and file. */
+  readonly flags: Readonly<Record<string, string>>
+  /** A secret that is not at hand has a value all the same. */
+  readFile(path: string): string
+}
+
+/** On every wire request: which connection it is for. Accounts of one provider differ in nothing else that can be relied on. */
+export const MARKER = 'x-hookgate-connection'
+
+const PLACEHOLDER = 'simulated-secret'
+/** Where real data are, and the key to them. */
+const PLACES = ['dataDir', 'databaseUrl', 'redisUrl', 'masterKey', 'masterKeyPath']
+const PLACE_VARIABLES = /^(?:GATEWAY_)?(?:DATA_DIR|DATABASE_URL|REDIS_URL|MASTER_KEY|MASTER_KEY_PATH)$/
+/** Nesting of a configuration that may hold references to secrets. */
+const MAX_DEPTH = 8
+
+export function sandboxOf(config: GatewayConfig, environment: Readonly<Record<string, string | undefined>>): Sandbox {
+  // Webhooks would be called, and keys would need their secrets: callers are anonymous here.
+  const { webhooks: _hooks, keys: _keys, ...kept } = config as GatewayConfig & { webhooks?: unknown; keys?: unknown }
+  const connections = Object.entries(config.connections ?? { echo: { provider: 'echo' } })
+  const sandboxed: GatewayConfig = {
+    ...kept,
+    connections: Object.fromEntries(connections.map(([key, entry]) => [key, marked(key, entry)])),
+    options: Object.fromEntries(Object.entries(config.options ?? {}).filter(([name]) => !PLACES.includes(name))),
+  }
+  const own = Object.entries(environment).filter(([name]) => !PLACE_VARIABLES.test(name))
+  const missing = variablesIn({ ...sandboxed, plugins: undefined, providers: undefined }).map((name) => [name, PLACEHOLDER])
+  return {
+    config: sandboxed,
+    env: Object.fromEntries([...missing, ...own]),
+    flags: { DATABASE_URL: 'sqlite::memory:', REQUIRE_API_KEY: 'false' },
+    readFile: secretFile,
+  }
+}
+
+/** Nothing is sent, so that no real credential is needed and no way to go. */
+function marked(key: string, { proxyUrl: _, apiKey, headers, ...entry }: ConnectionConfig): ConnectionConfig {
+  return { ...entry, ...(apiKey === undefined ? {} : { apiKey: PLACEHOLDER }), headers: { ...headers, [MARKER]: key } }
+}
+
+function variablesIn(value: unknown, depth = 0): string[] {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return []
+  if (isSecretRef(value)) return value.secret === 'env' ? [value.name] : []
+  return Object.values(value).flatMap((member) => variablesIn(member, depth + 1))
+}
+
+function secretFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return PLACEHOLDER
+  }
+}

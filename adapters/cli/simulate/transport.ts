@@ -1,0 +1,94 @@
+// The transport of a simulation: answers come from a function, take their time on the clock, and no socket is opened.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { headerBag } from '../../../core/lib/headers.ts'
+import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Clock, Transport, WireHandler, WireRequest } from '../../../core/types/ports.ts'
+import { RENDERERS } from '../../testing/scripted-upstream.ts'
+import { MARKER } from './sandbox.ts'
+import type { UpstreamAnswer } from './script.ts'
+
+/** One call that would have gone out. */
+export interface SimulatedCall {
+  /** Monotonic ms, and of the moment its answer begins. */
+  readonly startedAt: number
+  readonly answeredAt: number
+  /** Key in the configuration. */
+  readonly connection: string
+  readonly answer: UpstreamAnswer
+}
+
+export interface SimulatedTransport extends Transport {
+  readonly calls: readonly SimulatedCall[]
+  /** Calls without an answer yet. */
+  readonly waiting: number
+  /** Of the next answer, monotonic ms; null when nobody waits. */
+  readonly nextAnswerAt: number | null
+}
+
+/** @param answerOf is asked when the call begins. */
+export function simulatedTransport(
+  clock: Clock,
+  answerOf: (connection: string, now: number) => UpstreamAnswer,
+): SimulatedTransport {
+  const calls: SimulatedCall[] = []
+  const waiting = new Set<SimulatedCall>()
+  return {
+    calls,
+    get waiting() {
+      return waiting.size
+    },
+    get nextAnswerAt() {
+      return waiting.size === 0 ? null : Math.min(...[...waiting].map(({ answeredAt }) => answeredAt))
+    },
+    send(wire, handler) {
+      const startedAt = clock.monotonic()
+      const connection = headerBag(wire.headers).get(MARKER) ?? ''
+      const answer = answerOf(connection, startedAt)
+      const call = { startedAt, answeredAt: startedAt + answer.latencyMs, connection, answer }
+      calls.push(call)
+      waiting.add(call)
+      let aborted = false
+      const timer = clock.timer(answer.latencyMs, () => {
+        waiting.delete(call)
+        void deliver(wire, answer, handler, () => aborted)
+      })
+      return {
+        abort() {
+          aborted = true
+          waiting.delete(call)
+          timer.cancel()
+        },
+      }
+    },
+    async close() {},
+  }
+}
+
+async function deliver(wire: WireRequest, answer: UpstreamAnswer, handler: WireHandler, aborted: () => boolean): Promise<void> {
+  if (answer.status === 0) return handler.error(GatewayError.network('connect', 'The upstream refused the connection.'))
+  const streamed = wire.stream && answer.status < 300
+  const headers = ['content-type', streamed ? 'text/event-stream' : 'application/json']
+  if (answer.retryAfterSecs !== null) headers.push('retry-after', String(answer.retryAfterSecs))
+  handler.head(answer.status, headerBag(headers))
+  for (const text of bodyOf(wire, answer, streamed)) {
+    if (aborted()) return
+    await handler.data(Buffer.from(text))
+  }
+  if (!aborted()) handler.end()
+}
+
+function bodyOf({ method, url }: WireRequest, { status, text }: UpstreamAnswer, streamed: boolean): readonly string[] {
+  const renderer = RENDERERS[dialectOf(url)]
+  if (status >= 300) return [JSON.stringify(renderer.error(status, text ?? `Simulated ${status}.`))]
+  // A list of models, for those who look whether an account lives.
+  if (method === 'GET') return ['{"object":"list","data":[]}']
+  const reply = { text: text ?? 'A simulated answer.' }
+  return streamed ? renderer.frames(reply) : [JSON.stringify(renderer.json(reply))]
+}
+
+function dialectOf(url: string): Dialect {
+  const { pathname } = new URL(url)
+  if (pathname.endsWith('/messages')) return 'messages'
+  if (pathname.endsWith('/responses')) return 'responses'
+  return /:(?:streamG|g)enerateContent$/.test(pathname) ? 'generate_content' : 'chat'
+}

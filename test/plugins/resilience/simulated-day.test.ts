@@ -1,0 +1,155 @@
+// Ten minutes of trouble on a simulated clock: twelve accounts of three providers behind one virtual model, outages, storms of
+// 429 and slow nodes. Measured against an oracle that knows the health of every account at every moment.
+import { describe, expect, it } from 'vitest'
+import { type Simulation, simulate } from '../../../adapters/cli/simulate/engine.ts'
+import type { SimulatedAccount } from '../../../adapters/cli/simulate/observer.ts'
+import { type ScriptedRequest, type UpstreamAnswer, WORKS } from '../../../adapters/cli/simulate/script.ts'
+import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
+import { preset } from '../../../plugins/preset.ts'
+
+const MINUTES = 10
+const DAY_MS = MINUTES * 60_000
+const PROVIDERS = ['north', 'east', 'west']
+const ACCOUNTS = PROVIDERS.flatMap((provider) => [1, 2, 3, 4].map((number) => `${provider}.${number}`))
+
+type Random = () => number
+
+/** mulberry32: the same day for the same seed. */
+function seeded(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+interface Trouble {
+  readonly kind: 'outage' | 'storm' | 'slow'
+  readonly from: number
+  readonly to: number
+  /** Of an outage: 0 refuses connections. */
+  readonly status: number
+  /** Of an outage: how long it takes to say so. Of a slow node: how long an answer takes, ms. */
+  readonly latencyMs: number
+}
+
+/** Outages of single accounts, and of a provider now and then; storms that end when they said; nodes that crawl. */
+function troubles(random: Random): ReadonlyMap<string, readonly Trouble[]> {
+  const day = new Map<string, Trouble[]>(ACCOUNTS.map((account) => [account, []]))
+  const between = (low: number, high: number) => Math.round(low + random() * (high - low))
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+  const add = (account: string, kind: Trouble['kind'], from: number, ms: number, status: number, latencyMs: number) =>
+    day.get(account)?.push({ kind, from, to: from + ms, status, latencyMs })
+  // Whoever fails over asks the first ones only: half of all trouble is theirs.
+  const someone = () => (random() < 0.5 ? pick(ACCOUNTS.slice(0, 4)) : pick(ACCOUNTS))
+  for (let i = 0; i < 30; i++)
+    add(someone(), 'outage', between(0, DAY_MS), between(5000, 60_000), pick([0, 500, 502, 503]), between(5, 400))
+  for (let i = 0; i < 80; i++) add(someone(), 'storm', between(0, DAY_MS), between(2000, 30_000), 429, between(5, 60))
+  for (let i = 0; i < 10; i++) add(someone(), 'slow', between(0, DAY_MS), between(20_000, 60_000), 200, between(4000, 15_000))
+  // Far apart: a circuit stays open for some time after its account is back, and the oracle knows nothing of circuits.
+  for (const earliest of [0, 6 * 60_000]) {
+    const [provider, from, ms] = [pick(PROVIDERS), between(earliest, earliest + 120_000), between(20_000, 60_000)]
+    for (const account of ACCOUNTS.filter((name) => name.startsWith(provider))) add(account, 'outage', from, ms, 503, 20)
+  }
+  // For some seconds nobody can serve anything: the oracle loses these, too.
+  const [from, ms] = [between(0, DAY_MS), between(6000, 10_000)]
+  for (const account of ACCOUNTS) add(account, 'storm', from, ms, 429, 5)
+  return day
+}
+
+/** The trouble that rules: what does not answer at all, then what says wait, then what crawls. */
+function troubleAt(list: readonly Trouble[] | undefined, at: number): Trouble | undefined {
+  const now = (list ?? []).filter(({ from, to }) => from <= at && at < to)
+  return ['outage', 'storm', 'slow'].map((kind) => now.find((one) => one.kind === kind)).find((one) => one !== undefined)
+}
+
+function answerAt(list: readonly Trouble[] | undefined, at: number): UpstreamAnswer {
+  const trouble = troubleAt(list, at)
+  if (trouble === undefined) return WORKS
+  const { kind, to, status, latencyMs } = trouble
+  return { ...WORKS, status, latencyMs, retryAfterSecs: kind === 'storm' ? Math.ceil((to - at) / 1000) : null }
+}
+
+const MODEL = 'm'
+
+function configuration(strategy: 'failover' | 'load_balance'): GatewayConfig {
+  const connections = ACCOUNTS.map((account): [string, ConnectionConfig] => {
+    const [provider = ''] = account.split('.')
+    return [account, { provider, baseUrl: `http://${provider}.invalid/v1`, wireFormat: 'chat', apiKey: `sk-${account}` }]
+  })
+  const targets = PROVIDERS.map((provider) => `${provider}/${MODEL}`)
+  return { connections: Object.fromEntries(connections), virtualModels: { coder: { strategy, targets } } } as GatewayConfig
+}
+
+function callers(random: Random, count: number): ScriptedRequest[] {
+  const body = (stream: boolean) => ({ model: 'coder', messages: [{ role: 'user', content: 'Hello' }], stream })
+  return Array.from({ length: count }, () => Math.floor(random() * DAY_MS))
+    .sort((a, b) => a - b)
+    .map((at) => ({ at, path: '/v1/chat/completions', headers: {}, body: body(random() < 0.3) }))
+}
+
+interface Day {
+  readonly simulation: Simulation
+  /** Share of requests that somebody could have answered at the moment they came, 0 to 1. */
+  readonly oracle: number
+}
+
+async function day(seed: number, strategy: 'failover' | 'load_balance', plugins = preset()): Promise<Day> {
+  const random = seeded(seed)
+  const script = troubles(random)
+  const requests = callers(random, 1200)
+  const answer = ({ key }: SimulatedAccount, at: number) => answerAt(script.get(key), at)
+  const simulation = await simulate({ config: { ...configuration(strategy), plugins }, requests, answer })
+  const served = requests.filter(({ at }) => ACCOUNTS.some((account) => answerAt(script.get(account), at).status === 200))
+  return { simulation, oracle: served.length / requests.length }
+}
+
+/** Calls that began after the account had said how long to wait, and before that was over. */
+function callsDuringCooldown({ calls }: Simulation): { connection: string; startedAt: number; until: number }[] {
+  const waits = calls.flatMap(({ connection, answeredAt, answer: { retryAfterSecs } }) =>
+    retryAfterSecs === null ? [] : [{ connection, from: answeredAt, until: answeredAt + retryAfterSecs * 1000 }],
+  )
+  return calls.flatMap(({ connection, startedAt }) =>
+    waits
+      .filter((wait) => wait.connection === connection && wait.from < startedAt && startedAt < wait.until)
+      .map(({ until }) => ({ connection, startedAt, until })),
+  )
+}
+
+describe('ten minutes of outages, 429 storms and slow nodes', () => {
+  it.each([
+    [1, 'failover'],
+    [2, 'failover'],
+    [3, 'load_balance'],
+    [4, 'load_balance'],
+  ] as const)('seed %i, %s: as good as whoever knows everything, and no call too many', async (seed, strategy) => {
+    const { simulation, oracle } = await day(seed, strategy)
+    const { requests, calls, accounts } = simulation
+    const rate = requests.filter(({ status }) => status === 200).length / requests.length
+    expect(rate).toBeGreaterThanOrEqual(oracle - 0.005)
+    expect(callsDuringCooldown(simulation)).toEqual([])
+    const sent = requests.map(({ attempts }) => attempts.filter(({ skipped }) => skipped === undefined).length)
+    expect(Math.max(...sent)).toBeLessThanOrEqual(8)
+    // The timeline leaves no call out.
+    expect(sent.reduce((sum, count) => sum + count, 0)).toBe(calls.length)
+    // It was a day with trouble in it, for the oracle, too.
+    expect(oracle).toBeLessThan(1)
+    expect(calls.filter(({ answer: { status } }) => status !== 200).length).toBeGreaterThan(20)
+    expect([...accounts.values()].reduce((sum, { cooldown }) => sum + cooldown, 0)).toBeGreaterThan(20_000)
+  })
+
+  it('without this plugin the same day has calls during cooldowns: what is measured can be missed', async () => {
+    const { simulation } = await day(3, 'load_balance', preset({ resilience: false }))
+    expect(callsDuringCooldown(simulation).length).toBeGreaterThan(20)
+  })
+
+  it('the same seed is the same day', async () => {
+    const [first, second] = [await day(5, 'load_balance'), await day(5, 'load_balance')]
+    expect(first.simulation.calls).toEqual(second.simulation.calls)
+    expect(first.simulation.requests.map(({ latencyMs }) => latencyMs)).toEqual(
+      second.simulation.requests.map(({ latencyMs }) => latencyMs),
+    )
+  })
+})
