@@ -8,8 +8,9 @@
 //
 // Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, bounded in time.
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
@@ -23,6 +24,7 @@ const MOCK = 9170
 const say = (line) => json || process.stderr.write(`${line}\n`)
 
 const mock = spawn('taskset', ['-c', '1', build('mock'), String(MOCK)], { stdio: 'ignore' })
+const dataDir = mkdtempSync(join(tmpdir(), 'hookgate-bench-'))
 const upstream = `http://127.0.0.1:${MOCK}`
 const targets = {
   bare: {
@@ -43,7 +45,7 @@ const targets = {
       '--port',
       '9172',
     ],
-    env: { BENCH_UPSTREAM: upstream },
+    env: { BENCH_UPSTREAM: upstream, GATEWAY_DATA_DIR: dataDir },
   },
 }
 
@@ -126,6 +128,7 @@ try {
   }
 } finally {
   mock.kill('SIGKILL')
+  rmSync(dataDir, { recursive: true, force: true })
 }
 
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]

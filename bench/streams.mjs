@@ -8,8 +8,10 @@
 //
 // Linux only (reads /proc). Loopback only, bounded in time.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const option = (name, fallback) => {
@@ -107,6 +109,8 @@ async function load(port, source) {
 const source = upstream()
 await new Promise((resolve) => source.server.listen(0, '127.0.0.1', resolve))
 const upstreamPort = source.server.address().port
+const dataDir = mkdtempSync(join(tmpdir(), 'hookgate-bench-'))
+process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
 const gateway = spawn(
   process.execPath,
   [
@@ -118,7 +122,10 @@ const gateway = spawn(
     '--port',
     String(PORT),
   ],
-  { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, BENCH_UPSTREAM: `http://127.0.0.1:${upstreamPort}` } },
+  {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, BENCH_UPSTREAM: `http://127.0.0.1:${upstreamPort}`, GATEWAY_DATA_DIR: dataDir },
+  },
 )
 let failed = false
 try {

@@ -27,7 +27,7 @@ export const simulateCommand = action({
       answer: behaviourOf(answers),
       check: (accounts) => refuseUnknownUpstreams(answers, accounts),
     })
-    const lines = simulation.requests.map((request) => report.requestLine(request, simulation.startedAt))
+    const lines = simulation.requests.map(report.requestLine)
     const summary = report.summaryLine(simulation)
     if (given.json) console.log([...lines, { summary }].map((line) => JSON.stringify(line)).join('\n'))
     else console.log(`${report.requestTable(lines)}\n\n${report.summaryText(summary)}`)

@@ -45,8 +45,6 @@ export interface Simulation {
   readonly calls: readonly SimulatedCall[]
   /** By `provider/label`. */
   readonly accounts: ReadonlyMap<string, Readonly<AccountTimes>>
-  /** Epoch ms, as attempts count. */
-  readonly startedAt: number
   /** Simulated ms until the last answer. */
   readonly durationMs: number
 }
@@ -54,7 +52,6 @@ export interface Simulation {
 /** @throws Error naming what is wrong with the configuration. */
 export async function simulate({ config, requests, answer, check, env = {}, log }: SimulationOptions): Promise<Simulation> {
   const clock = fakeClock()
-  const startedAt = clock.now()
   const seen = observer()
   const transport = simulatedTransport(clock, (key, at) => {
     const account = seen.accounts.get(key)
@@ -76,7 +73,6 @@ export async function simulate({ config, requests, answer, check, env = {}, log 
       requests: requests.map((request, index) => recordOf(request, answers[index], seen)),
       calls: transport.calls,
       accounts: watch.times,
-      startedAt,
       durationMs: clock.monotonic(),
     }
   } finally {

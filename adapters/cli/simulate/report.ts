@@ -47,10 +47,8 @@ export interface AccountLine {
   readonly refused_ms: number
 }
 
-export function requestLine(request: SimulatedRequest, startedAt: number): RequestLine {
-  const { at, model, attempts, status, error, latencyMs } = request
-  const lines = attempts.map((attempt) => attemptLine(attempt, startedAt + at))
-  return { at_ms: at, model, attempts: lines, status, error, latency_ms: latencyMs }
+export function requestLine({ at, model, attempts, status, error, latencyMs }: SimulatedRequest): RequestLine {
+  return { at_ms: at, model, attempts: attempts.map(attemptLine), status, error, latency_ms: latencyMs }
 }
 
 export function summaryLine({ requests, accounts, durationMs }: Simulation): SummaryLine {
@@ -89,7 +87,7 @@ export function summaryText(summary: SummaryLine): string {
   ].join('\n')
 }
 
-function attemptLine({ candidate, status, error, skipped, startedAt }: Attempt, at: number): AttemptLine {
+function attemptLine({ candidate, status, error, skipped, startedAt }: Attempt): AttemptLine {
   const upstream = error?.upstream ?? null
   const received = skipped !== undefined ? null : upstream === null ? (status ?? null) : upstream.status || null
   return {
@@ -98,7 +96,7 @@ function attemptLine({ candidate, status, error, skipped, startedAt }: Attempt, 
     status: received,
     failure: upstream !== null && received === null ? upstream.kind : null,
     skipped: skipped?.reason ?? null,
-    back_in_ms: skipped?.until === undefined ? null : skipped.until - (startedAt || at),
+    back_in_ms: skipped?.until === undefined ? null : skipped.until - startedAt,
   }
 }
 
