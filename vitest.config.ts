@@ -14,5 +14,11 @@ export default defineConfig({
       { find: /^hookgate\/adapters\/(.*)$/, replacement: at('./adapters/$1.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'], setupFiles: ['test/setup.ts'], testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: 2 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    setupFiles: ['test/setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    maxWorkers: 2,
+  },
 })
