@@ -44,6 +44,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
   const modelFacts = gateway.optional('modelFacts')
   const catalogue = gateway.optional('modelCatalogue')
   const accountState = gateway.optional('accountState')
+  const quota = gateway.optional('quota')
   const accounts = gateway.use('accounts')
   const facts = (provider: string, model: string): Facts => modelFacts()?.facts(provider, model) ?? NOTHING
   return {
@@ -72,6 +73,9 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
     const { allowedModels } = connection
     if (allowedModels.length > 0 && !allowedModels.some((glob) => globMatch(glob, model)))
       return { reason: 'not_allowed', until: null }
-    return accountState()?.blocked(connection, model) ?? null
+    const state = accountState()?.blocked(connection, model) ?? null
+    if (state !== null) return state
+    const until = quota()?.exhaustedUntil(connection, model) ?? null
+    return until === null ? null : { reason: 'quota_exhausted', until }
   }
 }

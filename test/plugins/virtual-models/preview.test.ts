@@ -1,6 +1,7 @@
 // GET /api/virtual-models/:id/preview: the order that holds now and why, without moving anything (CONTRACTS 1.7); and what
 // model lists make of a virtual model.
 import { afterEach, describe, expect, it } from 'vitest'
+import { text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { SkipReason } from '../../../core/types/error.ts'
 import { bearer, makeKey } from '../keys/support.ts'
@@ -104,6 +105,18 @@ describe('preview', () => {
     expect(draws).toBe(0)
     await s.askTimes(1, 'vm')
     expect(draws).toBe(1)
+  })
+
+  it('shows a target whose quota is used up, as its vendor’s headers said it', async () => {
+    const usedUp = { 'x-ratelimit-remaining-requests-day': '0', 'x-ratelimit-reset-requests-day': '7200' }
+    await start('ab', { script: { a: [text('a', { headers: usedUp })] } })
+    const { id } = await s.make({ name: 'vm', strategy: 'failover', targets: targets('ab') })
+    expect((await s.ask('a/m')).status).toBe(200)
+    await s.t.untilSettled(1)
+    const { order, dropped } = await preview(id)
+    expect(order.map(({ target }) => target)).toEqual(['b/m'])
+    expect(dropped).toMatchObject([{ target: 'a/m', reason: 'quota_exhausted' }])
+    expect(await s.askTimes(1, 'vm')).toEqual(['b'])
   })
 
   it('drops a window that the prompt does not fit, unless it fits none', async () => {

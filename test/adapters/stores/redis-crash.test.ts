@@ -1,0 +1,48 @@
+// In-flight slots over processes (issue "Routing and resilience"): the cap holds over all of them, and what a killed one held
+// is free again within the lease, not sooner.
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
+import { systemClock } from '../../../core/lib/clock.ts'
+import { redisEnv, redisLink, whyNoRedis } from '../../support/redis.ts'
+import { runTs } from '../../support/run-ts.ts'
+
+const missing = await whyNoRedis()
+const SLOTS = 3
+const LEASE_MS = 1500
+
+describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  it('stay held while it lives, also beyond the lease, and are free within a lease after kill -9', async () => {
+    const env = redisEnv()
+    const link = await redisLink(env)
+    const counters = redisCounters({ link, clock: systemClock })
+    const holder = runTs('slot-holder.ts', env, String(SLOTS), String(LEASE_MS))
+    const exited = once(holder, 'exit')
+    try {
+      const [printed] = (await once(holder.stdout, 'data')) as [Buffer]
+      expect(printed.toString().trim()).toBe(String(SLOTS))
+      const free = async () => {
+        const slot = await counters.acquire('account', SLOTS, LEASE_MS)
+        slot.release()
+        return slot.ok
+      }
+      const living = performance.now()
+      while (performance.now() - living < 2 * LEASE_MS) {
+        expect(await free()).toBe(false)
+        await systemClock.sleep(100)
+      }
+      holder.kill('SIGKILL')
+      await exited
+      const killed = performance.now()
+      expect(await free()).toBe(false)
+      while (!(await free())) await systemClock.sleep(20)
+      expect(performance.now() - killed).toBeLessThan(LEASE_MS + 500)
+      const slots = await Promise.all(Array.from({ length: SLOTS + 1 }, () => counters.acquire('account', SLOTS, LEASE_MS)))
+      expect(slots.filter(({ ok }) => ok)).toHaveLength(SLOTS)
+      for (const slot of slots) slot.release()
+    } finally {
+      holder.kill('SIGKILL')
+      await link.remove()
+    }
+  })
+})
