@@ -14,6 +14,7 @@ import { type Effect, effectOf } from './effects.ts'
 import type { ErrorRules } from './error-rules.ts'
 import type { OutageWatch } from './outage.ts'
 import { skipping } from './refusals.ts'
+import type { Renewal } from './renewal.ts'
 import { isTest, rootOf } from './request-root.ts'
 
 export interface AttemptParts {
@@ -23,6 +24,7 @@ export interface AttemptParts {
   rules: ErrorRules
   wait: CooldownWait
   outage: OutageWatch
+  renewal: Renewal
   /** Other processes send probes, too. */
   shared: boolean
 }
@@ -80,6 +82,8 @@ class AttemptRun {
   readonly #sent: Sent
   readonly #release: () => void
   #retried = false
+  #renewed = false
+  readonly #renewals: number
   #last: GatewayError | null = null
 
   constructor(parts: AttemptParts, ctx: RequestContext, sent: Sent, release: () => void) {
@@ -87,6 +91,7 @@ class AttemptRun {
     this.#ctx = ctx
     this.#sent = sent
     this.#release = release
+    this.#renewals = parts.renewal.count(sent.connection.id)
   }
 
   run(next: Next): Promise<Result> {
@@ -111,6 +116,7 @@ class AttemptRun {
       throw error
     }
     this.#last = error
+    if (await this.#otherCredential(error)) return this.run(next)
     let effect: Effect
     let again: boolean
     try {
@@ -128,6 +134,13 @@ class AttemptRun {
     }
     this.#free()
     throw effect.walk === undefined ? error : walking(error, effect.walk)
+  }
+
+  /** Once for each call: a new credential that is refused as well is the account's own matter. */
+  async #otherCredential(error: GatewayError): Promise<boolean> {
+    if (error.upstream?.status !== 401 || this.#renewed) return false
+    this.#renewed = true
+    return this.#parts.renewal.renewed(this.#sent.connection, this.#renewals)
   }
 
   #effectOf(error: GatewayErrorShape): Effect {

@@ -18,6 +18,7 @@ import { migrations } from './migrations.ts'
 import { outageWatch } from './outage.ts'
 import { startProber } from './prober.ts'
 import { recordOf } from './record.ts'
+import { renewal } from './renewal.ts'
 import { startSharing } from './sharing.ts'
 import { loadStates, storeState } from './store.ts'
 
@@ -94,7 +95,7 @@ export const resilience = definePlugin({
     gateway.hook(
       'attempt',
       attemptHook({
-        ...{ gateway: plain, book, capacity, shared },
+        ...{ gateway: plain, book, capacity, shared, renewal: renewal(plain) },
         rules: errorRules(config.errorRules, gateway.log),
         wait: cooldownWait(plain, {
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,

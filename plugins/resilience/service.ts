@@ -38,9 +38,16 @@ export interface ModelListProbe {
   status(connection: Connection, signal: AbortSignal): Promise<number>
 }
 
+/** Accounts whose credential can be renewed; provided by the plugin that owns such accounts. */
+export interface CredentialService {
+  /** True when a new credential is in place. Called once at a time for each account; a failure is logged. */
+  renew(connection: Connection): Promise<boolean>
+}
+
 declare module '../../core/types/plugin.ts' {
   interface Services {
     accountState: AccountStateService
     modelListProbe: ModelListProbe
+    credentials: CredentialService
   }
 }
