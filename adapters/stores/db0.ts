@@ -66,6 +66,8 @@ class Db0Database implements Database {
         })
       } finally {
         this.#open = null
+        // An active one slows every promise of the process; there is one transaction at a time.
+        this.#inside.disable()
       }
     })
   }

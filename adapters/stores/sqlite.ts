@@ -128,6 +128,8 @@ class SqliteDatabase implements Database {
       } finally {
         watch.stop()
         this.#open = null
+        // An active one slows every promise of the process; there is one transaction at a time.
+        this.#inside.disable()
       }
     })
   }
