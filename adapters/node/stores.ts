@@ -32,6 +32,7 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
   const dataDir = env.get<string | null>('DATA_DIR')
   const url = env.get<string | null>('DATABASE_URL')
   const clock = ports.clock ?? systemClock
+  const ephemeral = url === null ? dataDir === null : IN_MEMORY.test(url)
   const db = ports.db ?? (await openDatabase(url ?? (dataDir === null ? 'sqlite::memory:' : null), dataDir ?? '.'))
   try {
     const masterKey = loadMasterKey({
@@ -39,7 +40,7 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
       path: env.get<string | null>('MASTER_KEY_PATH'),
       dataDir,
       profile: env.get<'local' | 'cloud'>('PROFILE'),
-      ephemeral: url === null ? dataDir === null : IN_MEMORY.test(url),
+      ephemeral,
     })
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
     // Replicas over one database share their counters; another gateway on the same Redis does not.
@@ -48,7 +49,7 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
       db,
       vault,
       ...(shared && { counters: shared.counters, storage: shared.storage }),
-      ...(dataDir === null ? {} : { spool: fileSpool(join(dataDir, 'spool')) }),
+      ...(dataDir === null || ephemeral ? {} : { spool: fileSpool(join(dataDir, 'spool')) }),
       health: [databaseCheck(db, clock), ...(shared ? [shared.check] : [])],
       async close() {
         await shared?.close()
