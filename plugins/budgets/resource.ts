@@ -1,4 +1,5 @@
 // `budgets` of gateway.config.ts.
+import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
@@ -33,14 +34,7 @@ export function budgetResource(gateway: PluginGateway, view: View<unknown>): Res
     view,
     nameOf: (_key, { scope, entity, window }) => nameOf(scope, entity ?? null, window),
     rows: async (db) =>
-      (await declaredBudgets(db)).map((row) => ({
-        id: row.id,
-        name: nameOf(row.scope, row.entity_label, row.period),
-        managedBy: row.managed_by,
-        configKey: row.config_key,
-        declared: row.declared,
-        archived: row.archived_at !== null,
-      })),
+      (await declaredBudgets(db)).map((row) => resourceRow(row, nameOf(row.scope, row.entity_label, row.period))),
     insert: async (db, key, entry, declared) => {
       await insertBudget(db, null, fieldsOf(entry), now(), { config_key: key, declared })
     },

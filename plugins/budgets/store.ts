@@ -1,5 +1,6 @@
 // Budgets as rows; money is integer nano-USD.
 import { z } from 'zod'
+import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type Budget, SCOPES, WINDOWS } from './service.ts'
@@ -37,11 +38,6 @@ export const increaseRow = z.object({
 export type IncreaseRow = z.output<typeof increaseRow>
 
 export type BudgetFields = Pick<Budget, 'scope' | 'entityId' | 'entityLabel' | 'window' | 'hardLimitNano' | 'enabled'>
-
-export interface Declaration {
-  config_key: string
-  declared: string
-}
 
 /** Of every organization. */
 export function livingBudgets(db: Db): Promise<BudgetRow[]> {
@@ -92,15 +88,12 @@ export function updateBudget(
   now: number,
   declaration?: Declaration,
 ): Promise<BudgetRow | undefined> {
-  const owner = declaration
-    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
-    : sql.empty
   // The file names its entity: whom an adopted row already means stays.
   const entity = declaration
     ? sql`CASE WHEN scope = ${budget.scope} AND entity_label = ${budget.entityLabel} THEN entity_id ELSE NULL END`
     : sql`${budget.entityId}`
   return db.get(
-    sql`UPDATE budgets SET ${owner} entity_id = ${entity}, scope = ${budget.scope}, entity_label = ${budget.entityLabel},
+    sql`UPDATE budgets SET ${ownership(declaration)} entity_id = ${entity}, scope = ${budget.scope}, entity_label = ${budget.entityLabel},
           period = ${budget.window}, hard_limit_nano = ${budget.hardLimitNano}, enabled = ${budget.enabled}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
     budgetRow,

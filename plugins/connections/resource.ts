@@ -1,6 +1,8 @@
 // `connections` of gateway.config.ts as rows: they give a declared connection the id that usage and budgets refer to.
+
 import { z } from 'zod'
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
+import { resourceRow } from '../../core/config/owned-rows.ts'
 import { maskUrl } from '../../core/lib/sanitize.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -21,15 +23,7 @@ export function connectionResource(gateway: PluginGateway, view: View<unknown>):
     schema: z.unknown(),
     view,
     nameOf: (key) => `${configured(key).connection.provider}/${configured(key).connection.label}`,
-    rows: async (db) =>
-      (await declaredConnections(db)).map((row) => ({
-        id: row.id,
-        name: `${row.provider}/${row.label}`,
-        managedBy: row.managed_by,
-        configKey: row.config_key,
-        declared: row.declared,
-        archived: row.archived_at !== null,
-      })),
+    rows: async (db) => (await declaredConnections(db)).map((row) => resourceRow(row, `${row.provider}/${row.label}`)),
     insert: async (db, key, _entry, declared) => {
       await insertConnection(db, null, fieldsOf(configured(key)), now(), { config_key: key, declared })
     },

@@ -1,5 +1,6 @@
 // Provider connections as rows. Key, proxy URL and headers are sealed; what the file declares has none of them here.
 import { z } from 'zod'
+import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 
@@ -52,11 +53,6 @@ export type ConnectionFields = Pick<
   | 'metadata'
 >
 
-export interface Declaration {
-  config_key: string
-  declared: string
-}
-
 export function livingConnections(db: Db): Promise<ConnectionRow[]> {
   return db.all(sql`SELECT * FROM connections WHERE archived_at IS NULL ORDER BY priority, id`, connectionRow)
 }
@@ -104,11 +100,8 @@ export function updateConnection(
   now: number,
   declaration?: Declaration,
 ): Promise<ConnectionRow | undefined> {
-  const owner = declaration
-    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
-    : sql.empty
   return db.get(
-    sql`UPDATE connections SET ${owner} provider = ${fields.provider}, label = ${fields.label}, wire_format = ${fields.wire_format},
+    sql`UPDATE connections SET ${ownership(declaration)} provider = ${fields.provider}, label = ${fields.label}, wire_format = ${fields.wire_format},
           base_url = ${fields.base_url}, secret = ${fields.secret}, secret_hint = ${fields.secret_hint}, priority = ${fields.priority},
           enabled = ${fields.enabled}, allowed_models = ${JSON.stringify(fields.allowed_models)}, default_model = ${fields.default_model},
           max_inflight = ${fields.max_inflight}, proxy_url = ${fields.proxy_url}, headers = ${fields.headers},

@@ -1,4 +1,5 @@
 // `virtualModels` of gateway.config.ts.
+import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
@@ -73,15 +74,7 @@ export function virtualModelResource(gateway: PluginGateway, view: View<unknown>
     schema: declaredVirtualModel,
     view,
     nameOf: (key, entry) => entry.name ?? key,
-    rows: async (db) =>
-      (await declaredVirtualModels(db)).map((row) => ({
-        id: row.id,
-        name: row.name,
-        managedBy: row.managed_by,
-        configKey: row.config_key,
-        declared: row.declared,
-        archived: row.archived_at !== null,
-      })),
+    rows: async (db) => (await declaredVirtualModels(db)).map((row) => resourceRow(row, row.name)),
     insert: async (db, key, entry, declared) => {
       await insertVirtualModel(db, null, fields(key, entry), now(), { config_key: key, declared })
     },

@@ -1,5 +1,6 @@
 // Virtual models as rows; targets and config are JSON in the form of service.ts.
 import { z } from 'zod'
+import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import { target, virtualModelConfig } from './fields.ts'
@@ -31,11 +32,6 @@ export type VirtualModelFields = Pick<
   VirtualModel,
   'name' | 'strategy' | 'modality' | 'enabled' | 'position' | 'targets' | 'config' | 'description'
 >
-
-export interface Declaration {
-  config_key: string
-  declared: string
-}
 
 /** Of every organization, by position. */
 export function livingVirtualModels(db: Db): Promise<VirtualModelRow[]> {
@@ -85,11 +81,8 @@ export function updateVirtualModel(
   now: number,
   declaration?: Declaration,
 ): Promise<VirtualModelRow | undefined> {
-  const owner = declaration
-    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
-    : sql.empty
   return db.get(
-    sql`UPDATE virtual_models SET ${owner} name = ${model.name}, strategy = ${model.strategy}, modality = ${model.modality},
+    sql`UPDATE virtual_models SET ${ownership(declaration)} name = ${model.name}, strategy = ${model.strategy}, modality = ${model.modality},
           enabled = ${model.enabled}, position = ${model.position}, targets = ${JSON.stringify(model.targets)},
           config = ${JSON.stringify(model.config)}, description = ${model.description}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,

@@ -1,4 +1,5 @@
 // `webhooks` of gateway.config.ts.
+import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { SecretRef } from '../../core/config/secret.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -47,15 +48,7 @@ export function webhookResource(gateway: PluginGateway, view: View<unknown>): Re
     nameOf: (_key, { url }) => url,
     // What an URL carries as a key is not in the declaration's text either.
     fingerprint: (key, entry) => vault.mac('declared', JSON.stringify([entry.url, given(key, entry)])),
-    rows: async (db) =>
-      (await declaredEndpoints(db)).map((row) => ({
-        id: row.id,
-        name: row.url,
-        managedBy: row.managed_by,
-        configKey: row.config_key,
-        declared: row.declared,
-        archived: row.archived_at !== null,
-      })),
+    rows: async (db) => (await declaredEndpoints(db)).map((row) => resourceRow(row, row.url)),
     insert: async (db, key, entry, declared) => {
       const { id } = await insertEndpoint(db, null, entry, now(), { config_key: key, declared })
       await seal(db, id, given(key, entry) ?? newSecret())

@@ -1,5 +1,6 @@
 // Webhook endpoints as rows; secrets are sealed.
 import { z } from 'zod'
+import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/lib/ids.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -31,11 +32,6 @@ export const endpointRow = z.object({
 export type EndpointRow = z.output<typeof endpointRow>
 
 export type EndpointFields = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'format' | 'enabled'>
-
-export interface Declaration {
-  config_key: string
-  declared: string
-}
 
 /** Of every organization. */
 export function livingEndpoints(db: Db): Promise<EndpointRow[]> {
@@ -79,11 +75,8 @@ export function updateEndpoint(
   now: number,
   declaration?: Declaration,
 ): Promise<EndpointRow | undefined> {
-  const owner = declaration
-    ? sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`
-    : sql.empty
   return db.get(
-    sql`UPDATE webhooks_endpoints SET ${owner} url = ${endpoint.url}, event_types = ${JSON.stringify(endpoint.eventTypes)},
+    sql`UPDATE webhooks_endpoints SET ${ownership(declaration)} url = ${endpoint.url}, event_types = ${JSON.stringify(endpoint.eventTypes)},
           format = ${endpoint.format}, enabled = ${endpoint.enabled}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
     endpointRow,

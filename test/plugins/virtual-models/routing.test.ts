@@ -239,7 +239,7 @@ describe('an account that rests', () => {
 })
 
 describe('an internal call', () => {
-  it('may name a virtual model, and is ordered as any other', async () => {
+  it('may name a virtual model, and goes round like requests from outside', async () => {
     let invoke: (model: string) => Promise<unknown> = async () => undefined
     const inside = definePlugin({
       name: 'inside',
