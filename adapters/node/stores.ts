@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createStorage } from 'unstorage'
 import type { Env } from '../../core/config/env.ts'
 import { memoryCounters } from '../../core/counters/memory.ts'
+import { isStorageUnavailable } from '../../core/db/storage-fault.ts'
 import { memoryDriver } from '../../core/kv/memory-driver.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import { silentLog } from '../../core/lib/log.ts'
@@ -58,6 +59,9 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
     }
   } catch (error) {
     if (ports.db === undefined) await db.close()
+    // Only here is it known whose address it was.
+    if (url !== null && isStorageUnavailable(error))
+      throw new Error(`GATEWAY_DATABASE_URL: ${(error as Error).message}`, { cause: error })
     throw error
   }
 }

@@ -37,7 +37,7 @@ export function checkConnection(given: Checked, rules: CheckRules): void {
       `\`base_url\`: \`${given.provider}\` has no address of its own; give that of your deployment.`,
     )
   if (provider.needsKey && !given.hasKey && given.enabled)
-    throw GatewayError.invalid('api_key', `\`api_key\`: \`${given.provider}\` needs a key.`)
+    throw GatewayError.invalid('api_key', `\`api_key\`: \`${given.provider}\` needs a key; give the one of your account there.`)
   if (given.baseUrl !== null) checkBaseUrl(given.baseUrl, rules)
   if (given.proxyUrl !== null && given.proxyUrl !== 'direct')
     checkProxyUrl(given.proxyUrl, 'an http, https or socks5 URL, or `direct`', rules)
