@@ -11,7 +11,8 @@ import { createMetrics, type Metrics } from './metrics/registry.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import type { Database } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
-import type { Clock, Counters, Logger, Vault } from './types/ports.ts'
+import type { Clock, Counters, Logger, Vault, VectorStore } from './types/ports.ts'
+import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {
   readonly clock: Clock
@@ -20,6 +21,7 @@ export interface LongLived {
   readonly events: EventBus
   readonly storage: Storage
   readonly counters: Counters
+  readonly vectors: VectorStore
   readonly settings: SettingsRegistry
   readonly db: Database | undefined
   readonly vault: Vault | undefined
@@ -42,6 +44,7 @@ export function longLived(ports: Ports): LongLived {
     events: new EventBus(log, () => clock.now()),
     storage: ports.storage ?? createStorage({ driver: memoryDriver({ clock }) }),
     counters: ports.counters ?? memoryCounters(clock),
+    vectors: ports.vectors ?? memoryVectors({ clock }),
     settings: new SettingsRegistry(log),
     db,
     vault,

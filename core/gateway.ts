@@ -24,7 +24,7 @@ import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { ApiRoute } from './types/plugin.ts'
-import type { OutboundGuard, Peer } from './types/ports.ts'
+import type { OutboundGuard, OutboundPost, Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
@@ -129,7 +129,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['configuration', nextConfiguration],
           ['settings', shared.settings],
           ['outbound', ports.outbound ?? UNGUARDED],
+          ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
           ['sideCalls', sideCalls(kernel)],
+          ['vectors', shared.vectors],
         ]),
         db,
         guard: { clock, log, failed: (plugin, hook) => failures.inc({ plugin, hook }) },
@@ -260,6 +262,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
 }
 
 const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
+const NO_WAY_OUT: OutboundPost = async () => {
+  throw new Error('This gateway was given no way to send webhooks.')
+}
 
 /** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
 function judged(given: Partial<Peer>): Peer {

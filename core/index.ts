@@ -2,11 +2,13 @@
 
 export type { Configuration } from './config/configuration.ts'
 export {
+  type ConfigFile,
   type ConfigSections,
   type ConnectionConfig,
   defineConfig,
   type GatewayConfig,
   type Pinned,
+  type PluginReference,
   pin,
 } from './config/define.ts'
 export { type Env, type Resolved, readEnv } from './config/env.ts'
@@ -37,13 +39,16 @@ export { defineProvider } from './providers.ts'
 export type {
   AuditEntry,
   AuditLog,
+  Billable,
   ConnectionService,
   DeclaredSetting,
   Exposition,
   GatewayStatus,
   OperatorService,
+  PriceService,
   RuntimeSettings,
   SettingsService,
+  StepPrice,
 } from './services.ts'
 export type * from './types/answer.ts'
 export type * from './types/canonical.ts'
@@ -56,6 +61,7 @@ export type * from './types/hooks.ts'
 export type * from './types/operator.ts'
 export type * from './types/plugin.ts'
 export type * from './types/ports.ts'
+export type * from './types/prices.ts'
 export type * from './types/provider.ts'
 export type * from './types/resource.ts'
 export type * from './types/result.ts'

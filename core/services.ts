@@ -2,9 +2,11 @@
 
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
+import type { Usage } from './types/answer.ts'
+import type { Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Operator } from './types/operator.ts'
-import type { HeaderBag, HealthCheck, OutboundGuard, Peer } from './types/ports.ts'
+import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
 /** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */
@@ -29,19 +31,92 @@ export interface ProxyService {
 export interface SideAnswer {
   readonly status: number
   readonly headers: HeaderBag
-  /** At most 1 MiB. */
   readonly body: Uint8Array
 }
 
-/** GETs beside the pipeline: a vendor's lists and meters, and whether a proxy carries. Nothing is booked. */
+export interface SideCallOptions {
+  /** Flat [name, value, …]. */
+  readonly headers?: readonly string[]
+  /** Of the answer; default 1 MiB, at most 64. */
+  readonly maxBytes?: number
+  /** Ends it: the promise rejects. */
+  readonly signal?: AbortSignal
+}
+
+/** A call beside the pipeline that a vendor bills. */
+export interface SideBill {
+  readonly connection: Connection
+  readonly model: string
+  readonly operation: Operation
+  /** Who made it, as usage and log show it. */
+  readonly source: string
+  /** Whom it is for; no key is charged. */
+  readonly orgId: number | null
+  readonly usage: Usage
+  /** Of the answer. */
+  readonly status: number
+  /** Epoch ms. */
+  readonly startedAt: number
+}
+
+/** Calls beside the pipeline: a vendor's lists and meters, embeddings, and whether a proxy carries. */
 export interface SideCalls {
   /**
-   * With the address, key, headers and proxy of a connection. `path` as `/key`; a status is an answer.
+   * With the address, key, headers and proxy of a connection, at most 1 MiB. `path` as `/key`; a status is an answer, and
+   * redirects are not followed.
    * @throws GatewayError when there was none within `timeoutMs`; free of secrets.
    */
   get(connection: Connection, path: string, timeoutMs: number): Promise<SideAnswer>
-  /** To any address, with no credential. */
-  through(proxyUrl: string | null, url: string, timeoutMs: number): Promise<SideAnswer>
+  /** The same with a JSON body, in the shape of OpenAI's routes. What it costs is for `book`. */
+  post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<SideAnswer>
+  /** Settles it like an internal call of its own: priced, charged to the organization, in usage and log under its source. */
+  book(bill: SideBill): void
+  /** To any address, with no credential. Nothing is booked. */
+  through(proxyUrl: string | null, url: string, timeoutMs: number, options?: SideCallOptions): Promise<SideAnswer>
+}
+
+/** One upstream call as it is priced. */
+export interface Billable {
+  readonly connection: Connection
+  readonly model: string
+  readonly operation: Operation
+  readonly usage: Usage
+}
+
+/** Nano-USD, whole, rounded up once. */
+export interface StepPrice {
+  /** What the upstream asks. */
+  readonly costNano: number
+  /** What the tenant pays: more with a markup only. */
+  readonly chargeNano: number
+  /** Which price list said so. */
+  readonly ref: string
+}
+
+/** What upstream calls cost; provided by the plugin that keeps prices. Core asks at the end of each, and prices nothing itself. */
+export interface PriceService {
+  /** Asked on every call, so it reads a table. null: no price is known. */
+  price(call: Billable): StepPrice | null
+}
+
+/** One run of a plugin's handler. */
+export interface HookRun {
+  readonly plugin: string
+  readonly hook: string
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** What a handler wrapped around others took, it took with them. */
+  readonly ms: number
+  /** undefined: it returned. */
+  readonly error: unknown
+}
+
+/** Takes the time of plugins; provided by a plugin that traces. Asked for when hooks are sealed. */
+export interface HookTracer {
+  /** Its own name: it is not traced itself. */
+  readonly plugin: string
+  wants(ctx: RequestContext): boolean
+  ran(ctx: RequestContext, run: HookRun): void
 }
 
 /** The state of this process, for health routes. */
@@ -119,7 +194,11 @@ declare module './types/plugin.ts' {
     audit: AuditLog
     settings: SettingsService
     outbound: OutboundGuard
+    outboundPost: OutboundPost
     proxies: ProxyService
     sideCalls: SideCalls
+    vectors: VectorStore
+    prices: PriceService
+    hookTracer: HookTracer
   }
 }

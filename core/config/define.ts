@@ -1,5 +1,6 @@
 // gateway.config.ts: its shape, checked once at boot and at every reload.
 import { z } from 'zod'
+import { WORDED } from '../lib/issue-text.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Provider } from '../types/provider.ts'
@@ -56,9 +57,15 @@ export interface GatewayConfig extends Partial<ConfigSections> {
   options?: Record<string, string | number | boolean>
 }
 
-/** The identity function, for types. */
-export function defineConfig(config: GatewayConfig): GatewayConfig {
-  return config
+/** A plugin by npm name or by path; a path is as seen from the configuration file. */
+export type PluginReference = string | { readonly plugin: string; readonly options?: Readonly<Record<string, unknown>> }
+
+/** What stands in a configuration file: there, plugins may be named. */
+export type ConfigFile = Omit<GatewayConfig, 'plugins'> & { plugins?: (Plugin | PluginReference)[] }
+
+/** The identity function, for types. Plugins that are named are there once the file is loaded. */
+export function defineConfig(config: ConfigFile): GatewayConfig {
+  return config as GatewayConfig
 }
 
 const secretSchema = z.union([z.string().min(1), z.object({ secret: z.enum(['env', 'file']), name: z.string().min(1) })])
@@ -87,7 +94,10 @@ const configSchema = z
     profile: z.enum(['local', 'cloud']).optional(),
     plugins: z
       .array(
-        z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, 'made by definePlugin'),
+        z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, {
+          message:
+            'made by definePlugin; plugins are named by package or path in a configuration file only, elsewhere by loadPlugin',
+        }),
       )
       .optional(),
     connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
@@ -117,11 +127,8 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
 
 /** @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {
-  const parsed = configSchema.safeParse(config)
+  const parsed = configSchema.safeParse(config, WORDED)
   if (parsed.success) return parsed.data as GatewayConfig
-  const lines = parsed.error.issues.map((issue) => {
-    const extra = 'keys' in issue && Array.isArray(issue.keys) ? ` (${issue.keys.join(', ')})` : ''
-    return `${issue.path.join('.') || 'the config'}: ${issue.message}${extra}`
-  })
+  const lines = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the config'}: ${issue.message}`)
   throw new Error(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }

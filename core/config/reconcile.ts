@@ -3,6 +3,7 @@
 import { lock } from '../db/lock.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'
 import type { ViewHub } from '../db/views.ts'
+import { WORDED } from '../lib/issue-text.ts'
 import type { Db, View } from '../types/db.ts'
 import type { ResourceKind, ResourceRow } from '../types/resource.ts'
 import { changedMembers, declaredText } from './declared.ts'
@@ -164,11 +165,10 @@ function entriesOf(kind: ResourceKind, section: Readonly<Record<string, unknown>
 function checked(kind: ResourceKind, key: string, raw: unknown): { adopt: boolean; rest: object; entry: unknown } {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw wrong([`${kind.section}.${key}: must be an object.`])
   const { adopt = false, ...rest } = raw as Record<string, unknown>
-  const parsed = kind.schema.safeParse(rest)
-  const lines = (parsed.error?.issues ?? []).map((issue) => {
-    const extra = 'keys' in issue && Array.isArray(issue.keys) ? ` (${issue.keys.join(', ')})` : ''
-    return `${[kind.section, key, ...issue.path.map(String)].join('.')}: ${issue.message}${extra}`
-  })
+  const parsed = kind.schema.safeParse(rest, WORDED)
+  const lines = (parsed.error?.issues ?? []).map(
+    (issue) => `${[kind.section, key, ...issue.path.map(String)].join('.')}: ${issue.message}`,
+  )
   if (typeof adopt !== 'boolean') lines.push(`${kind.section}.${key}.adopt: true or false`)
   if (lines.length > 0) throw wrong(lines)
   return { adopt: adopt as boolean, rest, entry: parsed.data }

@@ -1,6 +1,7 @@
 // Runtime settings: declared by plugins, read synchronously, watched. default < file < environment < runtime, unless
 // pinned in the file.
 import type { ZodType } from 'zod'
+import { WORDED } from '../lib/issue-text.ts'
 
 export interface SettingSource {
   /** From the config file, by dotted key; a pinned value is `{ pinned }`. */
@@ -23,7 +24,7 @@ export interface SettingEntry {
 export function resolveSetting(key: string, schema: ZodType, from: SettingSource): SettingEntry {
   const below = configured(key, schema, from)
   if (below.pinned || !Object.hasOwn(from.runtime, key)) return below
-  const stored = schema.safeParse(from.runtime[key])
+  const stored = schema.safeParse(from.runtime[key], WORDED)
   if (stored.success) return { value: stored.data, source: 'runtime', pinned: false }
   return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
 }
@@ -43,7 +44,7 @@ function isPinned(value: unknown): value is { pinned: unknown } {
 }
 
 function check(key: string, schema: ZodType, value: unknown): unknown {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, WORDED)
   if (parsed.success) return parsed.data
   throw new Error(`settings.${key}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`)
 }

@@ -1,13 +1,17 @@
-// Counters of one process: sliding windows, token buckets, held slots, once-flags. Synchronous inside, bounded by expiry.
+// Counters of one process: sliding windows, token buckets, held slots, once-flags. Synchronous inside, bounded by expiry, and
+// windows longer than a minute in number: callers may say how long theirs are.
 import type { Clock, Counters, TakeResult } from '../types/ports.ts'
 import { roll, type SlidingWindow, waitFor } from './sliding-window.ts'
 import { levelAt, type TokenBucket, waitForTokens } from './token-bucket.ts'
 
 const MINUTE = 60_000
+/** Of more the least recently used begin anew. */
+const MAX_LONG_WINDOWS = 100_000
 const GRANTED: TakeResult = Object.freeze({ ok: true, retryAfterMs: 0, degraded: false })
 
 export function memoryCounters(clock: Clock): Counters {
-  const windows = new Map<string, SlidingWindow & { length: number }>()
+  const minutes = new Map<string, SlidingWindow & { length: number }>()
+  const longer = new Map<string, SlidingWindow & { length: number }>()
   const buckets = new Map<string, TokenBucket & { fullAt: number }>()
   const slots = new Map<string, number>()
   const flags = new Map<string, number>()
@@ -18,17 +22,23 @@ export function memoryCounters(clock: Clock): Counters {
     const now = Math.floor(clock.monotonic())
     if (now < sweepAt) return now
     sweepAt = now + MINUTE
-    for (const [key, window] of windows) if (window.start + 2 * window.length <= now) windows.delete(key)
+    for (const windows of [minutes, longer])
+      for (const [key, window] of windows) if (window.start + 2 * window.length <= now) windows.delete(key)
     for (const [key, bucket] of buckets) if (bucket.fullAt <= now) buckets.delete(key)
     for (const [key, until] of flags) if (until <= now) flags.delete(key)
     return now
   }
 
   const windowOf = (key: string, now: number, length: number): SlidingWindow => {
+    const windows = length > MINUTE ? longer : minutes
     let window = windows.get(key)
     if (window === undefined) {
       window = { start: now, current: 0, previous: 0, length }
       windows.set(key, window)
+      if (longer.size > MAX_LONG_WINDOWS) longer.delete(longer.keys().next().value as string)
+    } else if (windows === longer) {
+      longer.delete(key)
+      longer.set(key, window)
     }
     window.length = length
     roll(window, now, length)
@@ -59,9 +69,10 @@ export function memoryCounters(clock: Clock): Counters {
       return GRANTED
     },
     async debit(key, amount, windowMs) {
-      const window = windowOf(key, tick(), windowMs)
+      const now = tick()
+      const window = windowOf(key, now, windowMs)
       window.current += amount
-      return { total: window.current, degraded: false }
+      return { total: window.current, endsInMs: window.start + windowMs - now, degraded: false }
     },
     async acquire(key, max) {
       const held = slots.get(key) ?? 0

@@ -23,6 +23,8 @@ const MAX_UNITS = 200
 const MAX_QUEUED = 10_000
 /** Between the attempts of one transaction, ms; none while the outage is known. */
 const RETRY_MS: readonly number[] = [50, 250, 1000]
+/** Requests wait for this: no attempt begins later, ms. An engine that is locked has waited by itself before it fails. */
+const GIVE_UP_MS = 2000
 
 export class GroupCommit {
   readonly #db: Database
@@ -104,12 +106,13 @@ export class GroupCommit {
 
   async #attempt(units: readonly Queued[]): Promise<UnitResult[]> {
     const statements = units.map((unit) => unit.statements)
+    const until = this.#clock.monotonic() + GIVE_UP_MS
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#db.commit(statements)
       } catch (error) {
         const wait = RETRY_MS[attempt]
-        if (this.#outage || wait === undefined) throw error
+        if (this.#outage || wait === undefined || this.#clock.monotonic() + wait > until) throw error
         await this.#clock.sleep(wait)
       }
     }

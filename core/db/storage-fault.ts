@@ -6,7 +6,7 @@ export function storageUnavailable(what: string, cause?: unknown): GatewayError 
   return GatewayError.unavailable(`The gateway's database cannot be used now: ${what}`, { code: 'storage_unavailable', cause })
 }
 
-export function isStorageUnavailable(error: unknown): boolean {
+export function isStorageUnavailable(error: unknown): error is GatewayError {
   return GatewayError.is(error) && error.code === 'storage_unavailable'
 }
 

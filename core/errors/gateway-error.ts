@@ -112,8 +112,8 @@ export class GatewayError extends Error implements GatewayErrorShape {
   }
 
   /** 400: a guardrail said no. */
-  static blocked(rule: string): GatewayError {
-    return GatewayError.invalid(null, `The request was blocked by the rule \`${rule}\`.`, 'guardrail_blocked')
+  static blocked(rule: string, what: 'request' | 'answer' = 'request'): GatewayError {
+    return GatewayError.invalid(null, `${what} blocked by guardrail '${rule}'`, 'guardrail_blocked')
   }
 
   /** 503: nobody can answer now; also what a failing fail-closed hook becomes. */

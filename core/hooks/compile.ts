@@ -1,4 +1,5 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
+import type { HookTracer } from '../services.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'
@@ -9,8 +10,9 @@ import type { StreamEvent } from '../types/stream.ts'
 import { HOOK_NAMES, HOOKS, type HookKind } from './catalogue.ts'
 import { type GuardEnv, GuardedHandler } from './guard.ts'
 import { orderHandlers } from './order.ts'
-import type { HookRegistry } from './registry.ts'
+import type { HookRegistry, Registration } from './registry.ts'
 import { first, observe, reduce, type StreamStages, series, stream, wrap } from './runners.ts'
+import { traced } from './traced.ts'
 
 type Maybe<F> = F | null
 
@@ -52,9 +54,11 @@ export interface SealedHook {
 }
 
 /** @throws Error naming hook and plugins when before/after form a circle. */
-export function compileHooks(registry: HookRegistry, env: GuardEnv): CompiledHooks {
+export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: HookTracer): CompiledHooks {
   const ordered = new Map(HOOK_NAMES.map((hook) => [hook, orderHandlers(hook, registry.of(hook))]))
-  const guards = new Map([...ordered].map(([hook, entries]) => [hook, entries.map((entry) => new GuardedHandler(entry, env))]))
+  const guarded = (entry: Registration) =>
+    new GuardedHandler(tracer === undefined ? entry : traced(entry, tracer, env.clock), env)
+  const guards = new Map([...ordered].map(([hook, entries]) => [hook, entries.map(guarded)]))
   const build = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null => {
     const handlers = guards.get(hook) as GuardedHandler[]
     return handlers.length === 0 ? null : make(handlers)

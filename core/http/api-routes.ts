@@ -2,11 +2,13 @@
 // zod → handler → audit → answer. Nothing is read from the body before the caller is known.
 import type { ZodType } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { WORDED } from '../lib/issue-text.ts'
 import type { AuditLog, OperatorService } from '../services.ts'
 import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'
 import { jsonAnswer, jsonBody } from './json.ts'
+import { queryValues } from './query-values.ts'
 
 export interface ApiEnvironment {
   readonly profile: 'local' | 'cloud'
@@ -41,7 +43,7 @@ export async function callRoute(
   const target: { id: string | null; details: Record<string, unknown> } = { id: null, details: {} }
   const call = {
     params: pathParams(route.params, params),
-    query: parsed(route.query, Object.fromEntries(url.searchParams)),
+    query: parsed(route.query, queryValues(route.query, url.searchParams)),
     body: route.body === undefined ? undefined : parsed(route.body, await jsonBody(request)),
     operator,
     orgId: operator.orgId,
@@ -114,7 +116,7 @@ export function notFound(message: string): GatewayError {
 
 function parsed(schema: ZodType | undefined, value: unknown): unknown {
   if (schema === undefined) return value
-  const result = schema.safeParse(value, { reportInput: true })
+  const result = schema.safeParse(value, { reportInput: true, ...WORDED })
   if (result.success) return result.data
   throw firstIssue(result.error.issues)
 }

@@ -34,9 +34,14 @@ export interface Searchable {
   includes(text: string): boolean
 }
 
+/** Up to here a text of one byte a character is made sooner than bytes are searched a second time. */
+const SMALL_BYTES = 4096
+
 /** The bytes from `start` to `end`, for searching them several times. */
 export function searchable(bytes: Uint8Array, start: number, end: number): Searchable {
   if (!NodeBuffer) return decodeUtf8(bytes, start, end)
+  const own = bytes as NodeBuffer
+  if (end - start <= SMALL_BYTES && typeof own.latin1Slice === 'function') return own.latin1Slice(start, end)
   return NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as Searchable
 }
 

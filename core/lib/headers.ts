@@ -12,26 +12,23 @@ class FlatHeaders implements HeaderBag {
 
   get(name: string): string | null {
     const list = this.flat()
-    const wanted = name.toLowerCase()
     let found: string | null = null
     for (let i = 0; i < list.length; i += 2) {
-      if (same(list[i] as string, wanted)) found = found === null ? (list[i + 1] as string) : `${found}, ${list[i + 1]}`
+      if (same(list[i] as string, name)) found = found === null ? (list[i + 1] as string) : `${found}, ${list[i + 1]}`
     }
     return found
   }
 
   all(name: string): readonly string[] {
     const list = this.flat()
-    const wanted = name.toLowerCase()
     const out: string[] = []
-    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, wanted)) out.push(list[i + 1] as string)
+    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, name)) out.push(list[i + 1] as string)
     return out
   }
 
   has(name: string): boolean {
     const list = this.flat()
-    const wanted = name.toLowerCase()
-    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, wanted)) return true
+    for (let i = 0; i < list.length; i += 2) if (same(list[i] as string, name)) return true
     return false
   }
 
@@ -50,10 +47,9 @@ class FlatHeaders implements HeaderBag {
   delete(name: string): void {
     if (!this.has(name)) return
     const list = this.flat()
-    const wanted = name.toLowerCase()
     const kept: string[] = []
     for (let i = 0; i < list.length; i += 2) {
-      if (!same(list[i] as string, wanted)) kept.push(list[i] as string, list[i + 1] as string)
+      if (!same(list[i] as string, name)) kept.push(list[i] as string, list[i + 1] as string)
     }
     this.#source = kept
     this.#owned = true
@@ -75,6 +71,9 @@ export function headerBag(list?: readonly string[] | (() => readonly string[])):
   return list === undefined ? new FlatHeaders([], true) : new FlatHeaders(list, false)
 }
 
-function same(name: string, lower: string): boolean {
-  return name.length === lower.length && (name === lower || name.toLowerCase() === lower)
+/** Many names are asked for and few are there: most differ in their length or first letter. */
+function same(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  if (a === b) return true
+  return (a.charCodeAt(0) | 0x20) === (b.charCodeAt(0) | 0x20) && a.toLowerCase() === b.toLowerCase()
 }

@@ -1,11 +1,12 @@
 // Dotted paths into JSON text: find a value's span without parsing the rest, so that edits splice bytes and the
 // digits of untouched numbers survive.
+import type { Json, JsonObject } from '../types/canonical.ts'
 import { type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */
 export function pathSegments(path: string): string[] {
-  if (!path.includes('\\')) return path.split('.')
+  if (!path.includes('\\')) return path.includes('.') ? path.split('.') : [path]
   const out: string[] = ['']
   for (let i = 0; i < path.length; i++) {
     const char = path[i] as string
@@ -55,4 +56,16 @@ export function rawAt(text: string, segments: readonly (string | number)[]): str
   const bytes = new TextEncoder().encode(text)
   const span = findSpan(bytes, 0, segments.map(String))
   return span === null ? undefined : new TextDecoder().decode(bytes.subarray(span.start, span.end))
+}
+
+/** Own members only; undefined where the path names nothing. */
+export function valueAt(root: JsonObject, path: string): Json | undefined {
+  if (!path.includes('.')) return Object.hasOwn(root, path) ? root[path] : undefined
+  let at: Json | undefined = root
+  for (const segment of pathSegments(path)) {
+    if (Array.isArray(at)) at = at.at(Number(segment))
+    else if (typeof at === 'object' && at !== null && Object.hasOwn(at, segment)) at = at[segment]
+    else return undefined
+  }
+  return at
 }

@@ -6,6 +6,8 @@ const BACKSLASH = 0x5c
 const MANY_KEYS = 24
 /** A body with more keys does not leave its room behind. */
 const KEPT_KEYS = 65_536
+const KNOWN_KEYS = 256
+const KNOWN_KEY_BYTES = 40
 
 export function keyText(bytes: Uint8Array, start: number, end: number): string {
   const text = decodeUtf8(bytes, start + 1, end - 1)
@@ -24,6 +26,10 @@ export class KeyStack {
   readonly #many: (Set<string> | undefined)[] = []
   /** Keys of all open objects; cutting the arrays instead would be a call into the runtime. */
   #count = 0
+  /** Of the key that was added last; null for one with an escape. */
+  #hash: number | null = null
+  /** Keys of earlier bodies by their hash: most have the same. */
+  readonly #known = new Map<number, string>()
   depth = 0
 
   reset(): void {
@@ -56,9 +62,13 @@ export class KeyStack {
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
       // An escaped key may equal a plain one: from here on this object's keys are compared as text.
-      if (byte === BACKSLASH) return this.#addText(bytes, start, end, mark)
+      if (byte === BACKSLASH) {
+        this.#hash = null
+        return this.#addText(bytes, start, end, mark)
+      }
       hash = (Math.imul(hash, 31) + byte) | 0
     }
+    this.#hash = hash
     if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)
     for (let i = mark; i < count; i++) {
       if (this.#hashes[i] !== hash) continue
@@ -70,6 +80,18 @@ export class KeyStack {
     this.#spans[2 * count + 1] = end
     this.#count++
     return null
+  }
+
+  /** Of the key that was added last. */
+  text(bytes: Uint8Array, start: number, end: number): string {
+    const hash = this.#hash
+    if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
+    const known = this.#known.get(hash)
+    if (known !== undefined && spells(bytes, start + 1, end - 1, known)) return known
+    const text = keyText(bytes, start, end)
+    if (this.#known.size >= KNOWN_KEYS) this.#known.clear()
+    this.#known.set(hash, text)
+    return text
   }
 
   #addText(bytes: Uint8Array, start: number, end: number, mark: number): string | null {
@@ -86,4 +108,11 @@ export class KeyStack {
     many.add(key)
     return null
   }
+}
+
+/** Only ASCII can be told so. */
+function spells(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (text.length !== end - start) return false
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
+  return true
 }

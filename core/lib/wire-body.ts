@@ -1,10 +1,11 @@
 // A JSON body as bytes with splices: read by path, edited in place, parsed only when somebody needs the whole.
-import { GatewayError } from '../errors/gateway-error.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
 import { concatBytes, decodeUtf8, encodeUtf8, searchable } from './bytes.ts'
-import { findSpan, pathSegments } from './json-path.ts'
+import { findSpan, pathSegments, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
+import { memberSpan } from './member-span.ts'
+import { memberValue, parseJson } from './member-value.ts'
 
 /**
  * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.
@@ -12,9 +13,18 @@ import { type Member, scanObject, skipSpace } from './json-scan.ts'
  */
 export function parsedBody(bytes: Uint8Array): WireBody {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
-  const json = JSON.parse(decodeUtf8(bytes, start)) as Json
+  const text = decodeUtf8(bytes, start)
+  const json = JSON.parse(text) as Json
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SyntaxError('not an object')
-  return new SplicedBody(bytes, null, json)
+  return new SplicedBody(bytes, null, json, text)
+}
+
+/**
+ * Takes over in the text of a parsed body what its `json()` has been given already. `edit` returns null where it cannot tell the
+ * place, and nothing happens then. False also for a body that was scanned or edited before.
+ */
+export function editText(body: WireBody, edit: (text: string) => string | null): boolean {
+  return body instanceof SplicedBody && body.editText(edit)
 }
 
 /**
@@ -56,15 +66,33 @@ class SplicedBody implements WireBody {
   #splices: Splice[] = []
   #touched: Map<string, Json> | null = null
   #json: JsonObject | null
+  /** Of an answer that is as it came, or was written anew. */
+  #text: string | null
+  /** The text is newer than the bytes. */
+  #unencoded = false
   edited = false
 
-  constructor(bytes: Uint8Array, members: Map<string, Member> | null, json: JsonObject | null = null) {
+  constructor(
+    bytes: Uint8Array,
+    members: Map<string, Member> | null,
+    json: JsonObject | null = null,
+    text: string | null = null,
+  ) {
     this.#bytes = bytes
     this.#scanned = members
     this.#json = json
+    this.#text = text
+  }
+
+  editText(edit: (text: string) => string | null): boolean {
+    const edited = this.#text === null || this.#scanned !== null ? null : edit(this.#text)
+    if (edited === null) return false
+    this.#write(edited)
+    return true
   }
 
   #members(): Map<string, Member> {
+    this.#encode()
     this.#scanned ??= scanObject(this.#bytes)
     return this.#scanned
   }
@@ -82,9 +110,13 @@ class SplicedBody implements WireBody {
   get(path: string): Json | undefined {
     const touched = this.#touched?.get(path)
     if (touched !== undefined) return touched
-    if (this.#json !== null) return walk(this.#json, path)
+    if (this.#json !== null) return valueAt(this.#json, path)
+    if (this.#touched === null && !path.includes('.')) {
+      const member = this.#members().get(path)
+      return member === undefined ? undefined : memberValue(this.#bytes, member)
+    }
     const raw = this.raw(path)
-    return raw === undefined ? undefined : parse(raw)
+    return raw === undefined ? undefined : parseJson(raw)
   }
 
   raw(path: string): string | undefined {
@@ -118,8 +150,7 @@ class SplicedBody implements WireBody {
 
   set(path: string, value: Json): void {
     if (this.#scanned === null && this.#json !== null && this.#rewrite(path, value)) return
-    const segments = pathSegments(path)
-    const [first, ...rest] = segments as [string, ...string[]]
+    const [first, ...rest] = pathSegments(path) as [string, ...string[]]
     if (this.#touched?.has(first)) this.#materialise()
     const member = this.#members().get(first)
     this.edited = true
@@ -154,11 +185,17 @@ class SplicedBody implements WireBody {
   }
 
   json(): Frozen<JsonObject> {
-    this.#json ??= parse(decodeUtf8(this.bytes, this.#skipBom(0))) as JsonObject
+    this.#json ??= parseJson(decodeUtf8(this.bytes, this.#skipBom(0))) as JsonObject
     return this.#json
   }
 
+  whole(): Uint8Array | string {
+    if (this.#unencoded) return this.#text as string
+    return concatBytes(this.toBytes())
+  }
+
   toBytes(): readonly Uint8Array[] {
+    this.#encode()
     if (this.#splices.length === 0) return [this.#bytes]
     const out: Uint8Array[] = []
     let at = 0
@@ -173,12 +210,25 @@ class SplicedBody implements WireBody {
 
   /** A small parsed answer is written anew rather than scanned for the place of one member; never at the price of a digit. */
   #rewrite(path: string, value: Json): boolean {
-    if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(decodeUtf8(this.#bytes))) return false
+    this.#encode()
+    if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(this.#text ?? decodeUtf8(this.#bytes)))
+      return false
     // The same value means that it was edited in place.
     if (this.#json?.[path] !== value) this.#json = { ...this.#json, [path]: value }
-    this.#bytes = encodeUtf8(JSON.stringify(this.#json))
-    this.edited = true
+    this.#write(JSON.stringify(this.#json))
     return true
+  }
+
+  #write(text: string): void {
+    this.#text = text
+    this.#unencoded = true
+    this.edited = true
+  }
+
+  #encode(): void {
+    if (!this.#unencoded) return
+    this.#unencoded = false
+    this.#bytes = encodeUtf8(this.#text as string)
   }
 
   #span(segments: readonly string[]): { start: number; end: number } | null {
@@ -214,23 +264,7 @@ class SplicedBody implements WireBody {
   }
 
   #cut(ownerStart: number, valueStart: number, valueEnd: number): void {
-    const bytes = this.#bytes
-    let start = valueStart
-    if (bytes[ownerStart] === 0x7b) {
-      start--
-      while (bytes[start] !== 0x3a) start--
-      start--
-      while (bytes[start] !== 0x22) start--
-      do start--
-      while (bytes[start] !== 0x22 || escapedAt(bytes, start))
-    }
-    let end = skipSpace(bytes, valueEnd)
-    if (bytes[end] === 0x2c) end = skipSpace(bytes, end + 1)
-    else {
-      while (start > ownerStart + 1 && isSpace(bytes[start - 1])) start--
-      if (bytes[start - 1] === 0x2c) start--
-    }
-    this.#splices = [{ start, end, text: new Uint8Array(0) }]
+    this.#splices = [{ ...memberSpan(this.#bytes, ownerStart, valueStart, valueEnd), text: new Uint8Array(0) }]
     this.edited = true
     this.#materialise()
   }
@@ -251,40 +285,13 @@ class SplicedBody implements WireBody {
   }
 
   #materialise(): void {
+    this.#encode()
     this.#touched = null
     if (this.#splices.length === 0) return
     this.#bytes = concatBytes(this.toBytes())
     this.#splices = []
     this.#json = null
+    this.#text = null
     this.#scanned = null
   }
-}
-
-function walk(root: JsonObject, path: string): Json | undefined {
-  if (!path.includes('.')) return Object.hasOwn(root, path) ? root[path] : undefined
-  let at: Json | undefined = root
-  for (const segment of pathSegments(path)) {
-    if (Array.isArray(at)) at = at.at(Number(segment))
-    else if (typeof at === 'object' && at !== null && Object.hasOwn(at, segment)) at = at[segment]
-    else return undefined
-  }
-  return at
-}
-
-function parse(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    throw GatewayError.invalid(null, 'The body is not valid JSON.')
-  }
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-}
-
-function escapedAt(bytes: Uint8Array, at: number): boolean {
-  let slashes = 0
-  while (bytes[at - 1 - slashes] === 0x5c) slashes++
-  return slashes % 2 === 1
 }

@@ -34,9 +34,9 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
   ctx.principal = ANONYMOUS
 }
 
-/** Reads and scans the body and learns model, stream and dialect from it. @throws GatewayError 413, 415, 400. */
-export async function readBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<void> {
-  const body = wireBody(await ingress.body(route.bodyLimit))
+/** Scans the body and learns model, stream and dialect from it. @throws GatewayError 400. */
+export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, bytes: Uint8Array): void {
+  const body = wireBody(bytes)
   ctx.body = body
   const { dialectRoute } = route
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)

@@ -81,7 +81,9 @@ class AttemptHop implements Hop {
   #readIncludeUsage(): boolean {
     const { body, dialect } = this.#ctx
     if (dialect !== 'chat') return false
-    return body === null ? this.#ctx.request.includeUsage === true : body.get('stream_options.include_usage') === true
+    return body === null || this.#ctx.edited
+      ? this.#ctx.request.includeUsage === true
+      : body.get('stream_options.include_usage') === true
   }
 }
 

@@ -4,11 +4,13 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { Ticket } from '../lib/bag.ts'
 import { headerBag } from '../lib/headers.ts'
+import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
 import { requestId } from '../lib/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
-import type { CanonicalRequest, Dialect, Frozen, Operation } from '../types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
   Attempt,
+  CachedCall,
   Candidate,
   KeyScope,
   Lease,
@@ -70,7 +72,7 @@ export class RequestState implements RequestContext {
   virtualModel: string | null = null
   principal: Principal = ANONYMOUS
   costCenter: string | null = null
-  sessionId: string | null = null
+  properties: Record<string, string> | null = null
   plan: Plan | null = null
   candidate: Candidate | null = null
   upstreamHeaders: HeaderBag | null = null
@@ -78,6 +80,7 @@ export class RequestState implements RequestContext {
   readonly steps: Step[] = []
   readonly responseHeaders: HeaderBag = headerBag()
   cached: Outcome['cached'] = false
+  cachedCall: CachedCall | null = null
   edited = false
   body: WireBody | null = null
   /** The hop of the attempt that answered; encoders on the way back read its notes. */
@@ -89,8 +92,11 @@ export class RequestState implements RequestContext {
   /** Set by whoever ends the request early; the running attempt is aborted with it. */
   stopped: GatewayErrorShape | null = null
   decode: (() => unknown) | null = null
+  #sessionId: string | null | undefined = undefined
+  #userId: string | null | undefined = undefined
   #request: unknown
   #warnings = ''
+  #notes: Record<string, Json> | null = null
   readonly #leases: Lease[] = []
   readonly #taps: ((reply: Reply) => void)[] = []
   #stoppers: ((reason: GatewayErrorShape) => void)[] = []
@@ -121,6 +127,31 @@ export class RequestState implements RequestContext {
 
   get peer(): Peer | null {
     return this.ingress?.peer ?? null
+  }
+
+  /** Read when somebody asks: most requests name neither. */
+  get sessionId(): string | null {
+    if (this.#sessionId === undefined) this.#sessionId = identityIn(this.headers, SESSION_HEADERS)
+    return this.#sessionId
+  }
+  set sessionId(id: string | null) {
+    this.#sessionId = id
+  }
+
+  get userId(): string | null {
+    if (this.#userId === undefined) this.#userId = identityIn(this.headers, USER_HEADERS)
+    return this.#userId
+  }
+  set userId(id: string | null) {
+    this.#userId = id
+  }
+
+  get bodyBytes(): number {
+    return this.body?.bytes.length ?? 0
+  }
+
+  get rawBody(): Uint8Array | null {
+    return this.body?.bytes ?? null
   }
 
   get signal(): AbortSignal {
@@ -167,6 +198,15 @@ export class RequestState implements RequestContext {
 
   get warnings(): string {
     return this.#warnings
+  }
+
+  get notes(): Readonly<Record<string, Json>> | null {
+    return this.parent === null ? this.#notes : this.parent.notes
+  }
+
+  note(name: string, value: Json): void {
+    if (this.parent !== null) return this.parent.note(name, value)
+    this.#notes = { ...this.#notes, [name]: value }
   }
 
   hold(lease: Lease): void {

@@ -1,6 +1,5 @@
 // From a Result to the caller: encodes in the caller's dialect, or forwards bytes, one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { concatBytes } from '../lib/bytes.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { StreamEncoder } from '../types/dialect.ts'
@@ -38,6 +37,8 @@ type FullResult = Extract<Result, { kind: 'full' }>
 
 function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
   const { hooks } = ctx.generation
+  // What is billed is what the upstream said, also where a plugin refuses to pass it on.
+  ctx.facts ??= answerFacts(result.response)
   if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))
     return sendWhole(kernel, ctx, result, reply)
   const { response } = result
@@ -50,10 +51,9 @@ function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: 
 function sendWhole(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
   const { wire } = result
   if (wire !== undefined && wire.dialect === ctx.dialect) {
-    return reply.send(ctx, 200, JSON_TYPE, concatBytes(wire.body.toBytes()))
+    return reply.send(ctx, 200, JSON_TYPE, wire.body.whole())
   }
   const { response } = result
-  ctx.facts ??= answerFacts(response)
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }
 

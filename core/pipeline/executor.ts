@@ -3,7 +3,7 @@
 import { finalError, walkAction } from '../errors/classify.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ConnectionService } from '../services.ts'
-import type { Candidate, Plan } from '../types/context.ts'
+import type { Attempt, Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import type { RequestState } from './context.ts'
@@ -69,8 +69,11 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
   const failures: GatewayErrorShape[] = []
   const walk: Walk = { sent: 0, again: 0 }
   let deadTarget: Candidate['target'] | null = null
+  /** The call that failed last, until it is known where the walk went from there. */
+  let left: Attempt | null = null
   for (const candidate of candidates) {
     if (candidate.target === deadTarget) continue
+    if (left !== null) left.action = stepTo(left, candidate)
     for (let fresh = false; ; fresh = true) {
       // What plugins send again to the same account is only bound by the larger of the two.
       if (walk.sent > candidates.length || walk.sent + walk.again >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
@@ -93,10 +96,17 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
         attempt.action = action
         continue
       }
+      // Where nobody is left, this is where the failure would have sent it.
       attempt.action = action === 'next_target' ? 'next_target' : 'next_account'
       if (action === 'next_target') deadTarget = candidate.target
+      left = attempt
       break
     }
   }
   throw finalError(failures, ctx.dialect, waitsOf(ctx))
+}
+
+/** Candidates that are passed over on the way do not count: this is asked again for the one behind them. */
+function stepTo({ candidate: { target: from } }: Attempt, { target: to }: Candidate): 'next_target' | 'next_account' {
+  return from.provider === to.provider && from.model === to.model ? 'next_account' : 'next_target'
 }

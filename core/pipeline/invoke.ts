@@ -14,6 +14,7 @@ import type { Kernel } from './kernel.ts'
 import { resolve } from './pipeline.ts'
 import { finalUsage, settle } from './settle.ts'
 import { stagedSink, stagesOf, transformed } from './staged-sink.ts'
+import { ownStep } from './step.ts'
 
 /** @throws GatewayError as a caller of the data plane would see it. */
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
@@ -26,9 +27,7 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
     if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
-    else
-      for (const step of [...ctx.steps, ...ownStep(ctx, status, error)])
-        parent.steps.push({ ...step, index: parent.steps.length })
+    else for (const step of stepsOf(kernel, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
   }
   try {
     const { target } = options
@@ -68,7 +67,12 @@ function childContext(
   ctx.stream = request.stream
   ctx.requestedModel = request.model
   if (parent !== null)
-    Object.assign(ctx, { principal: parent.principal, costCenter: parent.costCenter, sessionId: parent.sessionId })
+    Object.assign(ctx, {
+      principal: parent.principal,
+      costCenter: parent.costCenter,
+      sessionId: parent.sessionId,
+      userId: parent.userId,
+    })
   else ctx.principal = { ...ctx.principal, orgId: options.orgId ?? null }
   return ctx
 }
@@ -77,11 +81,11 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
   let answer = result
   if (result.kind === 'full') {
     const { hooks } = ctx.generation
+    ctx.facts ??= answerFacts(result.response)
     if (!transformed.has(result) && hooks.response !== null && hooks.applies('response', ctx)) {
       const response = await hooks.response(ctx, result.response)
       if (response !== result.response) answer = { kind: 'full', response }
     }
-    ctx.facts ??= answerFacts(result.response)
     transformed.add(answer)
   }
   done(200, null)
@@ -136,23 +140,10 @@ function settlingSource(
   return settling
 }
 
-function ownStep(ctx: RequestState, status: number, error: GatewayError | null): Step[] {
-  const { candidate, facts } = ctx
-  if (candidate === null || facts === null) return []
-  const { connection, target } = candidate
+function stepsOf(kernel: Kernel, ctx: RequestState, status: number, error: GatewayError | null): readonly Step[] {
   const cutShort = status === 200 && error !== null
-  return [
-    {
-      index: 0,
-      provider: connection.provider,
-      connectionId: connection.id,
-      model: target.model,
-      usage: finalUsage(ctx, cutShort),
-      costNano: null,
-      status: cutShort ? (error.status === 499 ? 499 : 502) : status,
-      source: ctx.source,
-    },
-  ]
+  const own = ownStep(kernel, ctx, finalUsage(ctx, cutShort), cutShort ? (error.status === 499 ? 499 : 502) : status)
+  return own === null ? ctx.steps : [...ctx.steps, own]
 }
 
 function onAbort(signal: AbortSignal | undefined, fn: () => void): (() => void) | undefined {

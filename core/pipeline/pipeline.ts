@@ -8,7 +8,7 @@ import type { Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Ingress, Sink } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import { authenticate, readBody } from './admission.ts'
+import { authenticate, takeBody } from './admission.ts'
 import { hopOf } from './call-state.ts'
 import { RequestState } from './context.ts'
 import { sendResult } from './egress.ts'
@@ -61,7 +61,7 @@ async function prepare(
   }
   const authenticating = authenticate(kernel, ctx)
   if (authenticating) await authenticating
-  if (ingress.method !== 'GET') await readBody(kernel, ctx, route, ingress)
+  if (ingress.method !== 'GET') takeBody(kernel, ctx, route, ingress, await ingress.body(route.bodyLimit))
   // Only streams are kept alive, and only they can stall.
   if (ctx.stream) ctx.ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   if (hooks.access !== null) {
@@ -77,7 +77,8 @@ async function prepare(
     if (checking) await checking
   }
   if (hooks.answer !== null) {
-    const hit = await hooks.answer(ctx)
+    const answering = hooks.answer(ctx)
+    const hit = answering instanceof Promise ? await answering : answering
     if (hit !== undefined) return hit
   }
   if (hooks.admit !== null) {

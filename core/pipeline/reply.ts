@@ -75,11 +75,12 @@ export class ReplyWriter {
   /** A whole answer. */
   send(ctx: RequestState, status: number, headers: readonly string[], body: Uint8Array | string | null): void {
     this.#firstByteAt ??= this.#kernel.clock.monotonic()
-    this.#head(status, ctx, ctx.dialect, headers)
+    // Before the head: who taps may still add a header.
     if (ctx.taps.length > 0) {
       const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
       for (const tap of ctx.taps) tap({ status, headers, body: bytes })
     }
+    this.#head(status, ctx, ctx.dialect, headers)
     this.#sink.end(body ?? undefined)
   }
 

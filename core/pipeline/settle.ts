@@ -2,10 +2,11 @@
 import { deepFreeze } from '../lib/deep-freeze.ts'
 import { estimateUsage, isReported, noUsage } from '../lib/token-estimate.ts'
 import type { Usage } from '../types/answer.ts'
-import type { Outcome, Step } from '../types/context.ts'
+import type { Outcome } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
+import { ownStep, summed } from './step.ts'
 import { RequestUnit } from './unit.ts'
 
 export interface Ending {
@@ -20,19 +21,22 @@ export interface Ending {
 export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outcome {
   const aborted = ctx.stopped?.status === 499
   const broken = ending.error !== null && ending.status === 200
-  const usage = finalUsage(ctx, aborted || broken)
-  const step = stepOf(ctx, usage, ending, broken || aborted)
+  const cutShort = broken || aborted
+  const usage = finalUsage(ctx, cutShort)
+  const step = ownStep(kernel, ctx, usage, cutShort ? (aborted ? 499 : 502) : ending.status)
+  const steps = step === null ? ctx.steps : [...ctx.steps, step]
   const outcome: Outcome = {
     status: aborted ? 499 : broken ? 502 : ending.status,
     aborted,
     cached: ctx.cached,
     usage,
-    steps: step === null ? ctx.steps : [...ctx.steps, step],
-    costNano: null,
+    steps,
+    ...summed(steps),
     latencyMs: kernel.clock.monotonic() - ctx.startedMonotonic,
     firstByteMs: ending.firstByteAt === null ? null : ending.firstByteAt - ctx.startedMonotonic,
   }
   if (ending.error !== null) outcome.error = ending.error
+  if (ctx.cachedCall !== null) outcome.cachedCall = ctx.cachedCall
   if (kernel.options.freeze) deepFreeze(outcome)
   const { hooks } = ctx.generation
   ctx.settleLeases(outcome, (error) => failed(kernel, ctx, 'lease', error))
@@ -71,21 +75,6 @@ function requestOrNull(ctx: RequestState) {
     return ctx.request
   } catch {
     return null
-  }
-}
-
-function stepOf(ctx: RequestState, usage: Usage, ending: Ending, cutShort: boolean): Step | null {
-  const { candidate } = ctx
-  if (candidate === null || ctx.facts === null || ctx.operation !== 'chat') return null
-  return {
-    index: ctx.steps.length,
-    provider: candidate.connection.provider,
-    connectionId: candidate.connection.id,
-    model: candidate.target.model,
-    usage,
-    costNano: null,
-    status: cutShort ? (ctx.stopped?.status === 499 ? 499 : 502) : ending.status,
-    source: ctx.source,
   }
 }
 

@@ -1,62 +1,102 @@
-// GETs beside the pipeline, over the same transport and with the same credentials as requests: no hooks, nothing booked.
+// Calls beside the pipeline, over the same transport and with the same credentials as requests: no hooks, and nothing is booked
+// that its caller does not book.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { concatBytes } from '../lib/bytes.ts'
+import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
 import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
-import type { ConnectionService, SideAnswer, SideCalls } from '../services.ts'
+import type { ConnectionService, SideAnswer, SideCallOptions, SideCalls } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'
 import type { Kernel } from './kernel.ts'
 import { proxyFor } from './proxy-route.ts'
+import { bookSideCall } from './side-bill.ts'
 import { joinUrl } from './upstream-url.ts'
 
 const MAX_BYTES = 1024 * 1024
 
 export function sideCalls(kernel: Kernel): SideCalls {
   return {
-    async get(connection, path, timeoutMs) {
-      const { generation } = kernel
-      const provider = kernel.provider(connection.provider)
-      const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as Dialect | undefined) ?? 'chat'
-      const base = connection.baseUrl ?? provider.baseUrl
-      if (base === null) throw GatewayError.invalid('base_url', 'The connection has no address.')
-      const url = joinUrl(base, path)
-      const secret = (generation.service('connections') as ConnectionService).secretOf(connection)
-      const wire = wireGet(kernel, url, proxyFor(kernel, generation, connection, url, null))
-      for (const name in connection.headers) wire.headers.push(name, connection.headers[name] as string)
-      try {
-        await provider.authorize(wire, dialect, secret)
-        return await fetched(kernel, wire, timeoutMs)
-      } catch (error) {
-        throw clean(GatewayError.from(error), secret, connection)
-      }
+    get: (connection, path, timeoutMs) => connected(kernel, connection, 'GET', path, null, timeoutMs),
+    post: (connection, path, body, timeoutMs) =>
+      connected(kernel, connection, 'POST', path, encodeUtf8(JSON.stringify(body)), timeoutMs),
+    book: (bill) => bookSideCall(kernel, bill),
+    through(proxyUrl, url, timeoutMs, options = {}) {
+      const wire = wireOf(kernel, 'GET', url, proxyUrl, null)
+      wire.headers.push(...(options.headers ?? []))
+      return fetched(kernel, wire, timeoutMs, options)
     },
-    through: (proxyUrl, url, timeoutMs) => fetched(kernel, wireGet(kernel, url, proxyUrl), timeoutMs),
   }
 }
 
-function wireGet({ options }: Kernel, url: string, proxyUrl: string | null): WireRequest {
+/** With the address, key, headers and proxy of a connection. */
+async function connected(
+  kernel: Kernel,
+  connection: Connection,
+  method: 'GET' | 'POST',
+  path: string,
+  body: Uint8Array | null,
+  timeoutMs: number,
+): Promise<SideAnswer> {
+  const { generation } = kernel
+  const provider = kernel.provider(connection.provider)
+  const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as Dialect | undefined) ?? 'chat'
+  const base = connection.baseUrl ?? provider.baseUrl
+  if (base === null) throw GatewayError.invalid('base_url', 'The connection has no address.')
+  const url = joinUrl(base, path)
+  const secret = (generation.service('connections') as ConnectionService).secretOf(connection)
+  const wire = wireOf(kernel, method, url, proxyFor(kernel, generation, connection, url, null), body)
+  for (const name in connection.headers) wire.headers.push(name, connection.headers[name] as string)
+  try {
+    await provider.authorize(wire, dialect, secret)
+    return await fetched(kernel, wire, timeoutMs)
+  } catch (error) {
+    throw clean(GatewayError.from(error), secret, connection)
+  }
+}
+
+function wireOf(
+  { options }: Kernel,
+  method: 'GET' | 'POST',
+  url: string,
+  proxyUrl: string | null,
+  body: Uint8Array | null,
+): WireRequest {
   return {
-    method: 'GET',
+    method,
     url,
-    headers: ['accept', 'application/json', 'accept-encoding', 'identity'],
-    body: null,
+    headers: [
+      ...['accept', 'application/json', 'accept-encoding', 'identity'],
+      ...(body === null ? [] : ['content-type', 'application/json']),
+    ],
+    body: body === null ? null : [body],
     proxyUrl,
     connectTimeoutMs: options.connectTimeoutMs,
     stream: false,
   }
 }
 
-function fetched({ transport, clock }: Kernel, wire: WireRequest, timeoutMs: number): Promise<SideAnswer> {
+function fetched(
+  { transport, clock }: Kernel,
+  wire: WireRequest,
+  timeoutMs: number,
+  { maxBytes = MAX_BYTES, signal }: SideCallOptions = {},
+): Promise<SideAnswer> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(ended())
     const chunks: Uint8Array[] = []
     let head: { status: number; headers: HeaderBag } | null = null
     let size = 0
     const give = (reason: GatewayError) => {
       sent.abort(reason)
-      timer.cancel()
+      over()
       reject(reason)
     }
+    const over = () => {
+      timer.cancel()
+      signal?.removeEventListener('abort', stop)
+    }
+    const stop = () => give(ended())
+    signal?.addEventListener('abort', stop)
     const timer = clock.timer(timeoutMs, () => give(GatewayError.timeout(`No answer within ${timeoutMs / 1000} s.`)), true)
     const sent = transport.send(wire, {
       head(status, headers) {
@@ -64,21 +104,25 @@ function fetched({ transport, clock }: Kernel, wire: WireRequest, timeoutMs: num
       },
       data(chunk) {
         size += chunk.length
-        if (size <= MAX_BYTES) chunks.push(chunk)
+        if (size <= maxBytes) chunks.push(chunk)
         else give(GatewayError.protocol('The answer is larger than the limit.'))
         return undefined
       },
       end() {
-        timer.cancel()
+        over()
         if (head === null) reject(GatewayError.protocol('The upstream sent an empty answer.'))
         else resolve({ ...head, body: concatBytes(chunks) })
       },
       error(error) {
-        timer.cancel()
+        over()
         reject(error)
       },
     })
   })
+}
+
+function ended(): GatewayError {
+  return GatewayError.unavailable('The call was ended here.', { code: 'shutting_down' })
 }
 
 /** An upstream's words may repeat what it was sent. */

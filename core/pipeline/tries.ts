@@ -51,16 +51,21 @@ export class Tries {
     }
   }
 
-  readonly #send = async (): Promise<Result> => {
-    if (this.#called) this.#again()
-    this.#called = true
+  /** Not an async function: that would be one more turn for every request. */
+  readonly #send = (): Promise<Result> => {
     try {
-      return await sendAttempt(this.#kernel, this.#ctx, this.#candidate)
-    } catch (thrown) {
-      // A bug below is not the fault of the plugins around it.
-      this.#failure = ownError(this.#kernel, this.#ctx, thrown)
-      throw this.#failure
+      if (this.#called) this.#again()
+    } catch (error) {
+      return Promise.reject(error)
     }
+    this.#called = true
+    return sendAttempt(this.#kernel, this.#ctx, this.#candidate).catch(this.#failed)
+  }
+
+  readonly #failed = (thrown: unknown): never => {
+    // A bug below is not the fault of the plugins around it.
+    this.#failure = ownError(this.#kernel, this.#ctx, thrown)
+    throw this.#failure
   }
 
   /** @throws what the last call ended in when the request has had its calls. */

@@ -1,5 +1,6 @@
 // A request's writes: collected by hooks, handed to the group commit together, and what waits for them.
 import type { GroupCommit } from '../db/group-commit.ts'
+import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Statement, Unit } from '../types/db.ts'
 
@@ -7,6 +8,7 @@ export class RequestUnit implements Unit {
   readonly #commits: GroupCommit | null
   #statements: Statement[] | null = null
   #waiting: (() => void)[] | null = null
+  #unavailable: ((error: Error) => void) | null = null
 
   constructor(commits: GroupCommit | null) {
     this.#commits = commits
@@ -25,6 +27,10 @@ export class RequestUnit implements Unit {
     else this.#waiting.push(fn)
   }
 
+  unavailable(fn: (error: Error) => void): void {
+    this.#unavailable = fn
+  }
+
   /** Only a statement that may refuse makes the request wait (DECISIONS, pipeline 6). */
   get mayRefuse(): boolean {
     return this.#statements?.some((statement) => statement.expect !== undefined) ?? false
@@ -40,7 +46,13 @@ export class RequestUnit implements Unit {
       this.#committed(failed)
       return undefined
     }
-    return this.#commits.add(this.#statements, { spoolable }).then(() => this.#committed(failed))
+    return this.#commits.add(this.#statements, { spoolable }).then(
+      () => this.#committed(failed),
+      (error: unknown) => {
+        if (this.#unavailable === null || !isStorageUnavailable(error)) throw error
+        this.#unavailable(error)
+      },
+    )
   }
 
   #committed(failed: (error: unknown) => void): void {

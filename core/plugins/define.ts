@@ -1,7 +1,9 @@
 // definePlugin: a definition becomes a factory; the options are checked against the plugin's own schema at set-up.
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Env } from '../config/env.ts'
+import { WORDED } from '../lib/issue-text.ts'
 import type { Plugin, PluginDefinition } from '../types/plugin.ts'
+import { VERSION } from '../version.ts'
 
 /** Plugins built against this API version load; see CHANGELOG for what changes it. */
 export const PLUGIN_API_VERSION = 1
@@ -11,7 +13,18 @@ export function definePlugin<
   C extends ZodObject = ZodObject<Record<never, never>>,
   S extends Record<string, ZodType> = Record<never, ZodType>,
 >(definition: PluginDefinition<C, S>): (options?: z.input<C>) => Plugin {
-  return (options) => ({ name: definition.name, requires: definition.requires ?? [], definition, options: options ?? {} })
+  const { name, requires = [] } = definition
+  return (options) => ({ name, apiVersion: PLUGIN_API_VERSION, requires, definition, options: options ?? {} })
+}
+
+/** @throws Error naming the plugin, both versions, and what to do. */
+export function refuseOtherApi({ name, apiVersion }: Plugin): void {
+  if (apiVersion === PLUGIN_API_VERSION) return
+  const made = typeof apiVersion === 'number' ? `plugin API ${apiVersion}` : 'no plugin API that it names'
+  const update = typeof apiVersion === 'number' && apiVersion > PLUGIN_API_VERSION ? 'Update hookgate' : 'Update the plugin'
+  throw new Error(
+    `The plugin \`${name}\` was made for ${made}; hookgate ${VERSION} has plugin API ${PLUGIN_API_VERSION}. ${update}, or take the plugin out of \`plugins\`.`,
+  )
 }
 
 /**
@@ -29,7 +42,7 @@ export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown
     if (env.isSet(variable)) merged[field] = env.get(variable)
     else if (merged[field] === undefined && env.get(variable) !== null) merged[field] = env.get(variable)
   }
-  const parsed = schema.safeParse(merged)
+  const parsed = schema.safeParse(merged, WORDED)
   if (parsed.success) return parsed.data
   const lines = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
   throw new Error(`The plugin \`${plugin.name}\` got wrong options: ${lines.join('; ')}`)

@@ -5,11 +5,12 @@ import { migrate } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
+import type { HookTracer } from '../services.ts'
 import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
-import { resolveOptions, sameOptions } from './define.ts'
+import { refuseOtherApi, resolveOptions, sameOptions } from './define.ts'
 import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
 import { type Facilities, pluginScope } from './scope.ts'
 import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
@@ -47,6 +48,7 @@ export interface GenerationSource {
  * @throws Error naming the plugin; everything set up for this generation has been torn down again then.
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
+  for (const plugin of source.plugins) refuseOtherApi(plugin)
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
   refuseDuplicates(wanted)
   const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }
@@ -72,7 +74,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
-    const hooks = compileHooks(registry, source.guard)
+    const hooks = compileHooks(registry, source.guard, service('hookTracer') as HookTracer | undefined)
     const table = serviceTable(built, source.services)
     return {
       number: (previous?.number ?? 0) + 1,

@@ -1,6 +1,6 @@
 // One request's life as plugins see it.
 import type { Usage } from './answer.ts'
-import type { CanonicalRequest, Dialect, Frozen, Operation } from './canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
 import type { Hop, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HeaderBag, Ingress } from './ports.ts'
@@ -71,9 +71,31 @@ export interface Step {
   connectionId: string
   model: string
   usage: Usage
+  /** What the upstream asks, nano-USD; null: no price is known. */
   costNano: number | null
+  /** What the tenant pays; differs with a markup only. */
+  chargeNano: number | null
+  /** Which price list said so. */
+  priceRef: string | null
   status: number
   source: string
+  /** Epoch ms. */
+  startedAt: number
+  latencyMs: number
+}
+
+/** The call whose answer a cache gave again: what it used and cost then. */
+export interface CachedCall {
+  readonly requestId: string
+  /** Epoch ms. */
+  readonly at: number
+  readonly provider: string
+  readonly model: string
+  readonly usage: Usage
+  /** Nano-USD, as of that call; null: no price was known. */
+  readonly costNano: number | null
+  readonly chargeNano: number | null
+  readonly priceRef: string | null
 }
 
 /** How the request ended; frozen before leases, settle and settled see it. */
@@ -83,9 +105,14 @@ export interface Outcome {
   error?: GatewayErrorShape
   aborted: boolean
   cached: false | 'exact' | 'semantic'
+  /** Of a cached answer; absent where the cache did not say. */
+  cachedCall?: CachedCall
+  /** Of upstream calls for this request: none where a cache answered. */
   usage: Usage
   steps: readonly Step[]
+  /** Sums over the steps whose price is known; null when it is of none. */
   costNano: number | null
+  chargeNano: number | null
   latencyMs: number
   firstByteMs: number | null
 }
@@ -138,7 +165,20 @@ export interface RequestContext<O extends Operation = Operation> {
   virtualModel: string | null
   principal: Principal
   costCenter: string | null
+  /** Of a session header (CONTRACTS 1.5), at most 256 characters. */
   sessionId: string | null
+  /** Of `x-gateway-user-id`: the caller's own end user, for records. */
+  userId: string | null
+  /** Labels for records, put there by plugins; null = none. */
+  properties: Record<string, string> | null
+  /** What plugins noted for the record, by name; null = nothing. */
+  readonly notes: Readonly<Record<string, Json>> | null
+  /** Notes something for the record: no text of a prompt or an answer. An internal call's notes are those of its parent. */
+  note(name: string, value: Json): void
+  /** Of the body as it was sent; 0 before it is read and where there is none. */
+  readonly bodyBytes: number
+  /** The body as it was sent: read only, not a copy. null before it is read and where there is none. */
+  readonly rawBody: Uint8Array | null
   /** Decoded on first use. */
   readonly request: Frozen<RequestOf<O>>
   /** Own copy: request, system, messages and tools may be changed; parts are replaced, never mutated. Ends the byte lane. */
@@ -153,6 +193,8 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly responseHeaders: HeaderBag
   warn(slug: string): void
   cached: Outcome['cached']
+  /** Whoever sets `cached` says what was saved. */
+  cachedCall: CachedCall | null
   hold(lease: Lease): void
   /** The encoded non-stream answer, before it is sent. */
   tap(fn: (reply: Reply) => void): void

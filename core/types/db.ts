@@ -11,12 +11,22 @@ export interface Statement {
   /** Rows changed, or returned by a SELECT. Another count rolls the unit's savepoint back and throws `refuse()`. */
   expect?: number
   refuse?: () => Error
+  /**
+   * What it will lock, by name. All of a commit are taken in one order before its first statement: two replicas whose units
+   * share rows wait for each other, never in a circle.
+   */
+  lock?: string
 }
 
 /** A request's writes at admit, and again at settle: one savepoint each in a group commit, idempotent by request id. */
 export interface Unit {
   add(...statements: Statement[]): void
   afterCommit(fn: () => void): void
+  /**
+   * At admit: the database does not answer. Whoever can do without the writes lets the request go on by returning; to refuse
+   * it, throw. Without one it is refused with 503 `storage_unavailable`.
+   */
+  unavailable(fn: (error: Error) => void): void
 }
 
 export interface RowSchema<T> {

@@ -24,6 +24,8 @@ export interface WireBody {
   json(): Frozen<JsonObject>
   readonly edited: boolean
   toBytes(): readonly Uint8Array[]
+  /** In the form it is held in: a text that was written anew need not become bytes before it is sent. */
+  whole(): Uint8Array | string
 }
 
 /** Facts about one (provider, model): rules read these, never model-name regexes (DIALECTS 1.4). Absent = unknown. */

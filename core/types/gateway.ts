@@ -3,7 +3,20 @@ import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver } from './dialect.ts'
-import type { Clock, Counters, HealthCheck, Ingress, Logger, OutboundGuard, Peer, Sink, Transport, Vault } from './ports.ts'
+import type {
+  Clock,
+  Counters,
+  HealthCheck,
+  Ingress,
+  Logger,
+  OutboundGuard,
+  OutboundPost,
+  Peer,
+  Sink,
+  Transport,
+  Vault,
+  VectorStore,
+} from './ports.ts'
 import type { Provider } from './provider.ts'
 
 export interface Gateway {
@@ -37,8 +50,12 @@ export interface Ports {
   health?: readonly HealthCheck[]
   /** Absent: no URL of an administrator is checked for where it leads. */
   outbound?: OutboundGuard
+  /** Absent: webhooks and alerts cannot be sent. */
+  outboundPost?: OutboundPost
   storage?: Storage
   counters?: Counters
+  /** Shared between replicas; absent: each keeps its own vectors in memory. */
+  vectors?: VectorStore
   clock?: Clock
   log?: Logger
   /** For `secret.file` references; null when the file cannot be read. */

@@ -29,6 +29,7 @@ export interface ApiRoute<
   /** Of the answer; default 200. */
   status?: number
   params?: P
+  /** A parameter whose field is an array gets its values as they are repeated; any other may be given once. */
   query?: Q
   body?: B
   /** Of a JSON answer; documented in OpenAPI, asserted in tests. */
@@ -142,7 +143,7 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly events: {
     /** Synchronous, typed, never throws to the emitter. */
     emit<K extends keyof EventMap>(type: K, data: EventMap[K], at?: { orgId?: number | null }): void
-    on<K extends keyof EventMap>(type: K, fn: (data: EventMap[K]) => void): void
+    on<K extends keyof EventMap>(type: K, fn: (data: EventMap[K], event: { readonly orgId: number | null }) => void): void
   }
   hook<K extends keyof GatewayHooks>(name: K, fn: GatewayHooks[K], options?: HookOptions): void
   slot<T>(): Slot<T>
@@ -183,6 +184,8 @@ export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Rec
 
 export interface Plugin {
   readonly name: string
+  /** The plugin API it was made for: that of the `definePlugin` that made it. */
+  readonly apiVersion: number
   readonly requires: readonly string[]
   // biome-ignore lint/suspicious/noExplicitAny: erased here, checked where definePlugin is called
   readonly definition: PluginDefinition<any, any>

@@ -111,6 +111,14 @@ export interface TakeResult {
   degraded: boolean
 }
 
+export interface DebitResult {
+  /** Of the current window. */
+  total: number
+  /** Until the next window begins. */
+  endsInMs: number
+  degraded: boolean
+}
+
 /** Rates, in-flight slots and debounce; never money. Synchronous in memory: no await on the hot path. */
 export interface Counters {
   /**
@@ -118,8 +126,8 @@ export interface Counters {
    * `debit(key, used, 60_000)` afterwards that is a cap on what is only known at the end.
    */
   take(key: string, limit: { perMinute: number; burst?: number }, cost?: number): Promise<TakeResult> | TakeResult
-  /** Adds to the window of the key; never refuses. */
-  debit(key: string, amount: number, windowMs: number): Promise<{ total: number; degraded: boolean }>
+  /** Adds to the window of the key, which its first event begins; never refuses. */
+  debit(key: string, amount: number, windowMs: number): Promise<DebitResult>
   /** A slot held until release; `leaseMs` bounds what a crash leaves behind. */
   acquire(key: string, max: number, leaseMs: number): Promise<{ ok: boolean; degraded: boolean; release(): void }>
   /** True for the first caller within `ttlMs`. */
@@ -160,4 +168,45 @@ export interface HealthCheck {
 export interface OutboundGuard {
   /** @throws GatewayError 400 naming `param`: not http(s), or an address inside. Names are judged again at every dial. */
   check(url: string, param: string): URL
+}
+
+/**
+ * A POST to an address that somebody who administers the gateway gave: every dial is judged and goes to the address that was
+ * judged, redirects are not followed, and of the answer no more than 4 KiB is read. Rejects when there is none.
+ */
+export type OutboundPost = (request: {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  signal: AbortSignal
+}) => Promise<{ status: number }>
+
+/** One vector of a scope, and what is found by it. */
+export interface VectorEntry {
+  /** Unique in its scope. */
+  readonly id: string
+  /** Of length 1. */
+  readonly vector: Float32Array
+  readonly value: string
+  /** Epoch ms. */
+  readonly expiresAt: number
+}
+
+export interface VectorMatch {
+  readonly id: string
+  readonly value: string
+  /** Cosine, -1 to 1. */
+  readonly similarity: number
+}
+
+/**
+ * Nearest neighbours within a scope; nothing of another scope is ever compared. What is kept may be lost, the newest 2,000 of
+ * a scope stay. A store that shares between replicas rejects while it is away.
+ */
+export interface VectorStore {
+  add(scope: string, entry: VectorEntry): Promise<void>
+  /** The most similar that has not run out; of equals the newest. */
+  nearest(scope: string, vector: Float32Array): Promise<VectorMatch | undefined>
+  /** Removes what has run out. */
+  sweep(): Promise<void>
 }

@@ -1,0 +1,54 @@
+// Which time a route of figures is asked about (CONTRACTS 10.3): one of three lengths up to now, or days in UTC, half open.
+import { z } from 'zod'
+import { GatewayError } from '../errors/gateway-error.ts'
+
+const DAY_MS = 86_400_000
+const LENGTHS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS } as const
+
+const day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day: YYYY-MM-DD')
+  .refine((text) => isDay(text), 'is not a day of the calendar')
+
+/** Members of a query; `windowOf` makes a window of them. */
+export const windowQuery = {
+  window: z.enum(['24h', '7d', '30d']).optional().describe('Up to now; default 24h.'),
+  since: day.optional().describe('From the beginning of this day in UTC; instead of `window`.'),
+  until: day.optional().describe('Up to the beginning of this day; default: now.'),
+}
+
+/** Epoch ms. */
+export interface Window {
+  readonly since: number
+  readonly until: number
+}
+
+export interface WindowQuery {
+  window?: keyof typeof LENGTHS | undefined
+  since?: string | undefined
+  until?: string | undefined
+}
+
+/** @throws GatewayError 400. */
+export function windowOf({ window, since, until }: WindowQuery, now: number): Window {
+  if (since === undefined) {
+    if (until !== undefined) throw GatewayError.invalid('until', '`until` needs `since`.')
+    return { since: now - LENGTHS[window ?? '24h'], until: now }
+  }
+  if (window !== undefined) throw GatewayError.invalid('window', 'Say `window`, or `since` and `until`; not both.')
+  const from = Date.parse(since)
+  const to = until === undefined ? Math.max(now, from) : Date.parse(until)
+  if (to <= from) throw GatewayError.invalid('until', '`until` must be later than `since`.')
+  return { since: from, until: to }
+}
+
+export const windowAnswer = z.strictObject({ since: z.string(), until: z.string() })
+
+export function shownWindow({ since, until }: Window): z.input<typeof windowAnswer> {
+  return { since: new Date(since).toISOString(), until: new Date(until).toISOString() }
+}
+
+function isDay(text: string): boolean {
+  const at = Date.parse(text)
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(text)
+}

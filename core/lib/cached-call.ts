@@ -1,0 +1,21 @@
+// What an answer had cost when it was made, for those who get it again.
+import { addedUsage } from '../pipeline/derived-answer.ts'
+import type { CachedCall, Outcome, RequestContext } from '../types/context.ts'
+
+/** null: it did not end well, or no upstream was asked, so that there is nothing to keep. */
+export function callOf(ctx: RequestContext, outcome: Outcome, now: number): CachedCall | null {
+  const { steps, status, error, aborted, cached, costNano, chargeNano } = outcome
+  const last = steps.at(-1)
+  if (status !== 200 || aborted || error !== undefined || cached !== false || last === undefined) return null
+  const usage = steps.slice(1).reduce((sum, step) => addedUsage(sum, step.usage), (steps[0] ?? last).usage)
+  return {
+    requestId: ctx.id,
+    at: now,
+    provider: last.provider,
+    model: last.model,
+    usage: { ...usage, raw: null },
+    costNano,
+    chargeNano,
+    priceRef: last.priceRef,
+  }
+}

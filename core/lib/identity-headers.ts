@@ -1,0 +1,23 @@
+// What a caller calls its conversation and its end user (CONTRACTS 1.5, 13). By header only: what is derived from content
+// surprises whoever wanted the load spread.
+import type { HeaderBag } from '../types/ports.ts'
+
+export const SESSION_HEADERS: readonly string[] = [
+  'x-gateway-session-id',
+  'x-session-id',
+  'session_id',
+  'session-id',
+  'helicone-session-id',
+]
+export const USER_HEADERS: readonly string[] = ['x-gateway-user-id', 'helicone-user-id']
+
+const MAX_LENGTH = 256
+
+/** The first header that holds 1 to 256 characters, trimmed. */
+export function identityIn(headers: HeaderBag, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = headers.get(name)?.trim()
+    if (value && value.length <= MAX_LENGTH) return value
+  }
+  return null
+}

@@ -1,0 +1,43 @@
+// A call beside the pipeline that a vendor bills, settled like an internal call of its own: whoever books, counts or logs
+// requests sees it, under its source. It has no key, so that no budget of a key pays for it.
+import { headerBag } from '../lib/headers.ts'
+import type { PriceService, SideBill } from '../services.ts'
+import { ANONYMOUS, RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+import { settle } from './settle.ts'
+
+export function bookSideCall(kernel: Kernel, bill: SideBill): void {
+  const { connection, model, operation, source, orgId, usage, status, startedAt } = bill
+  const { generation, clock } = kernel
+  const latencyMs = Math.max(0, clock.now() - startedAt)
+  const ctx = new RequestState({
+    ...{ ingress: null, generation, slotCount: kernel.slotCount, operation, dialect: 'chat', source },
+    ...{ headers: headerBag(), now: startedAt, monotonic: clock.monotonic() - latencyMs },
+  })
+  const target = { provider: connection.provider, model, connectionId: connection.id, weight: 1 }
+  ctx.requestedModel = `${connection.provider}/${model}`
+  ctx.principal = { ...ANONYMOUS, orgId }
+  ctx.plan = { targets: [target], strategy: 'direct', virtualModel: null }
+  ctx.candidate = { target, connection }
+  ctx.facts = { content: true, contentBytes: 0, terminal: true, usage, finish: null, error: null }
+  ctx.attempts.push({ candidate: ctx.candidate, startedAt, status, latencyMs, usage, action: 'returned' })
+  const prices = generation.service('prices') as PriceService | undefined
+  const price = prices?.price({ connection, model, operation, usage }) ?? null
+  ctx.steps.push({
+    ...{
+      index: 0,
+      provider: connection.provider,
+      connectionId: connection.id,
+      model,
+      usage,
+      status,
+      source,
+      startedAt,
+      latencyMs,
+    },
+    costNano: price?.costNano ?? null,
+    chargeNano: price?.chargeNano ?? null,
+    priceRef: price?.ref ?? null,
+  })
+  settle(kernel, ctx, { status, error: null, firstByteAt: null })
+}

@@ -1,0 +1,29 @@
+// What models cost, as lists of prices say it.
+
+/** Nano-USD per 1M tokens, by kind. A kind that is absent has no price of its own. */
+export interface TokenPrices {
+  input?: number
+  output?: number
+  cacheRead?: number
+  cacheWrite?: number
+  cacheWrite1h?: number
+  reasoning?: number
+  inputAudio?: number
+  outputAudio?: number
+  inputImage?: number
+  outputImage?: number
+}
+
+export interface TieredPrices extends TokenPrices {
+  /** Prices of a whole call whose prompt has more than `above` tokens, ascending. */
+  tiers?: readonly (TokenPrices & { above: number })[]
+}
+
+export type ServiceTier = 'batch' | 'priority' | 'flex'
+
+export interface ModelPrice extends TieredPrices {
+  /** Of calls that were served so. */
+  services?: Readonly<Partial<Record<ServiceTier, TieredPrices>>>
+  /** For 1M searches by a tool of the provider's own. */
+  webSearch?: number
+}

@@ -1,0 +1,108 @@
+// Vectors of one process: a scan over at most 2,000 of one scope, the least recently used scopes go first when there are more
+// than 64 MiB of them.
+import type { Clock, VectorEntry, VectorMatch, VectorStore } from '../types/ports.ts'
+
+export interface MemoryVectorsOptions {
+  readonly clock: Pick<Clock, 'now'>
+  /** Of one scope; default 2,000. */
+  readonly maxEntries?: number
+  /** Of all together; default 64 MiB. */
+  readonly maxBytes?: number
+}
+
+export interface MemoryVectors extends VectorStore {
+  /** Synchronous forms of the same. */
+  put(scope: string, entry: VectorEntry): void
+  find(scope: string, vector: Float32Array): VectorMatch | undefined
+  /** False also for a scope that had to go. */
+  has(scope: string): boolean
+  readonly bytes: number
+}
+
+/** Of a scope that is shared or kept here. */
+export const MAX_ENTRIES = 2000
+const MAX_BYTES = 64 * 1024 * 1024
+/** What an entry takes beside its numbers and its text. */
+const OVERHEAD = 200
+
+export function memoryVectors({ clock, maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES }: MemoryVectorsOptions): MemoryVectors {
+  /** Oldest entry first; the least recently used scope first. */
+  const scopes = new Map<string, Map<string, VectorEntry>>()
+  let bytes = 0
+
+  const remove = (entries: Map<string, VectorEntry>, id: string): void => {
+    const entry = entries.get(id)
+    if (entry === undefined) return
+    bytes -= sizeOf(entry)
+    entries.delete(id)
+  }
+  const drop = (scope: string): void => {
+    for (const entry of scopes.get(scope)?.values() ?? []) bytes -= sizeOf(entry)
+    scopes.delete(scope)
+  }
+  const used = (scope: string): Map<string, VectorEntry> | undefined => {
+    const entries = scopes.get(scope)
+    if (entries === undefined) return undefined
+    scopes.delete(scope)
+    scopes.set(scope, entries)
+    return entries
+  }
+  const expire = (scope: string, entries: Map<string, VectorEntry>, now: number): void => {
+    for (const [id, { expiresAt }] of entries) if (expiresAt <= now) remove(entries, id)
+    if (entries.size === 0) scopes.delete(scope)
+  }
+
+  const store: MemoryVectors = {
+    put(scope, entry) {
+      const entries = used(scope) ?? new Map<string, VectorEntry>()
+      scopes.set(scope, entries)
+      remove(entries, entry.id)
+      entries.set(entry.id, entry)
+      bytes += sizeOf(entry)
+      while (entries.size > maxEntries) remove(entries, oldestOf(entries))
+      while (bytes > maxBytes && scopes.size > 1) drop(oldestOf(scopes))
+      // A scope that is too large alone loses its own oldest.
+      while (bytes > maxBytes) remove(entries, oldestOf(entries))
+      if (entries.size === 0) scopes.delete(scope)
+    },
+    find(scope, vector) {
+      const entries = used(scope)
+      if (entries === undefined) return undefined
+      const now = clock.now()
+      let best: VectorMatch | undefined
+      for (const entry of entries.values()) {
+        if (entry.expiresAt <= now || entry.vector.length !== vector.length) continue
+        const similarity = dot(entry.vector, vector)
+        if (best === undefined || similarity >= best.similarity) best = { id: entry.id, value: entry.value, similarity }
+      }
+      return best
+    },
+    has: (scope) => scopes.has(scope),
+    get bytes() {
+      return bytes
+    },
+    async add(scope, entry) {
+      store.put(scope, entry)
+    },
+    nearest: async (scope, vector) => store.find(scope, vector),
+    async sweep() {
+      const now = clock.now()
+      for (const [scope, entries] of scopes) expire(scope, entries, now)
+    },
+  }
+  return store
+}
+
+function oldestOf(map: ReadonlyMap<string, unknown>): string {
+  return map.keys().next().value as string
+}
+
+function sizeOf({ id, vector, value }: VectorEntry): number {
+  return vector.byteLength + 2 * (id.length + value.length) + OVERHEAD
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number)
+  return sum
+}
