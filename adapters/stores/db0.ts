@@ -52,7 +52,7 @@ class Db0Database implements Database {
 
   commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
     const fatal = this.dialect === 'sqlite' ? isSqliteFault : isPostgresFault
-    return this.#gate.hold(() => commitUnits(this.#session, units, this.#begin, fatal))
+    return this.#gate.hold(() => commitUnits(this.#session, units, { begin: this.#begin, fatal }))
   }
 
   async tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {

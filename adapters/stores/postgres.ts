@@ -1,6 +1,7 @@
 // PostgreSQL through a pg pool. Interactive transactions are SERIALIZABLE and repeated when they met another one, so that
 // reading and then writing is as safe as on SQLite; group commits are READ COMMITTED with conditional updates.
 import type pg from 'pg'
+import { sql } from '../../core/db/sql.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
@@ -105,7 +106,7 @@ class PostgresDatabase implements Database {
   }
 
   #commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
-    return this.#withClient((session) => commitUnits(session, units, 'BEGIN', isPostgresFault))
+    return this.#withClient((session) => commitUnits(session, units, COMMIT))
   }
 
   async #repeatedly<T>(fn: () => Promise<T>): Promise<T> {
@@ -140,6 +141,14 @@ class PostgresDatabase implements Database {
     }
   }
 }
+
+/** Until the transaction ends. The list is walked in its order: what a set returns is produced row by row. */
+function advisoryLocks(names: readonly string[]): Sql | null {
+  if (names.length === 0) return null
+  return sql`SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM json_array_elements_text(${JSON.stringify(names)}) AS name`
+}
+
+const COMMIT = { begin: 'BEGIN', fatal: isPostgresFault, locking: advisoryLocks }
 
 class ClientSession implements Session {
   readonly dialect = 'postgresql'

@@ -32,7 +32,8 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
       return { ok: wait === 0, retryAfterMs: wait, degraded: false }
     },
     async debit(key, amount, windowMs) {
-      return { total: await scripts.gwDebit(`${prefix}window:${key}`, time(), windowMs, amount), degraded: false }
+      const [total, endsInMs] = await scripts.gwDebit(`${prefix}window:${key}`, time(), windowMs, amount)
+      return { total, endsInMs, degraded: false }
     },
     async acquire(key, max, leaseMs) {
       const slots = `${prefix}slots:${key}`
@@ -68,8 +69,10 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
 
 const MINUTE = 60_000
 
-type Script = (key: string, ...args: (string | number)[]) => Promise<number>
-type Scripts = Record<'gwTakeWindow' | 'gwTakeTokens' | 'gwDebit' | 'gwAcquire' | 'gwRenew' | 'gwOnce', Script>
+type Script<T = number> = (key: string, ...args: (string | number)[]) => Promise<T>
+type Scripts = Record<'gwTakeWindow' | 'gwTakeTokens' | 'gwAcquire' | 'gwRenew' | 'gwOnce', Script> & {
+  gwDebit: Script<[total: number, endsInMs: number]>
+}
 
 /** The client sends a script's text once a connection and its hash from then on. */
 function defineScripts(redis: Redis): Scripts {

@@ -31,20 +31,59 @@ export async function runUnit(session: Session, unit: readonly { sql: Sql; expec
   return { ok: true }
 }
 
+export interface CommitRules {
+  readonly begin: string
+  /** The transaction cannot go on after this error. */
+  fatal(error: unknown): boolean
+  /** What is asked for before the first unit; null: nothing. */
+  locking?(names: readonly string[]): Sql | null
+}
+
 /**
- * All units in one transaction, a savepoint each. A statement's error refuses its unit, unless `fatal` says that the
- * transaction cannot go on: then it is rolled back and the error thrown.
+ * All units in one transaction. A statement's error refuses its unit, unless it is fatal: then everything is rolled back and the
+ * error thrown. Units that cannot refuse go without a savepoint, and all is done again with one for each where one of them fails.
  */
 export async function commitUnits(
   session: Session,
   units: readonly (readonly Statement[])[],
-  begin: string,
-  fatal: (error: unknown) => boolean,
+  rules: CommitRules,
 ): Promise<UnitResult[]> {
-  let before = [begin]
+  const refusing = units.map((unit) => unit.some(({ expect }) => expect !== undefined))
+  const plain = refusing.includes(false)
   try {
+    return await committed(session, units, rules, (index) => refusing[index] === true)
+  } catch (error) {
+    if (!plain || rules.fatal(error)) throw error
+    return committed(session, units, rules, () => true)
+  }
+}
+
+async function committed(
+  session: Session,
+  units: readonly (readonly Statement[])[],
+  { begin, fatal, locking }: CommitRules,
+  isSaved: (index: number) => boolean,
+): Promise<UnitResult[]> {
+  // Sent along with the next command: a round trip less.
+  let before = [begin]
+  const locks = locking?.(locksOf(units)) ?? null
+  const started = async () => {
+    if (before.length > 0) await session.command(...before)
+    before = []
+  }
+  try {
+    if (locks !== null) {
+      await started()
+      await session.query(locks)
+    }
     const results: UnitResult[] = []
-    for (const unit of units) {
+    for (const [index, unit] of units.entries()) {
+      if (!isSaved(index)) {
+        await started()
+        for (const { sql } of unit) await session.query(sql)
+        results.push({ ok: true })
+        continue
+      }
       await session.command(...before, 'SAVEPOINT unit')
       const result = await savedUnit(session, unit, fatal)
       before = result.ok ? ['RELEASE SAVEPOINT unit'] : ['ROLLBACK TO SAVEPOINT unit', 'RELEASE SAVEPOINT unit']
@@ -56,6 +95,13 @@ export async function commitUnits(
     await session.command('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** Each once, in the one order that all replicas share. */
+function locksOf(units: readonly (readonly Statement[])[]): readonly string[] {
+  const names = new Set<string>()
+  for (const unit of units) for (const { lock } of unit) if (lock !== undefined) names.add(lock)
+  return names.size < 2 ? [...names] : [...names].sort()
 }
 
 async function savedUnit(session: Session, unit: readonly Statement[], fatal: (error: unknown) => boolean): Promise<UnitResult> {

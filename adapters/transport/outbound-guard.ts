@@ -2,6 +2,7 @@
 // (RELIABILITY 0.2, S1-S4). A lookup hook alone is not enough: address literals skip it.
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { rootCertificates } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector } from 'undici'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -13,6 +14,14 @@ export interface GuardOptions {
   resolve?: Resolver
   /** Tests: where a checked address is really dialled; default: the address itself. */
   dial?: (address: string, port: number) => { host: string; port: number }
+  /** Certificates to trust beside Node's own roots, PEM; tests. */
+  ca?: string
+}
+
+export interface GuardedWaits {
+  connectMs: number
+  /** For the answer to begin, and between two pieces of it; 0: the caller's signal alone ends the wait. */
+  answerMs: number
 }
 
 /** True when an address is of the public internet. NAT64, 6to4 and Teredo are not: they carry private addresses. */
@@ -35,8 +44,10 @@ export function checkOutboundUrl(text: string, param: string): URL {
   return url
 }
 
+const WAITS: GuardedWaits = { connectMs: 5000, answerMs: 10_000 }
+
 /** A dispatcher that resolves, checks every address and connects to the one it checked. */
-export function guardedAgent(options: GuardOptions = {}): Agent {
+export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = WAITS): Agent {
   const resolve = options.resolve ?? systemResolve
   const lookup: LookupFunction = (host, lookupOptions, callback) => {
     resolve(host).then(
@@ -50,10 +61,11 @@ export function guardedAgent(options: GuardOptions = {}): Agent {
       (error) => callback(error, '', 4),
     )
   }
-  const connect = buildConnector({ lookup, timeout: 5000 } as buildConnector.BuildOptions)
+  const trust = options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] }
+  const connect = buildConnector({ lookup, timeout: waits.connectMs, ...trust } as buildConnector.BuildOptions)
   return new Agent({
-    headersTimeout: 10_000,
-    bodyTimeout: 10_000,
+    headersTimeout: waits.answerMs,
+    bodyTimeout: waits.answerMs,
     connect: (target, callback) => {
       const host = target.hostname.replace(/^\[|\]$/g, '')
       if (ipaddr.isValid(host) && !isPublicAddress(host)) return callback(refused('url'), null)
@@ -78,7 +90,9 @@ function dialChecked(
       const first = list[0]
       if (first === undefined || !list.every(({ address }) => isPublicAddress(address))) return callback(refused('url'), null)
       const to = dial(first.address, port)
-      connect({ ...target, hostname: to.host, host: to.host, port: String(to.port) }, callback)
+      // The certificate is the name's, wherever it is dialled.
+      const servername = target.servername ?? (ipaddr.isValid(host) ? undefined : host)
+      connect({ ...target, hostname: to.host, host: to.host, port: String(to.port), servername }, callback)
     },
     (error) => callback(error, null),
   )

@@ -20,19 +20,19 @@ const MAX_RESPONSE = 64 * 1024 * 1024
 
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
   const pools = poolTable(options)
+  const target = targets()
   const cap = options.maxResponseBytes ?? MAX_RESPONSE
   return {
     send(request, handler) {
       const exchange = new Exchange(request, handler, cap)
       try {
-        const slash = request.url.indexOf('/', request.url.indexOf('//') + 2)
-        const origin = slash === -1 ? request.url : request.url.slice(0, slash)
+        const { origin, path } = target(request.url)
         const pool = pools.get(origin, request.proxyUrl, request.connectTimeoutMs)
         const { body, headers } = bodyOf(request)
         pool.dispatch(
           {
             origin,
-            path: slash === -1 ? '/' : request.url.slice(slash),
+            path,
             method: request.method as Dispatcher.HttpMethod,
             headers,
             body,
@@ -50,6 +50,24 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
       return { abort: (reason) => exchange.abort(reason) }
     },
     close: () => pools.close(),
+  }
+}
+
+interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+/** Requests in a row often have one address: its parts stay the same texts, whose hashes are known. */
+function targets(): (url: string) => Target {
+  let last = ''
+  let target: Target = { origin: '', path: '/' }
+  return (url) => {
+    if (url === last) return target
+    const slash = url.indexOf('/', url.indexOf('//') + 2)
+    last = url
+    target = slash === -1 ? { origin: url, path: '/' } : { origin: url.slice(0, slash), path: url.slice(slash) }
+    return target
   }
 }
 

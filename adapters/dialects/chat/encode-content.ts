@@ -1,5 +1,7 @@
 // Canonical parts → content of a chat message: a string where text is all there is, else an array of parts.
+
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Frozen, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
@@ -96,7 +98,7 @@ function imagePart(part: Extract<AnyPart, { t: 'image' }>, own: boolean, hop: Ho
 function audioPart(part: Extract<AnyPart, { t: 'audio' }>, own: boolean, hop: Hop): JsonObject {
   if (part.src.kind !== 'base64' || hop.caps.audioIn === false)
     throw GatewayError.unsupported(historyField(hop.caller), 'This target takes audio only inline, if at all.')
-  const format = AUDIO_FORMATS[part.format] ?? AUDIO_FORMATS[part.src.mime.replace('audio/', '')] ?? part.format
+  const format = entryOf(AUDIO_FORMATS, part.format) ?? entryOf(AUDIO_FORMATS, part.src.mime.replace('audio/', '')) ?? part.format
   if (!own && format !== 'wav' && format !== 'mp3')
     throw GatewayError.unsupported(historyField(hop.caller), 'This target takes audio only as wav or mp3.')
   return { type: 'input_audio', input_audio: { data: part.src.data, format } }

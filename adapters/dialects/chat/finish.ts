@@ -1,4 +1,5 @@
 // finish_reason in both directions (DIALECTS 2.5), with the words that compatible vendors use.
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import { settleFinish } from '../shared/finish.ts'
 
@@ -38,7 +39,7 @@ const WIRE_WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls',
 
 /** What was in the choice decides beside the word: a refusal without a text is a refusal, calls win over `stop`. */
 export function decodeFinish(native: string | undefined, seen: { toolCall: boolean; refusalOnly: boolean }): Finish {
-  const mapped = native === undefined ? 'stop' : (FROM_WIRE[native] ?? 'other')
+  const mapped = native === undefined ? 'stop' : (entryOf(FROM_WIRE, native) ?? 'other')
   const finish = settleFinish(mapped, seen.toolCall)
   return finish === 'stop' && seen.refusalOnly ? 'refusal' : finish
 }
@@ -51,7 +52,7 @@ export function encodeFinish(finish: Finish, native: string, seen: { toolCall: b
 
 /** Byte lane: the word the caller should read in place of the upstream's; the same word when nothing is to change. */
 export function callerFinishWord(native: string, toolCall: boolean): string {
-  const word = WIRE_WORDS.has(native) ? native : TO_WIRE[FROM_WIRE[native] ?? 'other']
+  const word = WIRE_WORDS.has(native) ? native : TO_WIRE[entryOf(FROM_WIRE, native) ?? 'other']
   if (word === 'stop' && toolCall) return 'tool_calls'
   if (word === 'tool_calls' && !toolCall) return 'stop'
   return word

@@ -1,5 +1,6 @@
 // Byte lane for whole answers: usage, finish and errors in disguise; plus the members strict clients need that the
 // upstream left out. An answer that has them keeps its bytes.
+import { editText } from '../../../core/lib/wire-body.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
@@ -8,6 +9,7 @@ import { spokenContent } from './decode-answer.ts'
 import { failedAnswer, noChoices } from './decode-response.ts'
 import { inBandError } from './errors.ts'
 import { callerFinishWord, decodeFinish } from './finish.ts'
+import { type NullMember, withNulls } from './null-members.ts'
 import { isObject, text } from './read.ts'
 import { decodeUsage, findUsage } from './usage.ts'
 
@@ -21,34 +23,46 @@ export function inspectResponse(body: WireBody, hop: Hop): Inspection {
   if (!Array.isArray(choices) || choices.length === 0) return failed(noChoices())
   const usage = decodeUsage(findUsage(wire), hop.quirks)
   const facts: Inspection = { usage, finish: null, error: null, content: false }
-  let edited = false
+  const changes: Changes = { missing: [], others: false }
   for (const choice of choices) {
     if (!isObject(choice) || !isObject(choice.message)) return failed(noChoices())
-    if (inspectChoice(choice, choice.message, facts)) edited = true
+    inspectChoice(choice, choice.message, facts, changes)
   }
-  if (facts.error === null && edited) body.set('choices', choices)
+  const { missing, others } = changes
+  if (facts.error !== null || (!others && missing.length === 0)) return facts
+  const inText = !others && choices.length === 1 && editText(body, (text) => withNulls(text, missing))
+  if (!inText) body.set('choices', choices)
   return facts
+}
+
+/** What was put into the parsed choices. */
+interface Changes {
+  /** Members that are null now. */
+  readonly missing: NullMember[]
+  others: boolean
 }
 
 function failed(error: Inspection['error']): Inspection {
   return { usage: null, finish: null, error, content: false }
 }
 
-/** True when the parsed choice was edited. */
-function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection): boolean {
-  let edited = false
+function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes): void {
   const put = (owner: JsonObject, key: string, value: Json) => {
     owner[key] = value
-    edited = true
+    changes.others = true
+  }
+  const putNull = (owner: JsonObject, key: NullMember) => {
+    owner[key] = null
+    changes.missing.push(key)
   }
   if (Array.isArray(message.content)) {
     const spoken = spokenContent(message.content)
     put(message, 'content', spoken.text)
     if (spoken.reasoning !== '') put(message, 'reasoning_content', spoken.reasoning)
   }
-  if (message.content === undefined) put(message, 'content', null)
-  if (message.refusal === undefined) put(message, 'refusal', null)
-  if (choice.logprobs === undefined) put(choice, 'logprobs', null)
+  if (message.content === undefined) putNull(message, 'content')
+  if (message.refusal === undefined) putNull(message, 'refusal')
+  if (choice.logprobs === undefined) putNull(choice, 'logprobs')
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
   for (const call of calls) if (typeof call.type !== 'string') put(call, 'type', isObject(call.custom) ? 'custom' : 'function')
 
@@ -60,5 +74,4 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   facts.content ||= content.any
   if (finish === 'error') facts.error = failedAnswer(native ?? '')
   facts.finish ??= finish
-  return edited
 }

@@ -1,5 +1,7 @@
 // Canonical → a generate-content call (DIALECTS 3.1 "-> gemini"). Facts come from hop.caps and hop.quirks only.
+
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
@@ -67,7 +69,7 @@ function prepend(system: WirePart[], contents: WireContent[]): void {
 function serviceTier(request: Frozen<CanonicalRequest>, hop: Hop): string | undefined {
   const wanted = request.serviceTier
   if (wanted === undefined || wanted === 'auto') return undefined
-  const tier = TIERS[wanted]
+  const tier = entryOf(TIERS, wanted)
   if (tier === undefined) hop.warn('dropped_service_tier')
   return tier
 }

@@ -1,7 +1,9 @@
 // Google's error object ↔ GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, the frame our
 // callers get. Google's SDK sees a frame as an error only when `code` is a number (DECISIONS 11).
+
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import { camel, isObject, listField } from './fields.ts'
@@ -90,7 +92,7 @@ export function errorOf(value: Json, status: number, kind: 'status' | 'stream'):
   const fields = isObject(error) ? error : {}
   const word = typeof fields.status === 'string' ? fields.status : null
   const inner =
-    typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : TEXT_STATUS[word ?? '']
+    typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : entryOf(TEXT_STATUS, word ?? '')
   const text = typeof error === 'string' ? error : typeof fields.message === 'string' ? fields.message : ''
   const reason = reasonOf(fields.details)
   const badKey = reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)

@@ -1,5 +1,6 @@
 // JSON Schema → the OpenAPI subset of older backends (DIALECTS 3.1 "-> gemini" 6). An allow-list: Google's proto parser
 // rejects the whole request for one unknown key. References are inlined, cycles and floods are cut to a bare object.
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'
 
@@ -71,7 +72,7 @@ function convert(value: Json, walk: Walk): JsonObject {
 
 function fill(out: JsonObject, node: JsonObject, type: string, values: Json[], walk: Walk): void {
   out.type = type
-  if (typeof node.format === 'string' && FORMATS[type]?.includes(node.format)) out.format = node.format
+  if (typeof node.format === 'string' && entryOf(FORMATS, type)?.includes(node.format)) out.format = node.format
   const texts = values.filter((value) => typeof value === 'string' && value !== '')
   if (type === 'STRING' && texts.length > 0 && texts.length === values.filter((value) => value !== null).length) out.enum = texts
   if (type === 'ARRAY') out.items = convertItems(node, walk)

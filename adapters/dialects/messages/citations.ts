@@ -1,4 +1,5 @@
 // Citations of text blocks ↔ canonical annotations. Only this dialect's own can be written back: they carry opaque indexes.
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Annotation, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'
 
@@ -13,7 +14,7 @@ const KINDS: Readonly<Record<string, Annotation['kind']>> = {
 /** Null for a kind of citation that is not known. */
 export function decodeCitation(raw: Json): Annotation | null {
   if (!isObject(raw) || typeof raw.type !== 'string') return null
-  const kind = KINDS[raw.type]
+  const kind = entryOf(KINDS, raw.type)
   if (kind === undefined) return null
   const out: Annotation = { kind, raw, dialect: 'messages' }
   const url = text(raw, 'url', 'source')

@@ -1,6 +1,8 @@
 // Errors in both directions: our bodies and frames for callers of this dialect, and what its vendors answer with.
+
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
@@ -81,7 +83,7 @@ function vendorError(parsed: Json): VendorError | null {
 }
 
 function statusOf(type: string | null, code: string | null): number | null {
-  const known = type === null ? undefined : STATUS[type]
+  const known = type === null ? undefined : entryOf(STATUS, type)
   if (known !== undefined) return known
   return code !== null && /^[45]\d\d$/.test(code) ? Number(code) : null
 }

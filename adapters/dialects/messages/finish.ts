@@ -1,4 +1,5 @@
 // stop_reason in both directions (DIALECTS 2.5), and the stop_details that go with a refusal.
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Choice, Finish } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'
@@ -32,12 +33,12 @@ const TO_WIRE: Readonly<Record<Finish, string>> = {
 }
 
 export function decodeFinish(reason: string, hasToolCall: boolean): Finish {
-  return settleFinish(FROM_WIRE[reason] ?? (reason === '' ? 'stop' : 'other'), hasToolCall)
+  return settleFinish(entryOf(FROM_WIRE, reason) ?? (reason === '' ? 'stop' : 'other'), hasToolCall)
 }
 
 /** The finish in the byte lane, where nobody looks into the content. */
 export function finishWord(reason: string): Finish {
-  return FROM_WIRE[reason] ?? 'other'
+  return entryOf(FROM_WIRE, reason) ?? 'other'
 }
 
 export interface StopFields {

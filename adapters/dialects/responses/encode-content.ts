@@ -1,6 +1,8 @@
 // Canonical parts → input_text, input_image and input_file. What this API has no input for is refused: audio, video, and
 // files that only another vendor holds.
+
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
@@ -99,7 +101,7 @@ function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object
   if (src.kind === 'file') return [{ type: 'input_file', file_id: fileId(src, rules) }]
   const filename = part.filename ?? part.title
   if (src.kind === 'base64') {
-    const name = filename ?? `document.${EXTENSIONS[src.mime] ?? 'pdf'}`
+    const name = filename ?? `document.${entryOf(EXTENSIONS, src.mime) ?? 'pdf'}`
     return [{ type: 'input_file', file_data: dataUrl(src.mime, src.data), filename: name }]
   }
   return [{ type: 'input_file', file_url: webUrl(src, rules) }]

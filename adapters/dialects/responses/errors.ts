@@ -1,6 +1,8 @@
 // Errors in this dialect: the envelope for callers, and what an upstream's error body, failed response or error event says.
+
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import { entryOf } from '../../../core/lib/entry-of.ts'
 import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
@@ -81,7 +83,7 @@ export function failureCode(error: GatewayErrorShape): string {
 function innerStatus(error: Json | undefined, code: string | null, type: string): number {
   const stated = isObject(error) ? Number(error.status ?? error.status_code ?? error.code) : Number.NaN
   if (Number.isInteger(stated) && stated >= 400 && stated <= 599) return stated
-  const known = STATUS_OF_CODE[code ?? ''] ?? STATUS_OF_CODE[type]
+  const known = entryOf(STATUS_OF_CODE, code ?? '') ?? entryOf(STATUS_OF_CODE, type)
   if (known !== undefined) return known
   return /^(invalid|unsupported|image|empty|failed_to_download)_/.test(code ?? '') ? 400 : 502
 }

@@ -36,9 +36,9 @@ if current < room or current == 0 then return freeAt(previous, room - current) -
 return length - elapsed + freeAt(current, room)
 `
 
-/** ARGV now, length, amount → the total of the current window. */
+/** ARGV now, length, amount → the total of the current window, and ms to its end. */
 export const DEBIT = `${WINDOW}
 local amount = tonumber(ARGV[3])
 if amount ~= 0 then book(amount) end
-return current
+return { current, start + length - now }
 `
