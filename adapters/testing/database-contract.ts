@@ -132,6 +132,16 @@ export function databaseContract(database: () => Database): ContractCase[] {
       assert.deepEqual(await labels(db, t), ['budget', 'four', 'one'])
       assert.deepEqual(await db.get(sql`SELECT n FROM ${t} WHERE label = ${'budget'}`), { n: 10 })
     },
+    'commit: what two commits lock in opposite order does not stop them': async (db, t) => {
+      for (const label of ['a', 'b', 'c']) await db.run(write(t, 0, label))
+      const units = (labels: readonly string[]) => labels.map((label) => [{ ...add(t, label, 1, 1000), lock: label }])
+      const rounds = Array.from({ length: 40 }, (_, i) => db.commit(units(i % 2 ? ['a', 'b', 'c'] : ['c', 'b', 'a'])))
+      for (const results of await Promise.all(rounds)) assert.ok(results.every(({ ok }) => ok))
+      assert.deepEqual(
+        (await db.all<{ n: number }>(sql`SELECT n FROM ${t}`)).map(({ n }) => n),
+        [40, 40, 40],
+      )
+    },
     'tx: is seen when it is over, and not at all when it rejects': async (db, t) => {
       const result = await db.tx(async (tx) => {
         await tx.run(write(t, 1, 'in'))

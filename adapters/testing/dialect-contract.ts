@@ -47,7 +47,7 @@ function replyCases(driver: DialectDriver, replies: ReplyRenderer, name: string,
   return [
     {
       name: `${name}: a stream and a whole answer mean the same`,
-      run: () => assert.deepEqual(meaning(streamed(bytes.length)), meaning(whole())),
+      run: () => assert.deepEqual(answerMeaning(streamed(bytes.length)), answerMeaning(whole())),
     },
     {
       name: `${name}: every split of the bytes gives the same events`,
@@ -66,9 +66,9 @@ function replyCases(driver: DialectDriver, replies: ReplyRenderer, name: string,
           .join('')
         const again = collector()
         for (const event of decode(driver, new TextEncoder().encode(text), text.length)) again.event(event)
-        assert.deepEqual(meaning(again.response()), meaning(streamed(bytes.length)))
+        assert.deepEqual(answerMeaning(again.response()), answerMeaning(streamed(bytes.length)))
         const answer = parsedBody(new TextEncoder().encode(driver.encodeResponse(whole(), contractHop(driver))))
-        assert.deepEqual(meaning(driver.decodeResponse(answer, contractHop(driver))), meaning(whole()))
+        assert.deepEqual(answerMeaning(driver.decodeResponse(answer, contractHop(driver))), answerMeaning(whole()))
       },
     },
     {
@@ -190,7 +190,7 @@ function filtered(driver: DialectDriver, bytes: Uint8Array, cut: number): FrameF
 }
 
 /** Minted ids and the vendor's own words aside, what the answer says. */
-function meaning(response: CanonicalResponse): unknown {
+export function answerMeaning(response: CanonicalResponse): unknown {
   return {
     choices: response.choices.map(({ parts, finish }) => ({ finish, parts: parts.map(partMeaning) })),
     usage: [response.usage.inputTotal, response.usage.cacheRead, response.usage.outputTotal],

@@ -13,8 +13,10 @@ export interface FakeRedis {
   revive(): Promise<void>
 }
 
-/** @param answer the integer every command but PING and the handshake's is answered with. */
-export async function fakeRedis(answer: (command: string, args: string[]) => number = () => 0): Promise<FakeRedis> {
+/** @param answer the integer, or several, that every command but PING and the handshake's is answered with. */
+export async function fakeRedis(
+  answer: (command: string, args: string[]) => number | readonly number[] = () => 0,
+): Promise<FakeRedis> {
   const sockets = new Set<Socket>()
   const commands: string[] = []
   const reply = (command: string, args: string[]): string => {
@@ -25,7 +27,7 @@ export async function fakeRedis(answer: (command: string, args: string[]) => num
     if (command === 'hello') return '-NOPROTO unsupported protocol version\r\n'
     if (command !== 'ping') commands.push(command)
     if (fake.mode === 'error') return '-OOM command not allowed\r\n'
-    return command === 'ping' ? '+PONG\r\n' : `:${answer(command, args)}\r\n`
+    return command === 'ping' ? '+PONG\r\n' : encoded(answer(command, args))
   }
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -59,6 +61,10 @@ export async function fakeRedis(answer: (command: string, args: string[]) => num
     revive: () => listen(port),
   }
   return fake
+}
+
+function encoded(answer: number | readonly number[]): string {
+  return typeof answer === 'number' ? `:${answer}\r\n` : `*${answer.length}\r\n${answer.map(encoded).join('')}`
 }
 
 /** A whole `*n` array of `$m` strings at the head of the buffer, or null while it is not all there. */

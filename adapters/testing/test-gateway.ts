@@ -10,8 +10,10 @@ import type { Plugin } from '../../core/types/plugin.ts'
 import { preset } from '../../plugins/preset.ts'
 import { createGateway } from '../node/gateway.ts'
 import { type RunningServer, serve } from '../node/serve.ts'
+import { openDatabase } from '../stores/open-database.ts'
 import type { Step } from './script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
+import { unsettled } from './unsettled.ts'
 
 export interface TestGatewayOptions {
   /** Behind the preset. */
@@ -62,9 +64,24 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     ...options.config,
     plugins: [...(options.config?.plugins ?? preset()), ...(options.plugins ?? []), recorder()],
   }
-  const env = Object.fromEntries(Object.entries(options.env ?? {}).map(([name, value]) => [`GATEWAY_${name}`, value]))
-  const gateway = await createGateway(config, { log: silentLog, env, ...options.ports }, { strict: true })
+  // Tests reach nothing outside.
+  const variables = { PRICING_SYNC_ENABLED: 'false', ...options.env }
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`GATEWAY_${name}`, value]))
+  // What an endpoint of a test would be told stays here.
+  const outboundPost = async () => ({ status: 204 })
+  const named = { ...env, ...options.ports?.env, ...options.config?.options }
+  const keeps = ['GATEWAY_DATABASE_URL', 'DATABASE_URL', 'GATEWAY_DATA_DIR', 'databaseUrl', 'dataDir'].some(
+    (name) => name in named,
+  )
+  const inMemory = options.ports?.db === undefined && !keeps
+  const db = inMemory ? await openDatabase('sqlite::memory:', '.') : null
+  const ports = { log: silentLog, env, outboundPost, ...(db && { db }), ...options.ports }
+  const gateway = await createGateway(config, ports, { strict: true }).catch(async (error: unknown) => {
+    await db?.close()
+    throw error
+  })
   let server: RunningServer | null = null
+  let closed = false
   const local = { address: '127.0.0.1', local: true, secure: false }
   const fetch = (path: string, init?: RequestInit): Promise<Response> =>
     gateway.fetch(new Request(`http://gateway.test${path}`, init), local)
@@ -91,9 +108,15 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
       return server
     },
     async close() {
+      if (closed) return
+      closed = true
       if (server !== null) await server.close()
       else await gateway.close()
       await upstream.close()
+      if (db === null) return
+      const open = await unsettled(db)
+      await db.close()
+      if (open.length > 0) throw new Error(`The books are not closed (RELIABILITY M1): ${open.join(', ')}`)
     },
   }
 }

@@ -1,0 +1,14 @@
+// How a plugin is put through the conformance kit.
+import type { Plugin } from '../../core/types/plugin.ts'
+import type { Reply } from './replies/reply.ts'
+
+export interface PluginConformanceOptions {
+  /** Plugins it needs, listed before it, behind the preset. Made anew for each gateway. */
+  beside?: () => Plugin[]
+  /** GATEWAY_* without the prefix. */
+  env?: Record<string, string>
+  /** What upstreams answer, by name; default: CONTRACT_REPLIES. */
+  recordings?: Readonly<Record<string, Reply>>
+  /** What it may add to a request, ms, in the median; default 2. */
+  latencyMs?: number
+}

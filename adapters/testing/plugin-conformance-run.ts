@@ -1,0 +1,81 @@
+// One gateway with the plugin in it, and the judgement of each answer: complete, or refused in words, and no failure of the plugin.
+import assert from 'node:assert/strict'
+import { collector } from '../../core/lib/collect.ts'
+import { createSseSplitter } from '../../core/lib/sse.ts'
+import { parsedBody } from '../../core/lib/wire-body.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { Dialect } from '../../core/types/canonical.ts'
+import type { Plugin } from '../../core/types/plugin.ts'
+import type { Logger } from '../../core/types/ports.ts'
+import { dialects } from '../node/ports.ts'
+import { answerMeaning, contractHop } from './dialect-contract.ts'
+import type { PluginConformanceOptions } from './plugin-conformance-options.ts'
+import type { TestRequest } from './requests.ts'
+import { createTestGateway, type TestGateway } from './test-gateway.ts'
+
+/** Starts a gateway, uses it, closes it; rejects when the plugin failed in it, even where nobody noticed. */
+export type Run = (use: (t: TestGateway) => Promise<void>) => Promise<void>
+
+export function running(make: () => Plugin, { beside = () => [], env = {} }: PluginConformanceOptions): Run {
+  return async (use) => {
+    const plugin = make()
+    const failures: string[] = []
+    const noted = (message: string, fields: object = {}): void => {
+      if ('plugin' in fields && fields.plugin === plugin.name) failures.push(`${message} ${JSON.stringify(fields)}`)
+    }
+    const log: Logger = { debug() {}, info() {}, warn() {}, error: noted }
+    const t = await createTestGateway({ plugins: [...beside(), plugin], env, ports: { log } })
+    try {
+      await use(t)
+    } finally {
+      await t.close()
+    }
+    assert.deepEqual(failures, [], `the plugin \`${plugin.name}\` failed`)
+  }
+}
+
+export interface Judged {
+  readonly status: number
+  /** What the answer says, without ids; null where it was refused or is no model's. */
+  readonly meaning: unknown
+}
+
+/** @throws AssertionError when it is neither a complete answer nor a refusal that says why. */
+export async function judged(t: TestGateway, request: TestRequest, where = request.path): Promise<Judged> {
+  const settled = t.settled.length
+  const { status, text } = await answered(t, request)
+  assert.ok(status < 500, `${where}: ${status} ${text.slice(0, 300)}`)
+  if (request.dialect === null) return { status, meaning: null }
+  await t.untilSettled(settled + 1)
+  if (status >= 400) {
+    assert.match(text, /"message":\s*"[^"]/, `${where}: a refusal says why`)
+    return { status, meaning: text.replaceAll(/req_[\w-]+/g, '') }
+  }
+  try {
+    return { status, meaning: answerMeaning(readAnswer(request.dialect, text, request.stream)) }
+  } catch (error) {
+    throw new assert.AssertionError({ message: `${where}: the answer is not complete: ${(error as Error).message}\n${text}` })
+  }
+}
+
+/** Sends it and reads the answer to its end. */
+export async function answered(t: TestGateway, { method, path, body }: TestRequest): Promise<{ status: number; text: string }> {
+  const response = await (method === 'GET' ? t.fetch(path) : t.post(path, body))
+  return { status: response.status, text: await response.text() }
+}
+
+/** @throws when it carries an error or was cut short. */
+function readAnswer(dialect: Dialect, text: string, stream: boolean): CanonicalResponse {
+  const driver = dialects.find(({ id }) => id === dialect)
+  assert.ok(driver)
+  const bytes = new TextEncoder().encode(text)
+  if (!stream) return driver.decodeResponse(parsedBody(bytes), contractHop(driver))
+  const whole = collector()
+  const decoder = driver.decodeStream(contractHop(driver))
+  const splitter = createSseSplitter()
+  const take = (frame: Parameters<typeof decoder.frame>[0]): void => decoder.frame(frame, (event) => whole.event(event))
+  splitter.push(bytes, take)
+  splitter.end(take)
+  decoder.end((event) => whole.event(event))
+  return whole.response()
+}

@@ -1,0 +1,68 @@
+// What every plugin must stand: each endpoint, streamed and not, between all pairs of dialects, however the bytes are cut; upstreams
+// that fail; callers that leave; and no more time than it may take.
+// `for (const { name, run } of pluginConformance(() => mine({ … }))) it(name, run, 30_000)`.
+import assert from 'node:assert/strict'
+import type { Plugin } from '../../core/types/plugin.ts'
+import type { ContractCase } from './contract.ts'
+import { CONTRACT_REPLIES } from './dialect-contract.ts'
+import { faultCases } from './plugin-conformance-faults.ts'
+import { latencyCases } from './plugin-conformance-latency.ts'
+import type { PluginConformanceOptions } from './plugin-conformance-options.ts'
+import { judged, type Run, running } from './plugin-conformance-run.ts'
+import { DIALECTS, OTHER_ENDPOINTS, requestOf } from './requests.ts'
+import { reply } from './script.ts'
+
+/** Cases for any test runner; each starts gateways of its own. `make` is called for each of them. */
+export function pluginConformance(make: () => Plugin, options: PluginConformanceOptions = {}): ContractCase[] {
+  const run = running(make, options)
+  return [
+    lifeCase(run),
+    ...DIALECTS.flatMap((caller) => [answerCase(run, caller, false, options), answerCase(run, caller, true, options)]),
+    ...OTHER_ENDPOINTS.map(
+      (endpoint): ContractCase => ({
+        name: `${endpoint.method} ${endpoint.path} is answered or refused`,
+        run: () => run(async (t) => void (await judged(t, endpoint))),
+      }),
+    ),
+    ...faultCases(run),
+    ...latencyCases(make, options),
+  ]
+}
+
+function lifeCase(run: Run): ContractCase {
+  return {
+    name: 'two gateways of one process have one each, and the end of one is not that of the other',
+    run: () =>
+      run(async (first) => {
+        await run(async (second) => {
+          await judged(second, requestOf('chat', 'chat', false))
+        })
+        await judged(first, requestOf('chat', 'chat', false))
+      }),
+  }
+}
+
+/** Every upstream dialect and recording: whole, and cut into small pieces, it is the same answer. */
+function answerCase(
+  run: Run,
+  caller: (typeof DIALECTS)[number],
+  stream: boolean,
+  { recordings = CONTRACT_REPLIES }: PluginConformanceOptions,
+): ContractCase {
+  return {
+    name: `${caller}, ${stream ? 'streamed' : 'whole'}: answers of every dialect come through complete, however they are cut`,
+    run: () =>
+      run(async (t) => {
+        for (const upstream of DIALECTS) {
+          for (const [name, recording] of Object.entries(recordings)) {
+            const where = `${name}, from ${upstream}`
+            t.upstream.script(reply(recording))
+            const whole = await judged(t, requestOf(caller, upstream, stream), where)
+            t.upstream.script(reply(recording, { splitBytes: 7 }))
+            const cut = await judged(t, requestOf(caller, upstream, stream), `${where}, in pieces of 7 bytes`)
+            assert.deepEqual(cut.meaning, whole.meaning, `${where}: cut into pieces it is another answer`)
+          }
+        }
+      }),
+  }
+}
