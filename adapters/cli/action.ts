@@ -63,8 +63,9 @@ function refuseOperands(given: { readonly _: readonly string[] } & Readonly<Reco
 
 /** A field that came from a flag is a wrong command line. */
 function inWordsOfFlags(failure: ApiFailure, fields: Readonly<Record<string, string>>): Error {
-  const field = failure.param?.split('.')[0] ?? ''
+  const { status, message, param } = failure
+  const field = param?.split('.')[0] ?? ''
   const flag = fields[field]
-  if (failure.status !== 400 || flag === undefined) return failure
-  return new WrongUsage(failure.message.replaceAll(`\`${field}\``, `\`--${flag}\``))
+  if (status !== 400 || flag === undefined) return failure
+  return new WrongUsage([`${param}`, field].reduce((text, name) => text.replaceAll(`\`${name}\``, `\`--${flag}\``), message))
 }

@@ -5,7 +5,12 @@ import { failUsage, WrongUsage } from './fail.ts'
 import { say } from './say.ts'
 
 type Load = () => Promise<CommandDef>
-type Group = { readonly about: string; readonly commands: Readonly<Record<string, Load>> }
+type Group = {
+  readonly about: string
+  /** What it does without a second word. */
+  readonly alone?: Load
+  readonly commands: Readonly<Record<string, Load>>
+}
 
 // A command is loaded when it is asked for: most of them need a fraction of the gateway.
 const COMMANDS: Readonly<Record<string, Load | Group>> = {
@@ -36,6 +41,32 @@ const COMMANDS: Readonly<Record<string, Load | Group>> = {
       test: () => import('./provider.ts').then((module) => module.test),
     },
   },
+  budget: {
+    about: 'What may be spent.',
+    commands: {
+      list: () => import('./budget.ts').then((module) => module.listBudgets),
+      create: () => import('./budget.ts').then((module) => module.create),
+      increase: () => import('./budget.ts').then((module) => module.increase),
+      delete: () => import('./budget.ts').then((module) => module.remove),
+    },
+  },
+  usage: () => import('./usage.ts').then((module) => module.usageCommand),
+  savings: {
+    about: 'What was saved, and whether its receipts are whole.',
+    alone: () => import('./savings.ts').then((module) => module.totals),
+    commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
+  },
+  report: () => import('./report.ts').then((module) => module.reportCommand),
+  price: () => import('./price.ts').then((module) => module.priceCommand),
+  logs: () => import('./logs.ts').then((module) => module.logsCommand),
+  webhook: {
+    about: 'Endpoints that events are sent to.',
+    commands: {
+      list: () => import('./webhook.ts').then((module) => module.listEndpoints),
+      create: () => import('./webhook.ts').then((module) => module.create),
+      test: () => import('./webhook.ts').then((module) => module.test),
+    },
+  },
   password: {
     about: 'The dashboard password.',
     commands: { hash: () => import('./password.ts').then((module) => module.hash) },
@@ -51,6 +82,14 @@ const COMMANDS: Readonly<Record<string, Load | Group>> = {
   audit: {
     about: 'The audit log.',
     commands: { verify: () => import('./audit.ts').then((module) => module.verify) },
+  },
+  plugin: {
+    about: 'Plugins of your own.',
+    commands: { new: () => import('./plugin.ts').then((module) => module.create) },
+  },
+  filter: {
+    about: 'WASM filters.',
+    commands: { test: () => import('./filter.ts').then((module) => module.test) },
   },
   plan: () => import('./plan.ts').then((module) => module.plan),
   apply: () => import('./plan.ts').then((module) => module.apply),
@@ -97,6 +136,8 @@ function found(args: readonly string[]): Found {
   if (!Object.hasOwn(COMMANDS, first)) return failUsage(`There is no command \`${first}\`. ${known('', COMMANDS)}`)
   const entry = COMMANDS[first] as Load | Group
   if (typeof entry === 'function') return { path: ['hookgate', first], load: entry, rest: args.slice(1) }
+  if (entry.alone !== undefined && (second === undefined || second.startsWith('-')))
+    return { path: ['hookgate', first], load: entry.alone, rest: args.slice(1) }
   if (second === '--help' || second === '-h')
     return { path: ['hookgate', first], load: async () => groupCommand(first, entry), rest: ['--help'] }
   if (second === undefined) return failUsage(`\`${first}\` does what? ${known(`${first} `, entry.commands)}`)

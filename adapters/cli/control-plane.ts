@@ -15,16 +15,31 @@ export interface ControlPlane {
   readonly gateway: HostedGateway
   /** The answer of a route. @throws ApiFailure */
   call<T>(method: string, path: string, body?: unknown): Promise<T>
+  /** For answers that are no JSON, or too long to be held. @throws ApiFailure */
+  download(path: string): Promise<Response>
 }
 
-/** @throws Error when the configuration is wrong or the database lives in memory; ApiFailure */
-export async function withControlPlane<T>(place: Place, work: (plane: ControlPlane) => Promise<T>): Promise<T> {
+/**
+ * @param quiet variables over the environment, for a command that stays: it is no server.
+ * @throws Error when the configuration is wrong or the database lives in memory; ApiFailure
+ */
+export async function withControlPlane<T>(
+  place: Place,
+  work: (plane: ControlPlane) => Promise<T>,
+  quiet: Readonly<Record<string, string>> = {},
+): Promise<T> {
   const { loadGateway } = await import('../node/load-gateway.ts')
-  const flags = { CONFIG: place.config, DATA_DIR: place['data-dir'] }
+  const flags = { ...quiet, CONFIG: place.config, DATA_DIR: place['data-dir'] }
   const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: stderrLog } })
   try {
     refuseMemory(loaded.gateway)
-    return await work({ gateway: loaded.gateway, call: (method, path, body) => call(loaded.gateway, method, path, body) })
+    const { gateway } = loaded
+    return await work({
+      gateway,
+      call: async <A>(method: string, path: string, body?: unknown) =>
+        (await (await answered(gateway, method, path, body)).json()) as A,
+      download: (path) => answered(gateway, 'GET', path, undefined),
+    })
   } finally {
     await loaded.close()
   }
@@ -33,12 +48,12 @@ export async function withControlPlane<T>(place: Place, work: (plane: ControlPla
 /** Whoever holds master key and database may do anything: the host vouches. */
 const OPERATOR = { actor: 'cli', orgId: null, role: 'system', readOnly: false, auth: 'host' } as const
 
-async function call<T>(gateway: HostedGateway, method: string, path: string, body: unknown): Promise<T> {
+async function answered(gateway: HostedGateway, method: string, path: string, body: unknown): Promise<Response> {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
   const request = new Request(`http://cli.local${path}`, { method, ...sent })
   const response = await gateway.control.fetch(request, { address: null, local: true, secure: true, operator: OPERATOR })
+  if (response.ok) return response
   const answer = (await response.json()) as { error?: { message: string; param: string | null; code: string | null } }
-  if (response.ok) return answer as T
   const { message = `${method} ${path}: ${response.status}`, param = null, code = null } = answer.error ?? {}
   if (code === 'unknown_url')
     throw new Error(`This configuration has no plugin that answers ${method} ${path}. Add it to \`plugins\`, or use the preset.`)

@@ -1,4 +1,5 @@
-// `hookgate doctor`: what is in the way of a gateway that works, and what to do about it. It makes and changes nothing.
+// `hookgate doctor`: what is in the way of a gateway that works, and what to do about it. It makes nothing, and changes no more
+// than every start does: what ended processes left behind is settled.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { type Place, withControlPlane } from './control-plane.ts'
 import { type Finding, fail, ok, reasonOf } from './doctor/finding.ts'

@@ -9,6 +9,13 @@ export function count(flag: string, text: string | undefined): number | undefine
   return failUsage(`\`--${flag}\`: \`${text.slice(0, 60)}\` is not a whole number.`)
 }
 
+/** USD. @returns undefined when the flag is not given. */
+export function amount(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\$?\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text.replace('$', ''))
+  return failUsage(`\`--${flag}\`: \`${text.slice(0, 60)}\` is not an amount in USD such as 25 or 0.5.`)
+}
+
 /** Between commas. */
 export function list(text: string | undefined): string[] | undefined {
   return text
@@ -34,6 +41,13 @@ export function expiry(flag: string, text: string | undefined): string | undefin
   return failUsage(
     `\`--${flag}\`: \`${text.slice(0, 60)}\` is not a time. Say \`12h\`, \`30d\`, \`2027-01-31\` or an RFC 3339 time.`,
   )
+}
+
+/** `15m` is so long ago; else as `expiry`. */
+export function past(flag: string, text: string | undefined): string | undefined {
+  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text ?? '') ?? []
+  if (amount === undefined) return expiry(flag, text)
+  return new Date(Date.now() - Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString()
 }
 
 /** `-` is standard input, `env:NAME` a variable, all else the secret itself. */

@@ -1,6 +1,6 @@
 // From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
 
-import type { GatewayConfig } from '../../core/config/define.ts'
+import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import type { Ports } from '../../core/types/gateway.ts'
@@ -34,9 +34,12 @@ export interface LoadedGateway {
 
 const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
-/** A served gateway keeps what it is told: the lowest layer of configuration names a directory for it. */
+/**
+ * A served gateway keeps what it is told: the lowest layer of configuration names a directory for it.
+ * @throws Error naming each wrong field.
+ */
 function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env']>): GatewayConfig {
-  return { ...config, options: { dataDir: defaultDataDir(environment), ...config.options } }
+  return { ...config, options: { dataDir: defaultDataDir(environment), ...parseConfig(config).options } }
 }
 
 /** @throws Error naming file, field, variable or plugin. */

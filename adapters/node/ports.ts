@@ -8,6 +8,7 @@ import { responsesDialect } from '../dialects/responses/index.ts'
 import { builtInProviders } from '../providers/index.ts'
 import { mediaFetcher } from '../transport/fetch-media.ts'
 import { checkOutboundUrl } from '../transport/outbound-guard.ts'
+import { outboundPost } from '../transport/outbound-post.ts'
 import { undiciTransport } from '../transport/undici.ts'
 
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
@@ -23,6 +24,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     providers: builtInProviders,
     fetchMedia: mediaFetcher(),
     outbound: { check: checkOutboundUrl },
+    outboundPost: outboundPost(),
     env: environment,
   }
 }

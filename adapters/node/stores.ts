@@ -12,13 +12,14 @@ import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, HealthCheck, Logger } from '../../core/types/ports.ts'
 import { openDatabase } from '../stores/open-database.ts'
+import { postgresVectors } from '../stores/postgres-vectors.ts'
 import { fileSpool } from '../stores/spool.ts'
 import { loadMasterKey } from '../vault/master-key.ts'
 import { openVault } from '../vault/vault.ts'
 
 const IN_MEMORY = /^(sqlite:)?:memory:$/
 
-export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'spool' | 'health' | 'close'>
+export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'vectors' | 'spool' | 'health' | 'close'>
 
 /** Where `hookgate serve` keeps its data when nothing says otherwise. */
 export function defaultDataDir(env: Readonly<Record<string, string | undefined>>): string {
@@ -46,10 +47,12 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
     // Replicas over one database share their counters; another gateway on the same Redis does not.
     const shared = await openShared(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
+    const vectors = shared?.vectors ?? (await postgresVectors(db, clock))
     return {
       db,
       vault,
       ...(shared && { counters: shared.counters, storage: shared.storage }),
+      ...(vectors && { vectors }),
       ...(dataDir === null || ephemeral ? {} : { spool: fileSpool(join(dataDir, 'spool')) }),
       health: [databaseCheck(db, clock), ...(shared ? [shared.check] : [])],
       async close() {
@@ -84,11 +87,12 @@ function databaseCheck(db: Database, clock: Clock): HealthCheck {
 async function openShared(env: Env, deployment: string, clock: Clock, log: Logger = silentLog) {
   const url = env.get<string | null>('REDIS_URL')
   if (url === null) return null
-  const [{ openRedis }, { redisCounters }, { fallbackCounters }, { redisDriver }] = await Promise.all([
+  const [{ openRedis }, { redisCounters }, { fallbackCounters }, { redisDriver }, { redisVectors }] = await Promise.all([
     import('../stores/redis-client.ts'),
     import('../stores/redis-counters.ts'),
     import('../stores/fallback-counters.ts'),
     import('../stores/redis-storage.ts'),
+    import('../stores/redis-vectors.ts'),
   ])
   const link = await openRedis({ url, env: deployment, clock, log })
   const counters = fallbackCounters({
@@ -109,6 +113,7 @@ async function openShared(env: Env, deployment: string, clock: Clock, log: Logge
   return {
     counters,
     storage: createStorage({ driver: redisDriver({ link, local: memoryDriver({ clock }) }) }),
+    vectors: redisVectors({ link, clock }),
     check,
     close: () => link.close(),
   }

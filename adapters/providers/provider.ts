@@ -1,4 +1,5 @@
 // From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
+import { remembering } from '../../core/lib/remembering.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
@@ -38,7 +39,7 @@ export function providerOf(row: ProviderRow): Provider {
     dialects,
     quirks,
     needsKey: auth !== 'none',
-    caps: row.caps ?? plain,
+    caps: remembering(row.caps ?? plain),
     dialectFor: (_request, caller) => nearest(dialects, caller),
     authorize(wire, dialect, secret) {
       const kind = authByDialect[dialect] ?? auth

@@ -3,6 +3,7 @@ import { builtInProviders } from '../../providers/index.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { checkRecords } from './records.ts'
 
 interface Connection {
   id: number
@@ -19,6 +20,7 @@ export async function checkContents(plane: ControlPlane, place: Surroundings): P
     ...(await checkKeys(plane, place)),
     ...(await checkPlan(plane)),
     ...(await checkSettings(plane, place)),
+    ...(await checkRecords(plane, place)),
   ]
 }
 

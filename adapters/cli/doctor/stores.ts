@@ -7,6 +7,7 @@ import type { Database } from '../../../core/types/db.ts'
 import { missing } from '../db.ts'
 import { keyOptions } from '../master-key.ts'
 import { existingDatabase, type Surroundings } from '../place.ts'
+import { checkBooks } from './books.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const PATIENCE_MS = 2000
@@ -15,7 +16,12 @@ const PATIENCE_MS = 2000
 export async function checkStores(place: Surroundings): Promise<{ findings: Finding[]; ready: boolean }> {
   const database = await checkDatabase(place)
   try {
-    const findings = [...database.findings, ...(await checkMasterKey(place, database.db)), ...(await checkShared(place))]
+    const findings = [
+      ...database.findings,
+      ...(await checkMasterKey(place, database.db)),
+      ...(await checkShared(place)),
+      ...(await checkBooks(place, database.migrated ? database.db : null)),
+    ]
     return { findings, ready: database.migrated && findings.every(({ status }) => status !== 'fail') }
   } finally {
     await database.db?.close()

@@ -63,6 +63,7 @@ export async function simulate({ config, requests, answer, check, env = {}, log 
   const ports = {
     ...{ clock, transport, log: log ?? silentLog, env: sandbox.env, readFile: sandbox.readFile },
     fetchMedia: async () => ({ mime: 'image/png', data: '' }),
+    outboundPost: async () => ({ status: 204 }),
   }
   const gateway = await createGateway({ ...rest, plugins: [...plugins, seen.plugin] }, ports, { flags: sandbox.flags })
   try {

@@ -36,7 +36,7 @@ export function sandboxOf(config: GatewayConfig, environment: Readonly<Record<st
   return {
     config: sandboxed,
     env: Object.fromEntries([...missing, ...own]),
-    flags: { DATABASE_URL: 'sqlite::memory:', REQUIRE_API_KEY: 'false' },
+    flags: { DATABASE_URL: 'sqlite::memory:', REQUIRE_API_KEY: 'false', PRICING_SYNC_ENABLED: 'false' },
     readFile: secretFile,
   }
 }

@@ -1,0 +1,104 @@
+// The files of a new plugin: one that does a little of what plugins do, and tests that run it through the conformance kit.
+import { VERSION } from '../../core/version.ts'
+
+/** By file name. */
+export function pluginFiles(name: string): Record<string, string> {
+  const identifier = name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase())
+  return {
+    'package.json': manifest(name),
+    'tsconfig.json': TSCONFIG,
+    'index.ts': source(name, identifier),
+    'index.test.ts': tests(name, identifier),
+    'README.md': readme(name),
+  }
+}
+
+function manifest(name: string): string {
+  const content = {
+    name: `hookgate-plugin-${name}`,
+    version: '0.1.0',
+    type: 'module',
+    exports: { types: './dist/index.d.ts', default: './dist/index.js' },
+    files: ['dist'],
+    keywords: ['hookgate', 'hookgate-plugin'],
+    scripts: { build: 'tsc', test: 'vitest run', prepare: 'npm run build' },
+    peerDependencies: { hookgate: `^${VERSION}` },
+    dependencies: { zod: '^4.0.0' },
+    devDependencies: { '@types/node': '^20.0.0', hookgate: `^${VERSION}`, typescript: '^5.9.0', vitest: '^4.0.0' },
+  }
+  return `${JSON.stringify(content, null, 2)}\n`
+}
+
+const TSCONFIG = `${JSON.stringify(
+  {
+    compilerOptions: {
+      ...{ target: 'es2023', module: 'nodenext', strict: true, declaration: true, skipLibCheck: true, outDir: 'dist' },
+      types: ['node'],
+    },
+    files: ['index.ts'],
+  },
+  null,
+  2,
+)}\n`
+
+function source(name: string, identifier: string): string {
+  return `import { definePlugin } from 'hookgate'
+import { z } from 'zod'
+
+/** Counts answers that took longer than \`overMs\`, and logs them. */
+export const ${identifier} = definePlugin({
+  name: '${name}',
+  config: z.strictObject({
+    overMs: z.int().min(0).default(5000),
+  }),
+  setup(gateway, { overMs }) {
+    const slow = gateway.metrics.counter('${metric(name)}_total', 'Answers that took too long.')
+    gateway.hook('settled', (ctx, { latencyMs, status }) => {
+      if (latencyMs < overMs) return
+      slow.inc()
+      gateway.log.info('slow', { requestId: ctx.id, status, ms: Math.round(latencyMs) })
+    })
+  },
+})
+
+export default ${identifier}
+`
+}
+
+function tests(name: string, identifier: string): string {
+  return `import { createTestGateway, pluginConformance, text } from 'hookgate/testing'
+import { describe, expect, it } from 'vitest'
+import { ${identifier} } from './index.js'
+
+describe('${identifier}', () => {
+  it('counts an answer that took longer than it may', async () => {
+    const t = await createTestGateway({ plugins: [${identifier}({ overMs: 0 })], upstream: [text('hello')] })
+    await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] })
+    await t.untilSettled()
+    const metrics = await t.fetch('/metrics')
+    expect(await metrics.text()).toContain('gateway_${metric(name)}_total 1')
+    await t.close()
+  })
+
+  for (const { name, run } of pluginConformance(() => ${identifier}())) it(name, run, 30_000)
+})
+`
+}
+
+function metric(name: string): string {
+  return name.replaceAll('-', '_')
+}
+
+function readme(name: string): string {
+  return `# hookgate-plugin-${name}
+
+\`\`\`ts
+// gateway.config.ts
+import { defineConfig, preset } from 'hookgate'
+
+export default defineConfig({
+  plugins: [...preset(), { plugin: 'hookgate-plugin-${name}', options: { overMs: 2000 } }],
+})
+\`\`\`
+`
+}

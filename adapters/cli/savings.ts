@@ -1,0 +1,67 @@
+// `hookgate savings`: what was saved and by what; `hookgate savings verify`: are its receipts whole?
+import { action, JSON_FLAG, PLACE } from './action.ts'
+import { withControlPlane } from './control-plane.ts'
+import { count, localTime, usd } from './figures.ts'
+import { queryOf, WINDOW } from './query.ts'
+import { printJson, say } from './say.ts'
+import { cell, table } from './table.ts'
+
+interface Sum {
+  tokens_saved: number
+  usd_saved: number
+  receipts: number
+}
+
+interface Totals extends Sum {
+  window: { since: string; until: string }
+  by_source: Record<string, Sum>
+}
+
+interface Report {
+  ok: boolean
+  count: number
+  first_bad_seq: number | null
+}
+
+export const totals = action({
+  name: 'savings',
+  description: 'Show what was saved, in all and by source. `hookgate savings verify` checks the receipts.',
+  args: {
+    ...WINDOW,
+    ...JSON_FLAG,
+    ...PLACE,
+  },
+  fields: { window: 'window', since: 'since', until: 'until' },
+  async run({ window, since, until, ...given }) {
+    const path = `/api/savings/totals${queryOf({ window, since, until })}`
+    const found = await withControlPlane(given, ({ call }) => call<Totals>('GET', path))
+    if (given.json) return printJson(found)
+    console.log(`${localTime(found.window.since)} to ${localTime(found.window.until)}\n`)
+    const rows = Object.entries(found.by_source).map(([source, sum]) => row(source, sum))
+    const head = ['SOURCE', 'RECEIPTS', 'TOKENS', 'SAVED']
+    console.log(table(head, [...rows, row('all', found)], {}, head.slice(1)))
+  },
+})
+
+export const verify = action({
+  name: 'verify',
+  description: 'Walk the chain of savings receipts; exit 1 when one was altered or is missing.',
+  args: { ...JSON_FLAG, ...PLACE },
+  async run(given) {
+    const report = await withControlPlane(given, ({ call }) => call<Report>('GET', '/api/savings/verify'))
+    if (given.json) {
+      printJson(report)
+      return report.ok ? 0 : 1
+    }
+    const { ok, count, first_bad_seq } = report
+    if (!ok) throw new Error(`The chain of savings receipts is broken at ${first_bad_seq}: it was altered, added, or is missing.`)
+    say.success(
+      count === 0 ? 'There are no savings receipts.' : `${count} savings ${count === 1 ? 'receipt is' : 'receipts are'} whole.`,
+    )
+    return 0
+  },
+})
+
+function row(source: string, { receipts, tokens_saved, usd_saved }: Sum): string[] {
+  return [cell(source), count(receipts), count(tokens_saved), usd(usd_saved)]
+}

@@ -1,0 +1,111 @@
+// A plugin by the name of its package, or by its path: loaded, asked for its factory, and made.
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { PluginReference } from '../../core/config/define.ts'
+import { refuseOtherApi } from '../../core/plugins/define.ts'
+import type { Plugin } from '../../core/types/plugin.ts'
+import { importModule } from './import-module.ts'
+
+/**
+ * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. Nothing is fetched.
+ * @param options of the plugin, as its factory takes them.
+ * @param from the file that names it; default: one in the working directory.
+ * @throws Error naming the plugin as it was named, and what to do.
+ */
+export async function loadPlugin(
+  specifier: string,
+  options: Readonly<Record<string, unknown>> = {},
+  from: string = resolve('gateway.config.ts'),
+): Promise<Plugin> {
+  const where = placeOf(specifier, from)
+  const made = madeBy(await exportsOf(specifier, where, from), specifier, options)
+  refuseOtherApi(made)
+  return made
+}
+
+/** Those of a configuration file, in their order. @throws Error as loadPlugin does, with the place in the list. */
+export async function loadNamed(plugins: readonly (Plugin | PluginReference)[], from: string): Promise<Plugin[]> {
+  const loaded: Plugin[] = []
+  for (const [index, entry] of plugins.entries()) {
+    const reference = typeof entry === 'string' ? { plugin: entry } : entry
+    if (!isReference(reference)) {
+      loaded.push(reference as Plugin)
+      continue
+    }
+    try {
+      loaded.push(await loadPlugin(reference.plugin, reference.options, from))
+    } catch (error) {
+      throw new Error(`plugins.${index}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  return loaded
+}
+
+function isReference(entry: unknown): entry is Exclude<PluginReference, string> {
+  return typeof entry === 'object' && entry !== null && 'plugin' in entry && typeof entry.plugin === 'string'
+}
+
+/** An absolute path, or a package name as it is. */
+function placeOf(specifier: string, from: string): string {
+  if (specifier.startsWith('file:')) return existing(fileURLToPath(specifier), specifier)
+  if (/^[a-z][\w+.-]+:/i.test(specifier))
+    throw new Error(`\`${specifier}\` is an address: plugins are loaded from packages and files. Install it, and name it.`)
+  if (/^(?:\.{0,2}[\\/]|[a-z]:[\\/])/i.test(specifier)) return existing(resolve(dirname(from), specifier), specifier)
+  if (!PACKAGE.test(specifier))
+    throw new Error(`\`${specifier}\` is neither the name of a package nor a path: paths begin with \`./\`, \`../\` or \`/\`.`)
+  return specifier
+}
+
+const PACKAGE = /^(?:@[\w.-]+\/)?[\w-][\w.-]*(?:\/[\w./-]+)?$/
+
+function existing(path: string, specifier: string): string {
+  if (existsSync(path)) return path
+  throw new Error(`The plugin \`${specifier}\` does not exist: there is no ${path}.`)
+}
+
+async function exportsOf(specifier: string, where: string, from: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return await importModule(where, from)
+  } catch (error) {
+    const { message } = error as Error
+    if (isMissing(error) && message.includes(`'${where}'`) && where === specifier)
+      throw new Error(
+        `The plugin \`${specifier}\` is not installed where ${from} finds it. Run \`npm install ${specifier}\` there, or begin a path with \`./\`.`,
+        { cause: error },
+      )
+    throw new Error(`The plugin \`${specifier}\` could not be loaded: ${message}`, { cause: error })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND'
+}
+
+/** The default export, or the only one: a factory, or a plugin that is made already. */
+function madeBy(
+  exported: Readonly<Record<string, unknown>>,
+  specifier: string,
+  options: Readonly<Record<string, unknown>>,
+): Plugin {
+  const names = Object.keys(exported).filter((name) => name !== '__esModule')
+  const found = exported.default ?? (names.length === 1 ? exported[names[0] as string] : undefined)
+  if (isPlugin(found)) {
+    if (Object.keys(options).length === 0) return found
+    throw new Error(`The plugin \`${specifier}\` takes no options: its module exports it made. Leave \`options\` out.`)
+  }
+  let made: unknown
+  try {
+    made = typeof found === 'function' ? found(options) : undefined
+  } catch (error) {
+    throw new Error(`The plugin \`${specifier}\` could not be made: ${(error as Error).message}`, { cause: error })
+  }
+  if (isPlugin(made)) return made
+  const seen = names.length === 0 ? 'nothing' : names.join(', ')
+  throw new Error(`\`${specifier}\` is no plugin: its default export must be what definePlugin returned, and it exports ${seen}.`)
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  return typeof value === 'object' && value !== null && 'definition' in value && 'name' in value
+}
