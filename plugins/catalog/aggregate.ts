@@ -1,6 +1,7 @@
 // Facts of a virtual model (SPEC "Model object", "Model group info"): largest window, smallest ceiling, all capabilities of
 // its targets together, the price of the most expensive one.
-import type { Capability, ModelFacts, ModelPrice } from './service.ts'
+import type { ModelPrice } from '../../core/types/prices.ts'
+import type { Capability, ModelFacts } from './service.ts'
 
 export function aggregated(targets: readonly ModelFacts[]): ModelFacts {
   const windows = targets.flatMap(({ contextWindow }) => contextWindow ?? [])

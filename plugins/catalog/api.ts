@@ -1,10 +1,10 @@
 // The model lists of the control plane: an organization's models, and what each of its connections could offer.
 import { z } from 'zod'
+import { MODES } from '../../core/lib/model-words.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Entries, EntrySources } from './entries.ts'
 import { modeOf } from './mode.ts'
 import { capabilityFlags, factsOf, groupInfoOf, groupList, modelList, modelObjectOf } from './model-object.ts'
-import { MODES } from './vocabulary.ts'
 
 const suggestion = z.strictObject({
   connection_id: z.int(),

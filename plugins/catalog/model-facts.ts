@@ -20,6 +20,7 @@ export function modelFacts(card: RateCard, configuration: Configuration, clock: 
   const refresh = () => remembered.clear()
   return {
     refresh,
+    compiledIn,
     layer(layer) {
       layers.add(layer)
       refresh()

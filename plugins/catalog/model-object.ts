@@ -1,8 +1,9 @@
 // SPEC "Model object" and "Model group info": what is not known is not there.
 import { z } from 'zod'
+import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import type { TokenPrices } from '../../core/types/prices.ts'
 import type { ModelEntry } from './entries.ts'
-import type { ModelFacts, TokenPrices } from './service.ts'
-import { CAPABILITIES, MODES } from './vocabulary.ts'
+import type { ModelFacts } from './service.ts'
 
 const pricing = z.strictObject({
   input: z.number().positive().optional(),

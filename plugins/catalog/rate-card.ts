@@ -1,6 +1,6 @@
 // The rate card that is compiled in: @pydantic/genai-prices (MIT), a community's collection of vendors' price pages with
 // context windows. Nothing is fetched.
-import type { ModelPrice, TokenPrices } from './service.ts'
+import type { ModelPrice, TokenPrices } from '../../core/types/prices.ts'
 
 export interface RateCardEntry {
   contextWindow: number | null

@@ -1,27 +1,9 @@
 // What is known of models, and the lists that show it. Absent always means unknown: never zero, never false.
-import type { CAPABILITIES, MODES } from './vocabulary.ts'
+import type { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import type { ModelPrice } from '../../core/types/prices.ts'
 
 export type ModelMode = (typeof MODES)[number]
 export type Capability = (typeof CAPABILITIES)[number]
-
-/** Nano-USD per 1M tokens, by kind. A kind that is absent has no price of its own. */
-export interface TokenPrices {
-  input?: number
-  output?: number
-  cacheRead?: number
-  cacheWrite?: number
-  cacheWrite1h?: number
-  reasoning?: number
-  inputAudio?: number
-  outputAudio?: number
-  inputImage?: number
-  outputImage?: number
-}
-
-export interface ModelPrice extends TokenPrices {
-  /** Prices of a whole call whose prompt has more than `above` tokens, ascending. */
-  tiers?: readonly (TokenPrices & { above: number })[]
-}
 
 export interface ModelFacts {
   /** Tokens. */
@@ -38,6 +20,8 @@ export type FactsLayer = (provider: string, model: string) => Partial<ModelFacts
 export interface ModelFactsService {
   /** By provider id and bare model id. Synchronous and remembered; prices are as of the last minutes. */
   facts(provider: string, model: string): ModelFacts
+  /** Without the layers; looked up each time. */
+  compiledIn(provider: string, model: string): ModelFacts
   /** Over what the layers before say: a rate card, overrides. Returns what takes it back, for the plugin's teardown. */
   layer(layer: FactsLayer): () => void
   /** What was remembered is asked for again: a layer has other facts now. */

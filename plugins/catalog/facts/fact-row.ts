@@ -1,6 +1,7 @@
 // The form of our own facts on models that chat: what the rate card lacks, or has wrong. A fact is here when the vendor's
 // documentation says it without doubt.
-import type { Capability, ModelMode, TokenPrices } from '../service.ts'
+import type { TokenPrices } from '../../../core/types/prices.ts'
+import type { Capability, ModelMode } from '../service.ts'
 
 export interface FactRow {
   /** Glob over the bare model id, lower case. Later rows add to earlier ones and win. */

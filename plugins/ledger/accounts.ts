@@ -1,0 +1,105 @@
+// Accounts in SQL. The texts are constant: they run with each request, and engines keep them prepared.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Db, Sql, Statement } from '../../core/types/db.ts'
+import type { Account, Balance, Hold } from './service.ts'
+
+/** A hold fits, or no row is changed. */
+const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
+  SELECT ?, ?, 0, ?, ? WHERE CAST(? AS BIGINT) <= CAST(? AS BIGINT) AND CAST(? AS BIGINT) > 0
+  ON CONFLICT (account, window_start) DO UPDATE
+  SET reserved_nano = ledger_accounts.reserved_nano + excluded.reserved_nano, touched_at = excluded.touched_at
+  WHERE ledger_accounts.spent_nano < ?
+    AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?`
+
+const FORGET_IDLE = `DELETE FROM ledger_accounts
+  WHERE account = ? AND window_start = ? AND touched_at < ? AND reserved_nano = 0`
+
+/**
+ * Applied twice, the second time changes nothing: the request's rows are there by then. A request that was settled as
+ * interrupted is corrected to what it really took.
+ */
+const BOOK = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
+  SELECT ?, ?, ?, 0, ? WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ? AND interrupted = 0)
+  ON CONFLICT (account, window_start) DO UPDATE
+  SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano
+        - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
+    reserved_nano = ledger_accounts.reserved_nano
+        - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN CAST(? AS BIGINT) ELSE 0 END
+                    FROM ledger_dispatch WHERE request_id = ?), 0),
+    touched_at = excluded.touched_at`
+
+const CHARGE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
+  SELECT ?, ?, ?, 0, ? WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ?)
+  ON CONFLICT (account, window_start) DO UPDATE
+  SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano, touched_at = excluded.touched_at`
+
+export function reserve(hold: Hold, now: number): Statement[] {
+  const { name, windowStart, amountNano, limitNano, idleMs, refuse } = hold
+  const taking: Statement = {
+    sql: {
+      text: RESERVE,
+      params: [name, windowStart, amountNano, now, amountNano, limitNano, limitNano, limitNano, limitNano],
+    },
+    expect: 1,
+    refuse,
+    lock: name,
+  }
+  if (idleMs === undefined) return [taking]
+  return [{ sql: { text: FORGET_IDLE, params: [name, windowStart, now - idleMs] }, lock: name }, taking]
+}
+
+export function book(requestId: string, hold: Account & { amountNano: number }, spentNano: number, now: number): Statement {
+  const { name, windowStart, amountNano } = hold
+  const params = [name, windowStart, spentNano, now, requestId, requestId, amountNano, requestId]
+  return { sql: { text: BOOK, params }, lock: name }
+}
+
+/** Without a hold. */
+export function charge(requestId: string, { name, windowStart }: Account, spentNano: number, now: number): Statement {
+  return { sql: { text: CHARGE, params: [name, windowStart, spentNano, now, requestId] }, lock: name }
+}
+
+/** For a request that will never be settled: within the transaction that says so. */
+export function bookInterrupted(hold: Account & { amountNano: number }, spentNano: number, now: number): Sql {
+  return sql`UPDATE ledger_accounts
+    SET spent_nano = spent_nano + ${spentNano}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now}
+    WHERE account = ${hold.name} AND window_start = ${hold.windowStart}`
+}
+
+const int = z.number().int()
+const balanceRow = z.object({ account: z.string(), window_start: int, spent_nano: int, reserved_nano: int }).transform(
+  (row): Balance => ({
+    name: row.account,
+    windowStart: row.window_start,
+    spentNano: row.spent_nano,
+    reservedNano: row.reserved_nano,
+  }),
+)
+
+const COLUMNS = sql`account, window_start, spent_nano, reserved_nano`
+
+export function balances(db: Db, accounts: readonly Account[]): Promise<Balance[]> {
+  if (accounts.length === 0) return Promise.resolve([])
+  const wanted = accounts.map(({ name, windowStart }) => sql`account = ${name} AND window_start = ${windowStart}`)
+  return db.all(sql`SELECT ${COLUMNS} FROM ledger_accounts WHERE ${sql.or(wanted)}`, balanceRow)
+}
+
+export function balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]> {
+  // Half open, so that an index serves it on both engines whatever their collation of LIKE.
+  const after = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+  return db.all(
+    sql`SELECT ${COLUMNS} FROM ledger_accounts
+        WHERE account >= ${prefix} AND account < ${after} AND (window_start >= ${since} OR window_start = 0)
+        ORDER BY account, window_start`,
+    balanceRow,
+  )
+}
+
+export async function restate(db: Db, { name, windowStart }: Account, spentNano: number, now: number): Promise<void> {
+  await db.run(
+    sql`INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
+        VALUES (${name}, ${windowStart}, ${spentNano}, 0, ${now})
+        ON CONFLICT (account, window_start) DO UPDATE SET spent_nano = excluded.spent_nano, touched_at = excluded.touched_at`,
+  )
+}

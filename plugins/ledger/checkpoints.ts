@@ -1,0 +1,36 @@
+// How far running requests have come, written down now and then: what a crash can leave unbooked is two seconds of a stream.
+import type { PriceService } from '../../core/services.ts'
+import type { LiveRequest } from '../../core/types/context.ts'
+import type { Db } from '../../core/types/db.ts'
+import { checkpoint } from './dispatch.ts'
+import { progressOf } from './recovery.ts'
+
+export const CHECKPOINT_MS = 2000
+const BYTES_PER_TOKEN = 4
+const BATCH = 200
+
+/** @param admitted whether a request has a trace to write to. */
+export function checkpoints(
+  db: Db,
+  live: () => Iterable<LiveRequest>,
+  prices: () => PriceService | undefined,
+  admitted: (ctx: LiveRequest['ctx']) => boolean,
+): () => Promise<void> {
+  /** Output tokens at the last checkpoint. */
+  let before = new Map<string, number>()
+  return async () => {
+    const seen = new Map<string, number>()
+    const statements: ReturnType<typeof checkpoint>[] = []
+    for (const { ctx, contentBytes, usage } of live()) {
+      if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0 || !admitted(ctx)) continue
+      const output = Math.max(usage?.outputTotal ?? 0, Math.ceil(contentBytes / BYTES_PER_TOKEN))
+      seen.set(ctx.id, output)
+      if (before.get(ctx.id) === output) continue
+      const input = usage?.inputTotal ?? Math.ceil(ctx.bodyBytes / BYTES_PER_TOKEN)
+      const { connection, target } = ctx.candidate
+      statements.push(checkpoint(ctx.id, progressOf(prices(), connection, target.model, input, output)))
+    }
+    before = seen
+    for (let at = 0; at < statements.length; at += BATCH) await db.atomic(statements.slice(at, at + BATCH))
+  }
+}

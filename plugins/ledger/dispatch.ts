@@ -1,0 +1,129 @@
+// The trace of a request that is on its way: written when it is admitted, gone when it is settled. What a crash leaves behind
+// is found by it.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Db, Statement } from '../../core/types/db.ts'
+import type { Hold } from './service.ts'
+
+const INSERT = `INSERT INTO ledger_dispatch (request_id, boot_id, at, facts, holds) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (request_id) DO NOTHING`
+const REMOVE = 'DELETE FROM ledger_dispatch WHERE request_id = ?'
+
+const text = z.string().nullable()
+
+/** What a row of an interrupted request is made of. Stored as a list in this order: it is written with each request. */
+const facts = z.object({
+  orgId: z.number().nullable(),
+  keyId: z.number().nullable(),
+  keyLabel: text,
+  userId: text,
+  sessionId: text,
+  costCenter: text,
+  source: z.string(),
+  operation: z.string(),
+  provider: text,
+  model: text,
+  requestedModel: z.string(),
+  virtualModel: text,
+  stream: z.boolean(),
+  bodyBytes: z.number(),
+})
+const NAMES = Object.keys(facts.shape)
+
+function factsIn(stored: string): z.output<typeof facts> {
+  const list = z.array(z.unknown()).parse(JSON.parse(stored))
+  return facts.parse(Object.fromEntries(NAMES.map((name, index) => [name, list[index]])))
+}
+
+const heldAmount = z.object({ name: z.string(), windowStart: z.number(), amountNano: z.number() })
+export type HeldAmount = z.output<typeof heldAmount>
+
+const progress = z.object({
+  provider: z.string(),
+  connectionId: z.string(),
+  model: z.string(),
+  input: z.number(),
+  output: z.number(),
+  costNano: z.number().nullable(),
+  chargeNano: z.number().nullable(),
+})
+/** What the pump had seen at the last checkpoint. */
+export type Progress = z.output<typeof progress>
+
+export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[]): Statement {
+  const { principal, plan } = ctx
+  const target = plan?.targets[0]
+  const known = [
+    principal.orgId,
+    principal.keyId,
+    principal.label,
+    ctx.userId,
+    ctx.sessionId,
+    ctx.costCenter,
+    ctx.source,
+    ctx.operation,
+    target?.provider ?? null,
+    target?.model ?? null,
+    ctx.requestedModel,
+    ctx.virtualModel,
+    ctx.stream,
+    ctx.bodyBytes,
+  ]
+  const held = holds.length === 0 ? null : JSON.stringify(holds.map(amountOf))
+  return { sql: { text: INSERT, params: [ctx.id, bootId, ctx.startedAt, JSON.stringify(known), held] } }
+}
+
+function amountOf({ name, windowStart, amountNano }: Hold): HeldAmount {
+  return { name, windowStart, amountNano }
+}
+
+export function removeDispatch(requestId: string): Statement {
+  return { sql: { text: REMOVE, params: [requestId] } }
+}
+
+/** Of requests that still run; of others it changes nothing. */
+export function checkpoint(requestId: string, seen: Progress): { sql: Statement['sql'] } {
+  return {
+    sql: sql`UPDATE ledger_dispatch SET progress = ${JSON.stringify(seen)} WHERE request_id = ${requestId} AND swept_at IS NULL`,
+  }
+}
+
+const json = <T extends z.ZodType>(schema: T) =>
+  z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : (schema.parse(JSON.parse(text)) as z.output<T>)))
+
+const dispatchRow = z.object({
+  request_id: z.string(),
+  boot_id: z.string(),
+  at: z.number().int(),
+  facts: z.string().transform(factsIn),
+  holds: json(z.array(heldAmount)),
+  progress: json(progress),
+})
+export type DispatchRow = z.output<typeof dispatchRow>
+
+/** Of other processes than `bootId`, not settled and not swept, oldest first. */
+export function strayDispatches(db: Db, bootId: string, limit: number): Promise<DispatchRow[]> {
+  return db.all(
+    sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
+        WHERE boot_id <> ${bootId} AND swept_at IS NULL ORDER BY request_id LIMIT ${limit}`,
+    dispatchRow,
+  )
+}
+
+/** True for the one who swept it. */
+export async function markSwept(tx: Db, requestId: string, bookedNano: number, now: number): Promise<boolean> {
+  const { changes } = await tx.run(
+    sql`UPDATE ledger_dispatch SET swept_at = ${now}, booked_nano = ${bookedNano}
+        WHERE request_id = ${requestId} AND swept_at IS NULL`,
+  )
+  return changes === 1
+}
+
+/** A settlement that comes later than this is not corrected any more. */
+export async function forgetSwept(db: Db, before: number): Promise<void> {
+  await db.run(sql`DELETE FROM ledger_dispatch WHERE swept_at < ${before}`)
+}

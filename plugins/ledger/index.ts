@@ -1,0 +1,150 @@
+// The books: what requests may spend, what they spent, and what a crash left open (RELIABILITY 3). Two writes a request, each
+// in a group commit: the trace with its holds before the upstream is asked, the rows and accounts when it is over.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import { balances, balancesOf, book, charge, reserve, restate } from './accounts.ts'
+import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
+import { insertDispatch, removeDispatch } from './dispatch.ts'
+import { HEARTBEAT_MS, instances } from './instances.ts'
+import { migrations } from './migrations.ts'
+import { recovery, SWEEP_MS } from './recovery.ts'
+import { RETENTION_MS, retention } from './retention.ts'
+import type { Account, Hold, LedgerService } from './service.ts'
+import { usageReader } from './usage-reader.ts'
+import { insertRows, rowsOf } from './usage-rows.ts'
+
+/** What a request has to do with the books. */
+interface Entry {
+  holds: readonly Hold[]
+  charges: readonly Account[]
+  unavailable: ((error: Error) => void) | null
+  /** It passed the admission: it has a trace, and its holds are taken. */
+  admitted: boolean
+}
+
+/** Provides the service `ledger`. */
+export const ledger = definePlugin({
+  name: 'ledger',
+  config: z.strictObject({
+    /** Usage rows older than this go; 0 and below keep them for ever. */
+    usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
+  }),
+  migrations,
+  async setup(gateway, config) {
+    const { db, clock, log } = gateway
+    const prices = gateway.optional('prices')
+    const entries = gateway.slot<Entry>()
+    const living = instances(db, clock)
+    const { sweep } = recovery({ db, clock, log }, living, prices)
+    const told = new Set<Parameters<LedgerService['onBooked']>[0]>()
+    const rows = gateway.metrics.tally('ledger_rows_total', 'Usage rows written.', ['kind'])
+    const settled = rows.series('settled')
+    const interrupted = rows.series('interrupted')
+
+    const entryOf = (ctx: Parameters<typeof entries.get>[0]): Entry => {
+      let entry = entries.get(ctx)
+      if (entry === undefined) {
+        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false }
+        entries.set(ctx, entry)
+      }
+      return entry
+    }
+
+    gateway.provide('ledger', {
+      hold(ctx, holds, unavailable) {
+        const entry = entryOf(ctx)
+        entry.holds = entry.holds.length === 0 ? holds : [...entry.holds, ...holds]
+        const before = entry.unavailable
+        entry.unavailable = (error) => {
+          before?.(error)
+          unavailable(error)
+        }
+      },
+      charge(ctx, accounts) {
+        const entry = entryOf(ctx)
+        entry.charges = [...entry.charges, ...accounts]
+      },
+      onBooked(fn) {
+        told.add(fn)
+        return () => void told.delete(fn)
+      },
+      balances,
+      balancesOf,
+      restate: (tx, account, spentNano) => restate(tx, account, spentNano, clock.now()),
+      usage: usageReader(db),
+    })
+
+    gateway.hook(
+      'admit',
+      (ctx, unit) => {
+        if (ctx.operation === 'count_tokens') return
+        const entry = entryOf(ctx)
+        const { holds } = entry
+        const now = clock.now()
+        for (const hold of holds) unit.add(...reserve(hold, now))
+        unit.add(insertDispatch(living.bootId, ctx, holds))
+        if (holds.length === 0) {
+          // Nobody waits for it: without the database the request goes on, and its end goes to the spool.
+          entry.admitted = true
+          unit.unavailable(() => {})
+          return
+        }
+        unit.afterCommit(() => {
+          entry.admitted = true
+        })
+        unit.unavailable((error) => {
+          entry.unavailable?.(error)
+          entry.admitted = true
+        })
+      },
+      { order: 'post' },
+    )
+
+    gateway.hook(
+      'settle',
+      (ctx, outcome, unit) => {
+        const entry = entries.get(ctx)
+        // Internal calls are not admitted: they are booked on their own, or as steps of who made them.
+        if (entry?.admitted !== true && outcome.cached === false && ctx.ingress !== null) return
+        const usage = rowsOf(ctx, outcome)
+        const spent = outcome.chargeNano ?? 0
+        const accounts = entry === undefined ? NONE : [...entry.holds, ...entry.charges]
+        if (accounts.length > 0) {
+          const now = clock.now()
+          for (const hold of (entry as Entry).holds) unit.add(book(ctx.id, hold, spent, now))
+          if (usage.length > 0) for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent, now))
+          unit.afterCommit(() => {
+            for (const fn of told) fn(accounts, ctx.id)
+          })
+        }
+        if (usage.length > 0) unit.add(insertRows(usage))
+        if (entry?.admitted === true) unit.add(removeDispatch(ctx.id))
+        settled.add(usage.length)
+      },
+      { order: 'post' },
+    )
+
+    gateway.hook('ready', async () => {
+      await living.beat()
+      interrupted.add(await sweep())
+    })
+    gateway.every('heartbeat', HEARTBEAT_MS, () => living.beat())
+    gateway.every('sweep', SWEEP_MS, async () => interrupted.add(await sweep()))
+    gateway.every(
+      'checkpoints',
+      CHECKPOINT_MS,
+      checkpoints(
+        db,
+        () => gateway.live(),
+        prices,
+        (ctx) => entries.get(ctx)?.admitted === true,
+      ),
+    )
+    gateway.every('retention', RETENTION_MS, retention(db, clock, config.usageRetentionDays))
+    return () => living.leave().catch(() => {})
+  },
+})
+
+const NONE: readonly never[] = []
+
+export default ledger

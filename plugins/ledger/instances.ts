@@ -1,0 +1,72 @@
+// Which processes live: each tells now and then that it does, so that others know whose requests will never be settled.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Db } from '../../core/types/db.ts'
+import type { Clock } from '../../core/types/ports.ts'
+
+/** How often a process tells (RELIABILITY 3.4). */
+export const HEARTBEAT_MS = 10_000
+/** Silent for this long, it is taken for dead: three leases of 30 s. */
+const DEAD_AFTER_MS = 90_000
+
+const instanceRow = z.object({
+  boot_id: z.string(),
+  host: z.string(),
+  pid: z.number(),
+  born_at: z.number(),
+  seen_at: z.number(),
+})
+type InstanceRow = z.output<typeof instanceRow>
+
+export interface Instances {
+  /** Of this gateway since it was started. */
+  readonly bootId: string
+  beat(): Promise<void>
+  leave(): Promise<void>
+  /** True for boots that will settle nothing any more. */
+  dead(): Promise<(bootId: string, lastSign: number) => boolean>
+}
+
+export function instances(db: Db, clock: Clock): Instances {
+  const bootId = randomUUID()
+  const host = hostname()
+  const { pid } = process
+  const bornAt = Math.round(performance.timeOrigin)
+  return {
+    bootId,
+    async beat() {
+      const now = clock.now()
+      await db.run(
+        sql`INSERT INTO ledger_instances (boot_id, host, pid, born_at, seen_at) VALUES (${bootId}, ${host}, ${pid}, ${bornAt}, ${now})
+            ON CONFLICT (boot_id) DO UPDATE SET seen_at = excluded.seen_at`,
+      )
+    },
+    async leave() {
+      await db.run(sql`DELETE FROM ledger_instances WHERE boot_id = ${bootId}`)
+    },
+    async dead() {
+      const now = clock.now()
+      const rows = await db.all(sql`SELECT * FROM ledger_instances`, instanceRow)
+      const byBoot = new Map(rows.map((row) => [row.boot_id, row]))
+      await db.run(sql`DELETE FROM ledger_instances WHERE seen_at < ${now - 10 * DEAD_AFTER_MS}`)
+      return (id, lastSign) => {
+        const row = byBoot.get(id)
+        if (row === undefined) return lastSign < now - DEAD_AFTER_MS
+        return row.seen_at < now - DEAD_AFTER_MS || (row.host === host && isGone(row))
+      }
+    },
+  }
+
+  /** A process of this machine need not be waited for. A pid may have been given out again: whose it is shows its birth. */
+  function isGone({ pid: other, born_at }: InstanceRow): boolean {
+    if (other === pid) return born_at !== bornAt
+    try {
+      process.kill(other, 0)
+      return false
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    }
+  }
+}

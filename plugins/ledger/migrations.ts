@@ -1,0 +1,75 @@
+import type { Migration } from '../../core/types/db.ts'
+
+// One index besides the primary key: every column of an index costs each request (docs/performance.md).
+const tables = (keyed: string): string => `
+      CREATE TABLE ledger_accounts (
+        account TEXT NOT NULL,
+        window_start {{int}} NOT NULL,
+        spent_nano {{int}} NOT NULL DEFAULT 0,
+        reserved_nano {{int}} NOT NULL DEFAULT 0,
+        touched_at {{int}} NOT NULL,
+        PRIMARY KEY (account, window_start)
+      );
+
+      CREATE TABLE ledger_instances (
+        boot_id TEXT NOT NULL PRIMARY KEY,
+        host TEXT NOT NULL,
+        pid {{int}} NOT NULL,
+        born_at {{int}} NOT NULL,
+        seen_at {{int}} NOT NULL
+      );
+
+      CREATE TABLE ledger_dispatch (
+        request_id TEXT NOT NULL PRIMARY KEY,
+        boot_id TEXT NOT NULL,
+        at {{int}} NOT NULL,
+        facts TEXT NOT NULL,
+        holds TEXT,
+        progress TEXT,
+        swept_at {{int}},
+        booked_nano {{int}} NOT NULL DEFAULT 0
+      )${keyed};
+
+      CREATE TABLE ledger_usage (
+        request_id TEXT NOT NULL,
+        step {{int}} NOT NULL,
+        org_id {{int}} NOT NULL DEFAULT 0,
+        at {{int}} NOT NULL,
+        key_id {{int}},
+        key_label TEXT,
+        user_id TEXT,
+        session_id TEXT,
+        cost_center TEXT,
+        source TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        provider TEXT,
+        connection_id TEXT,
+        model TEXT,
+        requested_model TEXT NOT NULL,
+        virtual_model TEXT,
+        stream {{int}} NOT NULL,
+        status {{int}} NOT NULL,
+        latency_ms {{int}} NOT NULL,
+        first_byte_ms {{int}},
+        input_tokens {{int}} NOT NULL DEFAULT 0,
+        cache_read_tokens {{int}} NOT NULL DEFAULT 0,
+        cache_write_tokens {{int}} NOT NULL DEFAULT 0,
+        output_tokens {{int}} NOT NULL DEFAULT 0,
+        reasoning_tokens {{int}} NOT NULL DEFAULT 0,
+        media_units {{int}} NOT NULL DEFAULT 0,
+        estimated {{int}} NOT NULL DEFAULT 0,
+        cost_nano {{int}},
+        charge_nano {{int}},
+        price_ref TEXT,
+        cached TEXT,
+        free_pool {{int}} NOT NULL DEFAULT 0,
+        interrupted {{int}} NOT NULL DEFAULT 0,
+        PRIMARY KEY (request_id, step)
+      )${keyed};
+      CREATE INDEX ledger_usage_at ON ledger_usage (org_id, at);
+`
+
+export const migrations: Migration[] = [
+  // On SQLite the rows lie in their key: no second tree to write, and ids grow with time.
+  { id: '001-ledger', up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') } },
+]

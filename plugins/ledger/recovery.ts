@@ -1,0 +1,122 @@
+// Requests whose process died before it settled them: settled as interrupted (RELIABILITY 3.4), never merely released. The
+// upstream may have answered, so what was seen at the last checkpoint is booked, at least the prompt.
+
+import type { PriceService } from '../../core/services.ts'
+import type { Db } from '../../core/types/db.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import { bookInterrupted } from './accounts.ts'
+import { type DispatchRow, forgetSwept, markSwept, type Progress, strayDispatches } from './dispatch.ts'
+import type { Instances } from './instances.ts'
+import type { UsageRow } from './service.ts'
+import { insertRows, NO_TOKENS } from './usage-rows.ts'
+
+export const SWEEP_MS = 30_000
+const BATCH = 200
+/** A process that was stopped for longer than this and goes on then books what it served twice. */
+const CORRECTABLE_MS = 7 * 86_400_000
+const BYTES_PER_TOKEN = 4
+
+export interface Recovery {
+  /** Returns how many requests were settled. */
+  sweep(): Promise<number>
+}
+
+export function recovery(
+  { db, clock, log }: { db: Db; clock: Clock; log: Logger },
+  instances: Instances,
+  prices: () => PriceService | undefined,
+): Recovery {
+  return {
+    async sweep() {
+      let swept = 0
+      for (;;) {
+        const stray = await strayDispatches(db, instances.bootId, BATCH)
+        if (stray.length === 0) break
+        const isDead = await instances.dead()
+        const left = stray.filter(({ boot_id, at }) => isDead(boot_id, at))
+        for (const row of left) if (await settleInterrupted(row)) swept++
+        if (stray.length < BATCH || left.length === 0) break
+      }
+      await forgetSwept(db, clock.now() - CORRECTABLE_MS)
+      if (swept > 0) log.warn(`Settled ${swept} requests whose process ended before it could.`)
+      return swept
+    },
+  }
+
+  async function settleInterrupted(row: DispatchRow): Promise<boolean> {
+    const now = clock.now()
+    const usage = interruptedRow(row, now)
+    const charge = usage.chargeNano ?? 0
+    return db.tx(async (tx) => {
+      if (!(await markSwept(tx, row.request_id, charge, now))) return false
+      for (const hold of row.holds ?? []) await tx.run(bookInterrupted(hold, charge, now))
+      await tx.run(insertRows([usage]).sql)
+      return true
+    })
+  }
+
+  function interruptedRow({ request_id, at, facts, progress }: DispatchRow, now: number): UsageRow {
+    const seen = progress ?? promptOnly(facts)
+    return {
+      requestId: request_id,
+      step: 0,
+      orgId: facts.orgId,
+      at,
+      keyId: facts.keyId,
+      keyLabel: facts.keyLabel,
+      userId: facts.userId,
+      sessionId: facts.sessionId,
+      costCenter: facts.costCenter,
+      source: facts.source,
+      operation: facts.operation,
+      provider: seen?.provider ?? facts.provider,
+      connectionId: progress?.connectionId ?? null,
+      model: seen?.model ?? facts.model,
+      requestedModel: facts.requestedModel,
+      virtualModel: facts.virtualModel,
+      stream: facts.stream,
+      status: 502,
+      latencyMs: Math.max(0, now - at),
+      firstByteMs: null,
+      tokens: { ...NO_TOKENS, input: seen?.input ?? 0, output: seen?.output ?? 0 },
+      mediaUnits: 0,
+      estimated: true,
+      costNano: seen?.costNano ?? null,
+      chargeNano: seen?.chargeNano ?? null,
+      priceRef: null,
+      cached: null,
+      freePool: false,
+      interrupted: true,
+    }
+  }
+
+  function promptOnly({ provider, model, bodyBytes, operation }: DispatchRow['facts']): Progress | null {
+    if (provider === null || model === null || operation !== 'chat') return null
+    return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(bodyBytes / BYTES_PER_TOKEN), 0)
+  }
+}
+
+export function progressOf(
+  prices: PriceService | undefined,
+  connection: Connection,
+  model: string,
+  input: number,
+  output: number,
+): Progress {
+  const usage = {
+    ...{ inputTotal: input, cacheRead: 0, cacheWrite: 0, outputTotal: output },
+    ...{ total: input + output, estimated: true, raw: null },
+  }
+  const price = prices?.price({ connection, model, operation: 'chat', usage }) ?? null
+  return {
+    ...{ provider: connection.provider, connectionId: connection.id, model, input, output },
+    ...{ costNano: price?.costNano ?? null, chargeNano: price?.chargeNano ?? null },
+  }
+}
+
+/** Which account would have been asked is not known any more. */
+const NOWHERE: Connection = {
+  ...{ id: '', provider: '', baseUrl: null, label: '', wireFormat: null, allowedModels: [], priority: 0 },
+  ...{ maxInflight: null, proxyUrl: null, headers: {}, defaultModel: null },
+}

@@ -1,0 +1,158 @@
+// Usage rows read back: the newest as they are, or all of a window summed by the database.
+import { z } from 'zod'
+import { monthsOf } from '../../core/db/months.ts'
+import { sql } from '../../core/db/sql.ts'
+import type { Db, Sql } from '../../core/types/db.ts'
+import type { UsageFilter, UsageGroup, UsageReader, UsageRow, UsageSum } from './service.ts'
+import { type StoredRow, usageRowOf } from './stored-row.ts'
+
+const DAY_MS = 86_400_000
+/** Groups in memory at a time. */
+const PAGE = 10_000
+/** Rows at a time. */
+const BATCH = 5000
+
+/** What rows are grouped by, never null, so that pages can go on behind a value. */
+const COLUMNS: Readonly<Record<Exclude<UsageGroup, 'month'>, Sql>> = {
+  org: sql`org_id`,
+  key: sql`COALESCE(key_id, -1)`,
+  cost_center: sql`COALESCE(cost_center, '')`,
+  user: sql`COALESCE(user_id, '')`,
+  provider: sql`COALESCE(provider, '')`,
+  model: sql`COALESCE(model, '')`,
+  virtual_model: sql`COALESCE(virtual_model, '')`,
+  // The literal: a parameter would be a float to SQLite, and divide as one.
+  day: sql`at / 86400000`,
+  source: sql`source`,
+}
+
+export function usageReader(db: Db): UsageReader {
+  return {
+    newest: (filter, cap, each) => newest(db, filter, cap, each),
+    sums: (filter, by) => sums(db, filter, by),
+    async charged(tx, filter) {
+      const row = await tx.get<{ nano: number | null }>(
+        sql`SELECT SUM(charge_nano) AS nano FROM ledger_usage WHERE ${matching(filter)}`,
+      )
+      return row?.nano ?? 0
+    },
+  }
+}
+
+async function newest(db: Db, filter: UsageFilter, cap: number, each: (row: UsageRow) => void): Promise<{ truncated: boolean }> {
+  let behind = sql.empty
+  for (let left = cap; ; ) {
+    const rows = await db.all<StoredRow>(
+      sql`SELECT * FROM ledger_usage WHERE ${matching(filter)} ${behind}
+          ORDER BY at DESC, request_id DESC, step DESC LIMIT ${Math.min(BATCH, left + 1)}`,
+    )
+    for (const row of rows.slice(0, left)) each(usageRowOf(row))
+    const last = rows.at(-1)
+    if (rows.length > left) return { truncated: true }
+    if (last === undefined || rows.length < Math.min(BATCH, left + 1)) return { truncated: false }
+    left -= rows.length
+    const { at, request_id, step } = last
+    behind = sql`AND (at < ${at} OR (at = ${at} AND (request_id < ${request_id} OR (request_id = ${request_id} AND step < ${step}))))`
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function matching({ since, until, orgId, keyId, virtualModel }: UsageFilter): Sql {
+  const all = [sql`at >= ${since} AND at < ${until}`]
+  if (orgId !== undefined) all.push(sql`org_id = ${orgId ?? 0}`)
+  if (keyId !== undefined) all.push(sql`key_id = ${keyId}`)
+  if (virtualModel !== undefined) all.push(sql`virtual_model = ${virtualModel}`)
+  return sql.and(all)
+}
+
+const int = z.number().int()
+const sumRow = z.looseObject({
+  requests: int,
+  errors: int,
+  input_tokens: int,
+  cache_read_tokens: int,
+  cache_write_tokens: int,
+  output_tokens: int,
+  reasoning_tokens: int,
+  media_units: int,
+  cost_nano: int,
+  charge_nano: int,
+  label: z.string().nullable(),
+})
+type SumRow = z.output<typeof sumRow>
+
+/** Page after page behind the last group. A page asks for the whole window anew: there are few, or it is a long report. */
+async function* sums(db: Db, filter: UsageFilter, by: readonly UsageGroup[]): AsyncGenerator<UsageSum> {
+  const groups = by.map((group) => (group === 'month' ? monthsOf(filter) : COLUMNS[group]))
+  const names = by.map((_, index) => sql.id(`g${index}`))
+  const columns = groups.map((group, index) => sql`${group} AS ${names[index]}`)
+  let after: readonly unknown[] | null = null
+  do {
+    const rows: SumRow[] = await db.all(
+      sql`SELECT ${sql.join([...columns, TOTALS])} FROM (
+            SELECT * FROM ledger_usage WHERE ${matching(filter)}
+          ) usage ${after === null ? sql.empty : sql`WHERE ${behind(groups, after)}`}
+          ${by.length === 0 ? sql.empty : sql`GROUP BY ${sql.join(names)} ORDER BY ${sql.join(names)}`} LIMIT ${PAGE}`,
+      sumRow,
+    )
+    for (const row of rows) if (by.length > 0 || row.requests !== null) yield sumOf(row, by)
+    const last = rows.at(-1)
+    after = last === undefined || rows.length < PAGE ? null : by.map((_, index) => last[`g${index}`])
+  } while (after !== null)
+}
+
+const TOTALS = sql`
+  COALESCE(SUM(CASE WHEN step = 0 THEN 1 ELSE 0 END), 0) AS requests,
+  COALESCE(SUM(CASE WHEN step = 0 AND status >= 400 THEN 1 ELSE 0 END), 0) AS errors,
+  COALESCE(SUM(input_tokens), 0) AS input_tokens,
+  COALESCE(SUM(cache_read_tokens), 0) AS cache_read_tokens,
+  COALESCE(SUM(cache_write_tokens), 0) AS cache_write_tokens,
+  COALESCE(SUM(output_tokens), 0) AS output_tokens,
+  COALESCE(SUM(reasoning_tokens), 0) AS reasoning_tokens,
+  COALESCE(SUM(media_units), 0) AS media_units,
+  COALESCE(SUM(cost_nano), 0) AS cost_nano,
+  COALESCE(SUM(charge_nano), 0) AS charge_nano,
+  MAX(key_label) AS label`
+
+/** (a, b, c) > (x, y, z), spelt out: both engines read it the same way and can tell the types. */
+function behind(groups: readonly Sql[], after: readonly unknown[]): Sql {
+  return sql.or(
+    groups.map((group, index) =>
+      sql.and([...groups.slice(0, index).map((same, at) => sql`${same} = ${after[at]}`), sql`${group} > ${after[index]}`]),
+    ),
+  )
+}
+
+function sumOf(row: SumRow, by: readonly UsageGroup[]): UsageSum {
+  return {
+    group: by.map((group, index) => textOf(group, row[`g${index}`], row.label)),
+    stored: by.map((_, index) => String(row[`g${index}`])),
+    requests: row.requests,
+    errors: row.errors,
+    tokens: {
+      input: row.input_tokens,
+      cacheRead: row.cache_read_tokens,
+      cacheWrite: row.cache_write_tokens,
+      output: row.output_tokens,
+      reasoning: row.reasoning_tokens,
+    },
+    costNano: row.cost_nano,
+    chargeNano: row.charge_nano,
+    mediaUnits: row.media_units,
+  }
+}
+
+function textOf(group: UsageGroup, value: unknown, label: string | null): string | null {
+  switch (group) {
+    case 'day':
+      return new Date(Number(value) * DAY_MS).toISOString().slice(0, 10)
+    case 'month':
+      return new Date(Date.UTC(Math.floor(Number(value) / 12), Number(value) % 12, 1)).toISOString().slice(0, 7)
+    case 'key':
+      return value === -1 ? null : (label ?? `#${value}`)
+    case 'org':
+      return value === 0 ? null : String(value)
+    default:
+      return value === '' ? null : String(value)
+  }
+}

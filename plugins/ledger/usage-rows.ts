@@ -1,0 +1,171 @@
+// Usage rows: what a request's outcome comes to, and how rows are written.
+import type { Usage } from '../../core/types/answer.ts'
+import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
+import type { Statement } from '../../core/types/db.ts'
+import type { UsageRow, UsageTokens } from './service.ts'
+
+type Value = string | number | null
+
+const COLUMNS = [
+  ...['request_id', 'step', 'org_id', 'at', 'key_id', 'key_label', 'user_id', 'session_id', 'cost_center', 'source'],
+  ...['operation', 'provider', 'connection_id', 'model', 'requested_model', 'virtual_model', 'stream', 'status', 'latency_ms'],
+  ...['first_byte_ms', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'],
+  ...['media_units', 'estimated', 'cost_nano', 'charge_nano', 'price_ref', 'cached', 'free_pool', 'interrupted'],
+]
+
+/** In the order of the columns. */
+function addValues(to: Value[], row: UsageRow): void {
+  const { tokens } = row
+  to.push(
+    row.requestId,
+    row.step,
+    row.orgId ?? 0,
+    row.at,
+    row.keyId,
+    row.keyLabel,
+    row.userId,
+    row.sessionId,
+    row.costCenter,
+    row.source,
+    row.operation,
+    row.provider,
+    row.connectionId,
+    row.model,
+    row.requestedModel,
+    row.virtualModel,
+    row.stream ? 1 : 0,
+    row.status,
+    Math.round(row.latencyMs),
+    row.firstByteMs === null ? null : Math.round(row.firstByteMs),
+    tokens.input,
+    tokens.cacheRead,
+    tokens.cacheWrite,
+    tokens.output,
+    tokens.reasoning,
+    row.mediaUnits,
+    row.estimated ? 1 : 0,
+    row.costNano,
+    row.chargeNano,
+    row.priceRef,
+    row.cached,
+    row.freePool ? 1 : 0,
+    row.interrupted ? 1 : 0,
+  )
+}
+
+const ROW = `(${COLUMNS.map(() => '?').join(', ')})`
+const CORRECTED = COLUMNS.slice(2)
+  .map((name) => `${name} = excluded.${name}`)
+  .join(', ')
+const INSERT = `INSERT INTO ledger_usage (${COLUMNS.join(', ')}) VALUES `
+/** Of a request settled twice the first row stands, unless it only said that the request was interrupted. */
+const ON_CONFLICT = ` ON CONFLICT (request_id, step) DO UPDATE SET ${CORRECTED} WHERE ledger_usage.interrupted = 1`
+const ONE = INSERT + ROW + ON_CONFLICT
+
+export function insertRows(rows: readonly UsageRow[]): Statement {
+  const params: Value[] = []
+  for (const row of rows) addValues(params, row)
+  const text = rows.length === 1 ? ONE : INSERT + rows.map(() => ROW).join(', ') + ON_CONFLICT
+  return { sql: { text, params } }
+}
+
+/**
+ * One row a step; one without a step for an answer from a cache and for a request that failed upstream. None when no upstream
+ * was asked.
+ */
+export function rowsOf(ctx: RequestContext, outcome: Outcome): UsageRow[] {
+  const { steps } = outcome
+  if (steps.length > 0) return steps.map((step, index) => stepRow(ctx, outcome, step, index))
+  if (outcome.cached !== false) return [unanswered(ctx, outcome, null)]
+  const asked = ctx.attempts.findLast((attempt) => attempt.skipped === undefined)
+  return asked === undefined ? [] : [unanswered(ctx, outcome, asked)]
+}
+
+/** Written out, not put together: it is made with each request. */
+function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: number): UsageRow {
+  const { principal } = ctx
+  const { usage } = step
+  return {
+    requestId: ctx.id,
+    step: index,
+    orgId: principal.orgId,
+    at: ctx.startedAt,
+    keyId: principal.keyId,
+    keyLabel: principal.label,
+    userId: ctx.userId,
+    sessionId: ctx.sessionId,
+    costCenter: ctx.costCenter,
+    source: step.source,
+    operation: ctx.operation,
+    provider: step.provider,
+    connectionId: step.connectionId,
+    model: step.model,
+    requestedModel: ctx.requestedModel,
+    virtualModel: ctx.virtualModel,
+    stream: ctx.stream,
+    // The first row stands for the request.
+    status: index === 0 ? outcome.status : step.status,
+    latencyMs: outcome.steps.length === 1 ? outcome.latencyMs : step.latencyMs,
+    firstByteMs: index === 0 ? outcome.firstByteMs : null,
+    tokens: tokensOf(usage),
+    mediaUnits: 0,
+    estimated: usage.estimated,
+    costNano: step.costNano,
+    chargeNano: step.chargeNano,
+    priceRef: step.priceRef,
+    cached: null,
+    freePool: false,
+    interrupted: false,
+  }
+}
+
+function tokensOf(usage: Usage): UsageTokens {
+  return {
+    input: usage.inputTotal,
+    cacheRead: usage.cacheRead,
+    cacheWrite: usage.cacheWrite,
+    output: usage.outputTotal,
+    reasoning: usage.reasoning ?? 0,
+  }
+}
+
+/** A request that no upstream answered: by a cache, or not at all. */
+function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null): UsageRow {
+  const { principal } = ctx
+  const target = asked?.candidate.target ?? ctx.plan?.targets[0]
+  const { cachedCall } = outcome
+  return {
+    requestId: ctx.id,
+    step: 0,
+    orgId: principal.orgId,
+    at: ctx.startedAt,
+    keyId: principal.keyId,
+    keyLabel: principal.label,
+    userId: ctx.userId,
+    sessionId: ctx.sessionId,
+    costCenter: ctx.costCenter,
+    source: outcome.cached === false ? ctx.source : 'cache',
+    operation: ctx.operation,
+    provider: cachedCall?.provider ?? asked?.candidate.connection.provider ?? target?.provider ?? null,
+    connectionId: asked?.candidate.connection.id ?? null,
+    model: cachedCall?.model ?? target?.model ?? null,
+    requestedModel: ctx.requestedModel,
+    virtualModel: ctx.virtualModel,
+    stream: ctx.stream,
+    status: outcome.status,
+    latencyMs: outcome.latencyMs,
+    firstByteMs: outcome.firstByteMs,
+    // Of a cached answer those of the call it came from (CONTRACTS 6.1); they cost nothing again.
+    tokens: cachedCall === undefined ? NO_TOKENS : tokensOf(cachedCall.usage),
+    mediaUnits: 0,
+    estimated: cachedCall?.usage.estimated ?? false,
+    costNano: 0,
+    chargeNano: 0,
+    priceRef: null,
+    cached: outcome.cached === false ? null : outcome.cached,
+    freePool: false,
+    interrupted: false,
+  }
+}
+
+export const NO_TOKENS = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }

@@ -1,0 +1,123 @@
+// Prices: public rate cards, fetched now and then, what people say over them, and what each call costs by both (CONTRACTS 9).
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { ModelPrice } from '../../core/types/prices.ts'
+import { factsLayer } from './facts-layer.ts'
+import { showFreshness } from './gauges.ts'
+import { cardLookup } from './lookup.ts'
+import { mediaPrices } from './media.ts'
+import { migrations } from './migrations.ts'
+import { allOverrides, overrideIndex } from './overrides.ts'
+import { overrideRoutes } from './overrides-api.ts'
+import { type PriceOrigin, priceService } from './price-service.ts'
+import { resolveRoute } from './resolve-api.ts'
+import { type Resolver, resolver } from './resolver.ts'
+import { startSyncing } from './schedule.ts'
+import { sourceUrl } from './source-url.ts'
+import { storedView } from './stored.ts'
+import { syncer } from './sync.ts'
+import { syncRoutes } from './sync-api.ts'
+import { whereaboutsOf } from './whereabouts.ts'
+
+const PRIMARY_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/{ref}/model_prices_and_context_window.json'
+
+/** Provides the services `prices`, `rateCard` and `pricingStatus`. */
+export const pricing = definePlugin({
+  name: 'pricing',
+  requires: ['accounts', 'configuration', 'modelFacts', 'outbound', 'sideCalls'],
+  config: z.strictObject({
+    enabled: z.boolean().default(true).meta({ env: 'PRICING_SYNC_ENABLED' }),
+    /** `{ref}` becomes the version reference. */
+    url: z.string().default(PRIMARY_URL).meta({ env: 'PRICING_SYNC_URL' }),
+    fallbackUrl: z.string().default('https://models.dev/api.json').meta({ env: 'PRICING_FALLBACK_URL' }),
+    ref: z.string().default('v1.89.4').meta({ env: 'PRICING_SYNC_REF' }),
+    intervalSecs: z.int().min(1).max(2_000_000).default(21_600).meta({ env: 'PRICING_SYNC_INTERVAL_SECS' }),
+    fetchTimeoutSecs: z.int().min(1).max(3600).default(90).meta({ env: 'PRICING_SYNC_FETCH_TIMEOUT_SECS' }),
+    driftPct: z.number().min(0).default(25).meta({ env: 'PRICING_SYNC_DRIFT_PCT' }),
+    outboundProxy: z.string().nullable().default(null).meta({ env: 'OUTBOUND_PROXY' }),
+  }),
+  migrations,
+  async setup(gateway, options) {
+    const plain = gateway as unknown as PluginGateway
+    const configuration = gateway.use('configuration')
+    const modelFacts = gateway.use('modelFacts')
+    const outbound = gateway.use('outbound')
+    const urls = {
+      primary: sourceUrl('GATEWAY_PRICING_SYNC_URL', options.url, options.ref, outbound),
+      fallback: sourceUrl('GATEWAY_PRICING_FALLBACK_URL', options.fallbackUrl, options.ref, outbound),
+    }
+
+    const view = await storedView(plain)
+    const overrideView = await gateway.view('overrides', allOverrides)
+    const whereabouts = whereaboutsOf(gateway.use('accounts'), (id) =>
+      configuration.known(id) ? configuration.provider(id).baseUrl : null,
+    )
+    const indexOf = (orgId: number | null) => overrideIndex(overrideView.current.get(orgId ?? 0) ?? [], configuration.providerId)
+    let lookup = cardLookup(view.current.book)
+    let indexes = new Map<number | null, ReturnType<typeof indexOf>>()
+    const found: Resolver = resolver({
+      clock: gateway.clock,
+      stored: () => view.current,
+      lookup: () => lookup,
+      overrides(orgId) {
+        const index = indexes.get(orgId) ?? indexOf(orgId)
+        indexes.set(orgId, index)
+        return index
+      },
+      builtin: (provider, model) => modelFacts.compiledIn(provider, model).price,
+      local: whereabouts.isLocalProvider,
+    })
+    const renew = () => {
+      found.forget()
+      modelFacts.refresh()
+    }
+    let book = view.current.book
+    view.watch((stored) => {
+      if (stored.book !== book) lookup = cardLookup(stored.book)
+      book = stored.book
+      renew()
+    })
+    overrideView.watch(() => {
+      indexes = new Map()
+      renew()
+    })
+
+    const origins = new WeakMap<ModelPrice, PriceOrigin>()
+    const takeBack = modelFacts.layer(factsLayer(found, modelFacts, origins))
+    const listed = (provider: string, model: string) => modelFacts.facts(provider, model).price
+    gateway.provide('prices', priceService({ resolver: found, whereabouts, listed, origins }))
+    gateway.provide('rateCard', {
+      resolve: (provider, model, orgId = null) => found.resolve(orgId, provider, model),
+      media(provider, model, wish, orgId = null) {
+        const { list, source, ref } = found.resolve(orgId, provider, model)
+        return { ...mediaPrices(list, wish), source, ref }
+      },
+    })
+    gateway.provide('pricingStatus', showFreshness(plain, view))
+
+    const stopSyncing = options.enabled
+      ? startSyncing(
+          plain,
+          options.intervalSecs * 1000,
+          syncer(plain, view, {
+            urls,
+            ref: options.ref,
+            intervalMs: options.intervalSecs * 1000,
+            timeoutMs: options.fetchTimeoutSecs * 1000,
+            driftPct: options.driftPct,
+            proxyUrl: options.outboundProxy,
+          }),
+        )
+      : null
+    resolveRoute(plain, view, found)
+    overrideRoutes(plain, overrideView)
+    syncRoutes(plain, view, stopSyncing?.now ?? null)
+    return async () => {
+      takeBack()
+      await stopSyncing?.stop()
+    }
+  },
+})
+
+export default pricing

@@ -1,0 +1,50 @@
+// What each upstream call costs: asked at the end of every one, answered from memory.
+import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
+import type { ModelPrice } from '../../core/types/prices.ts'
+import type { Resolver } from './resolver.ts'
+import { tokenCost } from './token-cost.ts'
+import type { Whereabouts } from './whereabouts.ts'
+
+export interface PriceParts {
+  readonly resolver: Resolver
+  readonly whereabouts: Whereabouts
+  /** As lists show it: with what every plugin knows. */
+  listed(provider: string, model: string): ModelPrice | undefined
+  /** Who said a price of ours; a price that is not in it is somebody else's, or compiled in. */
+  readonly origins: WeakMap<ModelPrice, PriceOrigin>
+}
+
+export interface PriceOrigin {
+  readonly ref: string
+  readonly borrowed: boolean
+}
+
+const BUILTIN: PriceOrigin = { ref: 'builtin', borrowed: false }
+const FREE: StepPrice = Object.freeze({ costNano: 0, chargeNano: 0, ref: BUILTIN.ref })
+
+export function priceService({ resolver, whereabouts, listed, origins }: PriceParts): PriceService {
+  return {
+    price({ connection, model, usage }: Billable): StepPrice | null {
+      const { provider } = connection
+      const orgId = whereabouts.orgOf(connection)
+      const own = orgId !== null && resolver.has(orgId) ? resolver.resolve(orgId, provider, model) : null
+      const price = own?.source === 'override' ? own.price : listed(provider, model)
+      if (price === undefined || !isPriced(price)) return whereabouts.isLocal(connection) ? FREE : null
+      const { ref, borrowed } =
+        own?.source === 'override' ? { ref: 'override', borrowed: false } : (origins.get(price) ?? BUILTIN)
+      // What runs here costs nothing, whatever it costs where its name comes from.
+      if (borrowed && whereabouts.isLocal(connection)) return FREE
+      const costNano = tokenCost(price, usage)
+      return { costNano, chargeNano: chargeOf(costNano), ref }
+    },
+  }
+}
+
+function isPriced({ input, output }: ModelPrice): boolean {
+  return input !== undefined || output !== undefined
+}
+
+/** What the tenant pays (CONTRACTS 7.6); without tenants, what it costs. */
+function chargeOf(costNano: number): number {
+  return costNano
+}

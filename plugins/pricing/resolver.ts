@@ -1,0 +1,126 @@
+// What a model costs, and who says so: an override's prices over the card's, the card's instead of those compiled in.
+import type { Clock } from '../../core/types/ports.ts'
+import type { ModelPrice } from '../../core/types/prices.ts'
+import type { CardLookup, CardMatch } from './lookup.ts'
+import type { Override, OverrideIndex } from './overrides.ts'
+import { isUnit, isVariantOf, modelPrice, type PriceList, priceList } from './price-names.ts'
+import type { ResolvedPrice } from './service.ts'
+import type { Stored } from './stored.ts'
+
+export interface Resolved extends ResolvedPrice {
+  readonly list: PriceList
+  readonly match: CardMatch | null
+  /** The card's is another provider's, and nobody has overridden it. */
+  readonly borrowed: boolean
+}
+
+export interface Resolver {
+  resolve(orgId: number | null, provider: string, model: string): Resolved
+  /** True: an organization has prices of its own. */
+  has(orgId: number | null): boolean
+  forget(): void
+}
+
+export interface ResolverParts {
+  readonly clock: Clock
+  stored(): Stored
+  lookup(): CardLookup
+  /** null: the operator's own. */
+  overrides(orgId: number | null): OverrideIndex
+  /** Of the package that is compiled in. */
+  builtin(provider: string, model: string): ModelPrice | undefined
+  /** Runs on this machine: a name that it shares with a vendor's model says nothing. */
+  local(provider: string): boolean
+}
+
+/** Prices compiled in may have an hour. */
+const REMEMBERED_MS = 300_000
+/** Model ids come from callers too. */
+const MAX_REMEMBERED = 5000
+
+export function resolver(parts: ResolverParts): Resolver {
+  const remembered = new Map<string, Resolved>()
+  let until = 0
+  const find = (orgId: number | null, provider: string, model: string): Override | null =>
+    (orgId === null ? null : parts.overrides(orgId).find(provider, model)) ?? parts.overrides(null).find(provider, model)
+
+  function made(orgId: number | null, provider: string, model: string): Resolved {
+    const nearest = parts.lookup()(provider, model, !parts.local(provider))
+    const own = nearest?.borrowed === false && hasTokens(nearest.entry.prices)
+    const builtin = own ? undefined : parts.builtin(provider, model)
+    // The provider's own price, compiled in, is better than what another asks for a model of this name.
+    const match = builtin !== undefined && nearest?.borrowed === true ? null : nearest
+    const carded = match?.entry.prices ?? {}
+    const below = builtin === undefined ? carded : { ...priceList(builtin), ...carded }
+    const found = find(orgId, provider, model)
+    const list = found === null ? below : overridden(below, found.prices)
+    const source = sourceOf(found, carded, builtin, match)
+    const state = source === 'primary' || source === 'fallback' ? parts.stored().sources.get(source) : undefined
+    const stale = state === undefined ? [] : Object.values(match?.entry.stale ?? {})
+    return {
+      provider,
+      model,
+      source,
+      ref: source === 'none' ? null : state === undefined ? source : `${source}:${state.runId}`,
+      matchedKey: matchedKey(source, found, match, `${provider}/${model}`),
+      fetchedAt: state?.fetchedAt ?? null,
+      staleSince: stale.length === 0 ? null : Math.min(...stale),
+      price: found === null && builtin !== undefined ? builtin : (modelPrice(list) ?? undefined),
+      list,
+      match,
+      borrowed: found === null && match?.borrowed === true,
+    }
+  }
+
+  return {
+    forget: () => remembered.clear(),
+    has: (orgId) => parts.overrides(orgId).any,
+    resolve(orgId, provider, model) {
+      const now = parts.clock.monotonic()
+      if (now >= until || remembered.size >= MAX_REMEMBERED) {
+        remembered.clear()
+        until = now + REMEMBERED_MS
+      }
+      const key = `${orgId ?? 0} ${provider}/${model}`
+      let resolved = remembered.get(key)
+      if (resolved === undefined) {
+        resolved = made(orgId, provider, model)
+        remembered.set(key, resolved)
+      }
+      return resolved
+    },
+  }
+}
+
+function hasTokens(list: PriceList): boolean {
+  return Object.keys(list).some((name) => !isUnit(name))
+}
+
+function sourceOf(
+  found: Override | null,
+  carded: PriceList,
+  builtin: ModelPrice | undefined,
+  match: CardMatch | null,
+): ResolvedPrice['source'] {
+  if (found !== null) return 'override'
+  if (builtin !== undefined) return 'builtin'
+  return match === null || Object.keys(carded).length === 0 ? 'none' : match.entry.source
+}
+
+/** Of what is overridden the card's tiers and sizes do not hold either. */
+function overridden(list: PriceList, prices: PriceList): PriceList {
+  const given = Object.keys(prices)
+  const kept = Object.entries(list).filter(([name]) => !given.some((one) => isVariantOf(name, one)))
+  return { ...Object.fromEntries(kept), ...prices }
+}
+
+function matchedKey(
+  source: ResolvedPrice['source'],
+  override: Override | null,
+  match: CardMatch | null,
+  asked: string,
+): string | null {
+  if (override !== null) return override.pattern
+  if (source === 'none') return null
+  return source === 'builtin' || match === null ? asked : `${match.provider}/${match.entry.id}`
+}

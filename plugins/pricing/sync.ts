@@ -1,0 +1,161 @@
+// A sync: the primary source, the fallback when that fails, and what they said over what was known (CONTRACTS 9.3). One process
+// at a time; the others follow the view.
+import type { SideCalls } from '../../core/services.ts'
+import type { Db, View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { announceDrift } from './announce-drift.ts'
+import { CARD_SOURCES, type CardSource, type Drift, expired, merged } from './book.ts'
+import type { ParsedCard } from './card.ts'
+import { fallbackCard } from './fallback-card.ts'
+import { type FetchedCard, fetchCard } from './fetch-card.ts'
+import { primaryCard } from './primary-card.ts'
+import { cardRun, claimRun, finishRun, insertDrifts, pruneRuns, type RunRow, storeBook, storeSource } from './store.ts'
+import type { Stored } from './stored.ts'
+
+export interface SyncOptions {
+  readonly urls: Readonly<Record<CardSource, string>>
+  /** Recorded with what the primary source says. */
+  readonly ref: string | null
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  readonly driftPct: number
+  readonly proxyUrl: string | null
+}
+
+export interface Syncer {
+  /** null: another process is at it, or has just been. Two calls at once are one run. */
+  run(reason: RunRow['reason'], signal: AbortSignal): Promise<RunRow | null>
+  /** How long a run may take at most, ms. */
+  readonly leaseMs: number
+}
+
+const PARSERS: Readonly<Record<CardSource, (json: unknown) => ParsedCard>> = { primary: primaryCard, fallback: fallbackCard }
+const KEPT_MS = 90 * 86_400_000
+
+interface Found {
+  readonly source: CardSource
+  /** null: it has not changed. */
+  readonly card: FetchedCard | null
+}
+
+export function syncer(gateway: PluginGateway, view: View<Stored>, options: SyncOptions): Syncer {
+  const { clock, db, log, metrics } = gateway
+  const calls: SideCalls = gateway.use('sideCalls')
+  const counted = metrics.counter('pricing_sync_total', 'Fetches of rate cards.', ['source', 'result'])
+  const audit = gateway.optional('audit')
+  const leaseMs = CARD_SOURCES.length * options.timeoutMs + 30_000
+  let running: Promise<RunRow | null> | null = null
+
+  async function claimed(reason: RunRow['reason'], signal: AbortSignal): Promise<RunRow | null> {
+    const now = clock.now()
+    const notSince = reason === 'timer' ? now - options.intervalMs / 2 : null
+    const id = await claimRun(db, { reason, now, leaseMs, notSince })
+    if (id === null) return null
+    const { found, errors } = await search(signal)
+    const { run, drifts } = await stored(id, found, errors).catch((error: unknown) => unstored(id, error))
+    if (run.status === 'failed') log.warn('pricing.sync_failed', { run: id, error: run.error })
+    else
+      log.info('pricing.synced', { run: id, source: run.source, models: run.models, changed: run.changed, refused: run.refused })
+    if (drifts.length > 0) await announceDrift(gateway, audit(), id, drifts)
+    return run
+  }
+
+  async function search(signal: AbortSignal): Promise<{ found: Found | null; errors: string[] }> {
+    const errors: string[] = []
+    for (const source of CARD_SOURCES) {
+      try {
+        const card = await fetchCard(calls, {
+          url: options.urls[source],
+          timeoutMs: options.timeoutMs,
+          proxyUrl: options.proxyUrl,
+          etag: source === 'primary' ? knownTag() : null,
+          signal,
+          parse: PARSERS[source],
+        })
+        counted.inc({ source, result: card === null ? 'unchanged' : 'ok' })
+        return { found: { source, card }, errors }
+      } catch (error) {
+        counted.inc({ source, result: 'failed' })
+        errors.push(`${source}: ${error instanceof Error ? error.message : 'it failed.'}`)
+        if (signal.aborted) break
+      }
+    }
+    return { found: null, errors }
+  }
+
+  /** Only while the book is what the primary source said last: else it has to be told again. */
+  function knownTag(): string | null {
+    const { sources, bookRun } = view.current
+    const state = sources.get('primary')
+    return state !== undefined && state.runId === bookRun && state.url === options.urls.primary ? state.etag : null
+  }
+
+  async function stored(
+    id: number,
+    found: Found | null,
+    errors: readonly string[],
+  ): Promise<{ run: RunRow; drifts: readonly Drift[] }> {
+    const now = clock.now()
+    const { book, bookRun, sources } = view.current
+    const error = errors.length === 0 ? null : errors.join(' ').slice(0, 1000)
+    const ended = { id, ref: options.ref, error, finished_at: now, changed: 0, drifted: 0, refused: 0, source: null, models: 0 }
+    if (found === null) {
+      const run = await view.write((tx) => finishRun(tx, { ...ended, status: 'failed', ref: null }))
+      return { run, drifts: [] }
+    }
+    const { source, card } = found
+    const ref = source === 'primary' ? options.ref : null
+    const known = sources.get(source)
+    const confirmed = known && { ...known, confirmedAt: now }
+    const primaryAt = sources.get('primary')?.confirmedAt ?? null
+    const result = card === null ? null : merged(book, card.card, { source, now, primaryAt, driftPct: options.driftPct })
+    const next = result === null ? expired(book, now) : result.book
+    const drifts = result?.drifts ?? []
+    const models = sizeOf(next ?? book)
+    const state =
+      card === null
+        ? // A book that only lost what had been gone for long is still what the source said.
+          confirmed && { ...confirmed, runId: next === null ? confirmed.runId : id }
+        : { source, runId: id, ref, url: options.urls[source], etag: card.etag, fetchedAt: now, confirmedAt: now }
+    const run = await view.write(async (tx: Db) => {
+      if (next !== null && !(await storeBook(tx, next, id, bookRun)))
+        throw new Error(`Another process has stored prices meanwhile (run ${await cardRun(tx)}).`)
+      if (state !== undefined) await storeSource(tx, state)
+      await insertDrifts(tx, drifts, id, now)
+      await pruneRuns(tx, now - KEPT_MS)
+      return finishRun(tx, {
+        ...ended,
+        status: card === null ? 'unchanged' : 'ok',
+        source,
+        ref,
+        models,
+        changed: result?.changed ?? 0,
+        drifted: drifts.length,
+        refused: card?.refused ?? 0,
+      })
+    })
+    return { run, drifts }
+  }
+
+  /** The database has it as it was. */
+  async function unstored(id: number, cause: unknown): Promise<{ run: RunRow; drifts: readonly Drift[] }> {
+    const error = cause instanceof Error ? cause.message.slice(0, 1000) : 'The prices could not be stored.'
+    const none = { source: null, ref: null, models: 0, changed: 0, drifted: 0, refused: 0 }
+    const run = await view.write((tx) => finishRun(tx, { ...none, id, status: 'failed', error, finished_at: clock.now() }))
+    return { run, drifts: [] }
+  }
+
+  return {
+    leaseMs,
+    run(reason, signal) {
+      running ??= claimed(reason, signal).finally(() => {
+        running = null
+      })
+      return running
+    },
+  }
+}
+
+function sizeOf(book: ReadonlyMap<string, ReadonlyMap<string, unknown>>): number {
+  return [...book.values()].reduce((sum, models) => sum + models.size, 0)
+}

@@ -1,0 +1,94 @@
+// What the tokens of one call cost: exact, rounded up once (RELIABILITY 3.1). It runs on every request, so it counts in
+// numbers as long as these are exact, which is up to 2^53 nano-USD for 1M tokens.
+import type { Usage } from '../../core/types/answer.ts'
+import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'
+
+const PER = 1_000_000
+
+/** Nano-USD. Totals of `usage` are inclusive; a kind without a price of its own costs what the kind above it costs. */
+export function tokenCost(price: ModelPrice, usage: Usage): number {
+  const prices = pricesFor(price, usage)
+  const input = prices.input ?? 0
+  const output = prices.output ?? 0
+  const cacheWritePrice = prices.cacheWrite ?? input
+
+  const inputTotal = whole(usage.inputTotal)
+  const cacheRead = Math.min(whole(usage.cacheRead), inputTotal)
+  const cacheWrite = Math.min(whole(usage.cacheWrite), inputTotal - cacheRead)
+  const longWrite = Math.min(whole(usage.cacheWrite1h), cacheWrite)
+  const fresh = inputTotal - cacheRead - cacheWrite
+  const audioIn = prices.inputAudio === undefined ? 0 : Math.min(whole(usage.inputAudio), fresh)
+  const imageIn = prices.inputImage === undefined ? 0 : Math.min(whole(usage.inputImage), fresh - audioIn)
+
+  const outputTotal = whole(usage.outputTotal)
+  const reasoning = prices.reasoning === undefined ? 0 : Math.min(whole(usage.reasoning), outputTotal)
+  const audioOut = prices.outputAudio === undefined ? 0 : Math.min(whole(usage.outputAudio), outputTotal - reasoning)
+  const searches = price.webSearch === undefined ? 0 : searchesOf(usage)
+
+  const sum =
+    (fresh - audioIn - imageIn) * input +
+    cacheRead * (prices.cacheRead ?? input) +
+    (cacheWrite - longWrite) * cacheWritePrice +
+    (outputTotal - reasoning - audioOut) * output +
+    (longWrite === 0 ? 0 : longWrite * (prices.cacheWrite1h ?? cacheWritePrice)) +
+    (audioIn === 0 ? 0 : audioIn * (prices.inputAudio ?? 0)) +
+    (imageIn === 0 ? 0 : imageIn * (prices.inputImage ?? 0)) +
+    (reasoning === 0 ? 0 : reasoning * (prices.reasoning ?? 0)) +
+    (audioOut === 0 ? 0 : audioOut * (prices.outputAudio ?? 0)) +
+    (searches === 0 ? 0 : searches * (price.webSearch ?? 0))
+  if (sum <= Number.MAX_SAFE_INTEGER) return roundedUp(sum)
+  return exactCost([
+    [fresh - audioIn - imageIn, input],
+    [cacheRead, prices.cacheRead ?? input],
+    [cacheWrite - longWrite, cacheWritePrice],
+    [longWrite, prices.cacheWrite1h ?? cacheWritePrice],
+    [audioIn, prices.inputAudio ?? 0],
+    [imageIn, prices.inputImage ?? 0],
+    [outputTotal - reasoning - audioOut, output],
+    [reasoning, prices.reasoning ?? 0],
+    [audioOut, prices.outputAudio ?? 0],
+    [searches, price.webSearch ?? 0],
+  ])
+}
+
+/** Tiers are of the whole call, by the tokens of its prompt. */
+function pricesFor(price: ModelPrice, usage: Usage): TokenPrices {
+  const served = price.services === undefined ? undefined : servedPrices(price.services, usage)
+  if (served === undefined && price.tiers === undefined) return price
+  const prompt = usage.inputTotal
+  const tier = price.tiers?.findLast(({ above }) => prompt > above)
+  if (tier === undefined && served === undefined) return price
+  const servedTier = served?.tiers?.findLast(({ above }) => prompt > above)
+  return { ...price, ...tier, ...served, ...servedTier }
+}
+
+/** How it was served, where the usage says so. */
+function servedPrices(services: NonNullable<ModelPrice['services']>, { raw }: Usage): TieredPrices | undefined {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined
+  const name = raw.service_tier
+  return typeof name === 'string' && Object.hasOwn(services, name) ? services[name as ServiceTier] : undefined
+}
+
+function searchesOf({ serverTools }: Usage): number {
+  let searches = 0
+  for (const name in serverTools) if (name.includes('web_search')) searches += whole(serverTools[name])
+  return searches
+}
+
+/** Counters are an upstream's word. */
+function whole(count: number | undefined): number {
+  return count !== undefined && count > 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : 0
+}
+
+/** Of a whole number; a quotient in floating point would lose the last nano. */
+function roundedUp(sum: number): number {
+  const rest = sum % PER
+  return (sum - rest) / PER + (rest > 0 ? 1 : 0)
+}
+
+function exactCost(products: readonly (readonly [number, number])[]): number {
+  let sum = 0n
+  for (const [tokens, price] of products) sum += BigInt(tokens) * BigInt(price)
+  const nano = (sum + BigInt(PER - 1)) / BigInt(PER)
+  return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano)
+}

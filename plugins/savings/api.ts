@@ -1,0 +1,115 @@
+// /api/savings (CONTRACTS 3.3): receipts, sums, the export and its check. Each asks for the chain of the caller's organization,
+// and what was booked before it asks has its place in it.
+import { z } from 'zod'
+import { streamed } from '../../core/http/streamed.ts'
+import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { csv, jsonLines } from './export.ts'
+import { conditions, listQuery, receiptRecord, recordOf, sequence, shownSum, sumAnswer } from './fields.ts'
+import { SOURCES } from './service.ts'
+import { chainPending, newestReceipts } from './store.ts'
+import { ROLLUPS, rolledUp, totalOf } from './sums.ts'
+import { verifyChain } from './verify.ts'
+
+/** Groups of a rollup. */
+const MAX_GROUPS = 1000
+
+export function savingsRoutes(gateway: PluginGateway): void {
+  const { db, clock } = gateway
+  const placed = (orgId: number | null) => chainPending(db, orgId ?? 0)
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/savings',
+    summary: 'Receipts of what was saved, newest first.',
+    query: listQuery,
+    response: z.strictObject({ data: z.array(receiptRecord), next_cursor: z.string().nullable() }),
+    async handler({ query, orgId }) {
+      await placed(orgId)
+      const found = await newestReceipts(db, conditions(orgId, query), query.limit + 1)
+      const page = found.slice(0, query.limit)
+      return { data: page.map(recordOf), next_cursor: found.length > query.limit ? String(page.at(-1)?.seq) : null }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/savings/totals',
+    summary: 'What was saved in a window, in all and by source.',
+    query: z.strictObject(windowQuery),
+    response: sumAnswer.extend({
+      window: windowAnswer,
+      by_source: z.record(z.string(), sumAnswer).describe(`${SOURCES.join(', ')}, and what other plugins book under.`),
+    }),
+    async handler({ query, orgId }) {
+      const window = windowOf(query, clock.now())
+      await placed(orgId)
+      const sums = await rolledUp(db, { ...window, orgId }, 'source', MAX_GROUPS)
+      return {
+        window: shownWindow(window),
+        ...shownSum(await totalOf(db, { ...window, orgId })),
+        by_source: Object.fromEntries(sums.map((sum) => [sum.key as string, shownSum(sum)])),
+      }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/savings/rollup',
+    summary: 'What was saved in a window, by day, source, model, key or virtual model.',
+    query: z.strictObject({ ...windowQuery, group_by: z.enum(ROLLUPS).default('day') }),
+    response: z.strictObject({
+      window: windowAnswer,
+      group_by: z.enum(ROLLUPS),
+      truncated: z.boolean().describe(`There are more than ${MAX_GROUPS} groups: those are shown that saved most.`),
+      data: z.array(
+        sumAnswer.extend({ key: z.string().nullable().describe('null: none. Keys are client key ids, days of UTC.') }),
+      ),
+    }),
+    async handler({ query, orgId }) {
+      const window = windowOf(query, clock.now())
+      await placed(orgId)
+      const sums = await rolledUp(db, { ...window, orgId }, query.group_by, MAX_GROUPS + 1)
+      const data = sums.slice(0, MAX_GROUPS).map((sum) => ({ key: sum.key, ...shownSum(sum) }))
+      return { window: shownWindow(window), group_by: query.group_by, truncated: sums.length > MAX_GROUPS, data }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/savings/export',
+    summary:
+      'The chain of receipts, oldest first, as JSON lines or CSV. A line’s `hash` is of `prev_hash`, a line feed, and the rest.',
+    query: z.strictObject({
+      format: z.enum(['jsonl', 'csv']).default('jsonl'),
+      after_seq: sequence.default(0).describe('Only those behind this one.'),
+    }),
+    async handler({ query: { format, after_seq }, orgId }) {
+      await placed(orgId)
+      const content = (format === 'csv' ? csv : jsonLines)(db, orgId ?? 0, after_seq)
+      return new Response(streamed(content), {
+        headers: {
+          'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
+          'content-disposition': `attachment; filename="savings.${format}"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        },
+      })
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/savings/verify',
+    summary: 'Walks the chain of receipts; names the first one that was altered, added or is missing.',
+    response: z.strictObject({
+      ok: z.boolean(),
+      count: z.int().describe('Receipts there should be; pruned ones are not counted.'),
+      first_bad_seq: z.int().nullable(),
+    }),
+    async handler({ orgId }) {
+      await placed(orgId)
+      return verifyChain(db, orgId ?? 0)
+    },
+  })
+}

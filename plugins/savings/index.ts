@@ -1,0 +1,74 @@
+// The savings ledger: an append-only receipt for each request and way in which it cost less than it would have (CONTRACTS 3.3),
+// booked in the commit of its usage row, and chained by hashes for each organization.
+
+import { z } from 'zod'
+import { rootOf } from '../../core/lib/root-request.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { savingsRoutes } from './api.ts'
+import { receiptsOf } from './booking.ts'
+import { migrations } from './migrations.ts'
+import { moneyOf } from './money.ts'
+import type { Claim } from './service.ts'
+import { checkedClaim } from './sources/claimed.ts'
+import { chainPending, chains, insertReceipt, pruneOldest, unchained } from './store.ts'
+import { savedIn, savedOf } from './sums.ts'
+
+const CHAIN_MS = 10_000
+const RETENTION_MS = 3_600_000
+const DAY_MS = 86_400_000
+/** Receipts in one transaction: who chains waits for it. */
+const PRUNED_AT_ONCE = 1000
+
+/** Provides the service `savings`. */
+export const savings = definePlugin({
+  name: 'savings',
+  requires: ['ledger'],
+  config: z.strictObject({
+    /** Receipts older than this go; 0 and below keep them for ever. */
+    usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
+  }),
+  migrations,
+  setup(gateway, { usageRetentionDays }) {
+    const plain = gateway as unknown as PluginGateway
+    const { db, clock } = gateway
+    const money = moneyOf(plain)
+    const claims = gateway.slot<Map<string, Claim>>()
+
+    gateway.provide('savings', {
+      claim(ctx, claim) {
+        const checked = checkedClaim(claim)
+        const root = rootOf(ctx)
+        const known = claims.get(root)
+        if (known === undefined) claims.set(root, new Map([[checked.source, checked]]))
+        else known.set(checked.source, checked)
+      },
+      total: (filter) => savedIn(db, filter),
+      totalsOf: (filter, by, groups) => savedOf(db, filter, by, groups),
+    })
+
+    gateway.hook(
+      'settle',
+      (ctx, outcome, unit) => {
+        for (const receipt of receiptsOf(money, ctx, outcome, claims.get(ctx))) unit.add(insertReceipt(receipt))
+      },
+      // What a request cost is booked, whatever becomes of what it saved.
+      { onError: 'open' },
+    )
+
+    gateway.every('chain', CHAIN_MS, async (signal) => {
+      for (const orgId of await unchained(db)) if (!signal.aborted) await chainPending(db, orgId, signal)
+    })
+    savingsRoutes(plain)
+    if (usageRetentionDays <= 0) return
+    gateway.every('retention', RETENTION_MS, async (signal) => {
+      const cutoff = clock.now() - usageRetentionDays * DAY_MS
+      for (const orgId of await chains(db)) {
+        let gone = PRUNED_AT_ONCE
+        while (gone === PRUNED_AT_ONCE && !signal.aborted) gone = await pruneOldest(db, orgId, cutoff, PRUNED_AT_ONCE)
+      }
+    })
+  },
+})
+
+export default savings

@@ -1,0 +1,52 @@
+// What calls cost or would have cost, by the prices of now.
+import type { StepPrice } from '../../core/services.ts'
+import type { Usage } from '../../core/types/answer.ts'
+import type { RequestContext, Step, Target } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { PriceRef } from './saving.ts'
+
+export interface Money {
+  /** null: no price is known. */
+  price(ctx: RequestContext, connection: Connection | null, model: string, usage: Usage): StepPrice | null
+  /** The account that a step was asked on. */
+  connectionOf(ctx: RequestContext, step: Step): Connection | null
+  /** Accounts that a target may be asked on. */
+  accounts(ctx: RequestContext, target: Pick<Target, 'provider' | 'model' | 'connectionId'>): readonly Connection[]
+  ref(ctx: RequestContext, provider: string, model: string, ref: string): PriceRef
+}
+
+export function moneyOf(gateway: PluginGateway): Money {
+  const prices = gateway.optional('prices')
+  const rateCard = gateway.optional('rateCard')
+  const connections = gateway.optional('connections')
+  const accounts: Money['accounts'] = (ctx, { provider, model, connectionId }) => {
+    const all = connections()?.list(provider, model, ctx) ?? []
+    return connectionId === null ? all : all.filter(({ id }) => id === connectionId)
+  }
+  return {
+    accounts,
+    price(ctx, connection, model, usage) {
+      if (connection === null) return null
+      return prices()?.price({ connection, model, operation: ctx.operation, usage }) ?? null
+    },
+    connectionOf(ctx, { connectionId, provider, model }) {
+      const tried = ctx.attempts.find(({ candidate }) => candidate.connection.id === connectionId)
+      return tried?.candidate.connection ?? accounts(ctx, { provider, model, connectionId })[0] ?? null
+    },
+    ref(ctx, provider, model, ref) {
+      const resolved = rateCard()?.resolve(provider, model, ctx.principal.orgId)
+      // Somebody else's price, or none at all because it runs here: the card says nothing about it.
+      const own = resolved?.ref === ref ? resolved : undefined
+      const { input, output, cacheRead, cacheWrite } = own?.price ?? {}
+      return {
+        ...{ source: own?.source ?? null, ref, input_per_1m: usd(input), output_per_1m: usd(output) },
+        ...{ cache_read_per_1m: usd(cacheRead), cache_write_per_1m: usd(cacheWrite) },
+      }
+    },
+  }
+}
+
+function usd(nano: number | undefined): number | null {
+  return nano === undefined ? null : nano / 1e9
+}

@@ -1,0 +1,45 @@
+// An answer from a cache: the call that was not made.
+import type { CachedCall, Outcome, RequestContext } from '../../../core/types/context.ts'
+import type { Money } from '../money.ts'
+import type { PriceRef, Saving } from '../saving.ts'
+
+/** Null: the cache did not say what it gave again. */
+export function cachedSaving(money: Money, ctx: RequestContext, { cached, cachedCall }: Outcome): Saving | null {
+  if (cached === false || cachedCall === undefined) return null
+  const { usage, provider, model } = cachedCall
+  const { usdSavedNano, priceRef } = avoided(money, ctx, cachedCall)
+  return {
+    source: cached === 'exact' ? 'exact_cache' : 'semantic_cache',
+    method: usage.estimated ? 'tokenizer' : 'measured',
+    // As the ledger has it on the row of a cached answer.
+    ...{ provider, model, usageSource: 'cache' },
+    ...{ tokensBefore: usage.inputTotal + usage.outputTotal, tokensAfter: 0, usdSavedNano, priceRef },
+    details: {
+      stored_request_id: cachedCall.requestId,
+      input_tokens: usage.inputTotal,
+      output_tokens: usage.outputTotal,
+      cache_read_tokens: usage.cacheRead,
+      cache_write_tokens: usage.cacheWrite,
+    },
+  }
+}
+
+/**
+ * What the stored call cost, as long as the same price list holds; else its tokens at the price of now. A call of several
+ * models keeps what it cost: its tokens are not told apart.
+ */
+function avoided(
+  money: Money,
+  ctx: RequestContext,
+  { provider, model, usage, costNano, priceRef }: CachedCall,
+): { usdSavedNano: number; priceRef: PriceRef | null } {
+  const strategy = ctx.plan?.strategy
+  const several = strategy === 'fusion' || strategy === 'pipeline'
+  const account = several ? null : (money.accounts(ctx, { provider, model, connectionId: null })[0] ?? null)
+  const now = money.price(ctx, account, model, usage)
+  // An override keeps its name when its price changes.
+  if (now !== null && (costNano === null || now.ref !== priceRef || now.ref === 'override'))
+    return { usdSavedNano: now.costNano, priceRef: money.ref(ctx, provider, model, now.ref) }
+  const ref = costNano === null || priceRef === null ? null : money.ref(ctx, provider, model, priceRef)
+  return { usdSavedNano: costNano ?? 0, priceRef: ref }
+}

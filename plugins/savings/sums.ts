@@ -1,0 +1,118 @@
+// Sums of receipts, by the database: of everything, by one column, or by the groups of a usage report.
+import { z } from 'zod'
+import { monthsOf } from '../../core/db/months.ts'
+import { sql } from '../../core/db/sql.ts'
+import type { Db, Sql } from '../../core/types/db.ts'
+import type { SavingsFilter, SavingsGroup } from './service.ts'
+
+export interface Sum {
+  readonly receipts: number
+  readonly tokensSaved: number
+  readonly usdSavedNano: number
+}
+
+export const ROLLUPS = ['day', 'source', 'model', 'key', 'virtual_model'] as const
+export type Rollup = (typeof ROLLUPS)[number]
+
+const int = z.number().int()
+const sumRow = z
+  .object({ key: z.string().nullable(), receipts: int, tokens_saved: int, usd_saved_nano: int })
+  .transform(({ key, receipts, tokens_saved, usd_saved_nano }) => ({
+    ...{ key, receipts, tokensSaved: tokens_saved, usdSavedNano: usd_saved_nano },
+  }))
+
+const TOTALS = sql`COUNT(*) AS receipts, COALESCE(SUM(tokens_saved), 0) AS tokens_saved,
+  COALESCE(SUM(usd_saved_nano), 0) AS usd_saved_nano`
+
+/** `provider/model`, as rollups and filters name a model. */
+export const MODEL_NAME = sql`(COALESCE(provider, '') || '/' || model)`
+
+const ROLLUP_KEYS: Readonly<Record<Rollup, Sql>> = {
+  // The literal: a parameter would be a float to SQLite, and divide as one.
+  day: sql`CAST(at / 86400000 AS TEXT)`,
+  source: sql`source`,
+  model: MODEL_NAME,
+  key: sql`CAST(key_id AS TEXT)`,
+  virtual_model: sql`virtual_model`,
+}
+
+const DAY_MS = 86_400_000
+
+/** Of the chain, most saved first, days in their order; at most `limit`. */
+export async function rolledUp(
+  db: Db,
+  filter: SavingsFilter,
+  by: Rollup,
+  limit: number,
+): Promise<(Sum & { key: string | null })[]> {
+  const order = by === 'day' ? sql`first_at` : sql`usd_saved_nano DESC, receipts DESC, key`
+  const rows = await db.all(
+    sql`SELECT * FROM (
+          SELECT ${ROLLUP_KEYS[by]} AS key, MIN(at) AS first_at, ${TOTALS} FROM savings_receipts
+          WHERE ${matching(filter)} AND seq IS NOT NULL GROUP BY ${ROLLUP_KEYS[by]}
+        ) sums ORDER BY ${order} LIMIT ${limit}`,
+    sumRow,
+  )
+  if (by !== 'day') return rows
+  return rows.map((row) => ({ ...row, key: new Date(Number(row.key) * DAY_MS).toISOString().slice(0, 10) }))
+}
+
+/** Of the chain. */
+export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
+  const [sum] = await db.all(
+    sql`SELECT NULL AS key, ${TOTALS} FROM savings_receipts WHERE ${matching(filter)} AND seq IS NOT NULL`,
+    sumRow,
+  )
+  return sum as Sum
+}
+
+/** Nano-USD. */
+export async function savedIn(db: Db, filter: SavingsFilter): Promise<number> {
+  const row = await db.get(
+    sql`SELECT COALESCE(SUM(usd_saved_nano), 0) AS nano FROM savings_receipts WHERE ${matching(filter)}`,
+    z.object({ nano: int }),
+  )
+  return row?.nano ?? 0
+}
+
+/** As the ledger's rows have them, as text. */
+const COLUMNS: Readonly<Record<Exclude<SavingsGroup, 'month'>, Sql>> = {
+  org: sql`CAST(org_id AS TEXT)`,
+  key: sql`CAST(COALESCE(key_id, -1) AS TEXT)`,
+  cost_center: sql`COALESCE(cost_center, '')`,
+  user: sql`COALESCE(user_id, '')`,
+  provider: sql`COALESCE(provider, '')`,
+  model: sql`COALESCE(model, '')`,
+  virtual_model: sql`COALESCE(virtual_model, '')`,
+  day: sql`CAST(at / 86400000 AS TEXT)`,
+  source: sql`usage_source`,
+}
+
+/** Nano-USD of each group, in their order; 0 where nothing was saved. */
+export async function savedOf(
+  db: Db,
+  filter: SavingsFilter,
+  by: readonly SavingsGroup[],
+  groups: readonly (readonly string[])[],
+): Promise<number[]> {
+  if (groups.length === 0) return []
+  if (by.length === 0) return groups.map(() => 0).fill(await savedIn(db, filter), 0, 1)
+  const columns = by.map((group, index) => {
+    const column = group === 'month' ? sql`CAST(${monthsOf(filter)} AS TEXT)` : COLUMNS[group]
+    return sql`${column} AS ${sql.id(`g${index}`)}`
+  })
+  const names = sql.join(by.map((_, index) => sql.id(`g${index}`)))
+  const rows = await db.all<Record<string, string | number>>(
+    sql`SELECT ${names}, SUM(usd_saved_nano) AS nano FROM (
+          SELECT ${sql.join(columns)}, usd_saved_nano FROM savings_receipts WHERE ${matching(filter)}
+        ) saved WHERE (${names}) IN (VALUES ${sql.values(groups)}) GROUP BY ${names}`,
+  )
+  const found = new Map(rows.map((row) => [JSON.stringify(by.map((_, index) => row[`g${index}`])), Number(row.nano)]))
+  return groups.map((group) => found.get(JSON.stringify(group)) ?? 0)
+}
+
+function matching({ since, until, orgId }: SavingsFilter): Sql {
+  const all = [sql`at >= ${since} AND at < ${until}`]
+  if (orgId !== undefined) all.push(sql`org_id = ${orgId ?? 0}`)
+  return sql.and(all)
+}

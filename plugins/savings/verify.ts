@@ -1,0 +1,53 @@
+// Walks the chain of an organization from what is left of its beginning to its head. It finds every receipt that was altered,
+// taken away or added; not that somebody made the whole chain anew, which only earlier exports can show.
+import { sql } from '../../core/db/sql.ts'
+import type { Db } from '../../core/types/db.ts'
+import { intact } from './receipt.ts'
+import { type Chain, chainOf, receiptsAfter } from './store.ts'
+
+export interface ChainReport {
+  readonly ok: boolean
+  /** Receipts there should be. */
+  readonly count: number
+  /** The first that is missing, altered, or out of place. */
+  readonly first_bad_seq: number | null
+}
+
+const PAGE = 500
+
+/** Reads page by page, beside writers. @param orgId 0: none. */
+export async function verifyChain(db: Db, orgId: number): Promise<ChainReport> {
+  for (;;) {
+    // First: what has a number by now is below the head that is read afterwards.
+    const beyond = await lastSeq(db, orgId)
+    const chain = await chainOf(db, orgId)
+    const bad = (await firstBad(db, orgId, chain)) ?? (beyond > chain.head_seq ? chain.head_seq + 1 : null)
+    // Pruned meanwhile: what seemed to be missing is gone by right.
+    if (bad !== null && (await chainOf(db, orgId)).anchor_seq !== chain.anchor_seq) continue
+    return { ok: bad === null, count: chain.head_seq - chain.anchor_seq, first_bad_seq: bad }
+  }
+}
+
+async function lastSeq(db: Db, orgId: number): Promise<number> {
+  const row = await db.get<{ seq: number | null }>(sql`SELECT MAX(seq) AS seq FROM savings_receipts WHERE org_id = ${orgId}`)
+  return row?.seq ?? 0
+}
+
+async function firstBad(db: Db, orgId: number, { anchor_seq, anchor_hash, head_seq, head_hash }: Chain): Promise<number | null> {
+  const pruned = await db.get<{ seq: number }>(
+    sql`SELECT seq FROM savings_receipts WHERE org_id = ${orgId} AND seq <= ${anchor_seq} ORDER BY seq LIMIT 1`,
+  )
+  if (pruned !== undefined) return pruned.seq
+  let seq = anchor_seq
+  let hash = anchor_hash
+  while (seq < head_seq) {
+    const page = (await receiptsAfter(db, orgId, seq, PAGE)).filter((receipt) => receipt.seq <= head_seq)
+    if (page.length === 0) return seq + 1
+    for (const receipt of page) {
+      if (receipt.seq !== seq + 1 || receipt.prev_hash !== hash || !intact(receipt)) return seq + 1
+      seq = receipt.seq
+      hash = receipt.hash
+    }
+  }
+  return hash === head_hash ? null : head_seq
+}

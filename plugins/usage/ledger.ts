@@ -1,0 +1,12 @@
+// The ledger's rows by name, as its service gives them.
+import type { Services } from '../../core/types/plugin.ts'
+
+export type UsageReader = Services['ledger']['usage']
+export type UsageFilter = Parameters<UsageReader['newest']>[0]
+export type UsageRow = Parameters<Parameters<UsageReader['newest']>[2]>[0]
+export type UsageTokens = UsageRow['tokens']
+export type UsageGroup = Parameters<UsageReader['sums']>[1][number]
+type LedgerSum = ReturnType<UsageReader['sums']> extends AsyncIterable<infer Sum> ? Sum : never
+/** Of a report: with what the savings ledger has of the group, nano-USD. */
+export type UsageSum = LedgerSum & { readonly savedNano: number }
+export type Savings = () => Services['savings'] | undefined

@@ -1,0 +1,134 @@
+// GET /api/usage and /api/usage/split: the newest rows of a window, summed by what they have in common.
+import { z } from 'zod'
+import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { Figures, Grouped, shownTokens, tokensAnswer, usd } from './figures.ts'
+import type { Savings, UsageReader, UsageRow } from './ledger.ts'
+
+/** Rows; a window with more is answered by its newest, and says so. */
+export const CAP = 100_000
+
+const totals = z.strictObject({
+  requests: z.int(),
+  errors: z.int(),
+  tokens: tokensAnswer,
+  cost_usd: z.number(),
+  charge_usd: z.number(),
+  cached_requests: z.int(),
+  usd_saved: z.number(),
+})
+
+const group = {
+  requests: z.int(),
+  errors: z.int(),
+  tokens: tokensAnswer,
+  cost_usd: z.number(),
+  p50_ms: z.int().nullable(),
+  p95_ms: z.int().nullable(),
+}
+
+const LISTS = ['provider', 'model', 'key', 'virtual_model', 'cost_center'] as const
+type List = (typeof LISTS)[number]
+
+const VALUE: Readonly<Record<List, (row: UsageRow) => string | null>> = {
+  provider: (row) => row.provider,
+  model: (row) => (row.model === null ? null : `${row.provider}/${row.model}`),
+  key: (row) => row.keyLabel ?? (row.keyId === null ? null : `#${row.keyId}`),
+  virtual_model: (row) => row.virtualModel,
+  cost_center: (row) => row.costCenter,
+}
+
+const listOf = <N extends List>(name: N) =>
+  z.array(z.strictObject({ ...({ [name]: z.string() } as Record<N, z.ZodString>), ...group }))
+
+const summary = z.strictObject({
+  window: windowAnswer,
+  truncated: z.boolean().describe('There are more rows than are read: the figures are of the newest only.'),
+  totals,
+  by_provider: listOf('provider'),
+  by_model: listOf('model'),
+  by_key: listOf('key'),
+  by_virtual_model: listOf('virtual_model'),
+  by_cost_center: listOf('cost_center'),
+})
+
+const part = z.strictObject({
+  requests: z.int(),
+  tokens: tokensAnswer,
+  cost_usd: z.number(),
+})
+
+export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, savings: Savings): void {
+  gateway.api({
+    method: 'GET',
+    path: '/api/usage',
+    summary: 'Requests, tokens and costs of a window, by provider, model, key, virtual model and cost center.',
+    query: z.strictObject(windowQuery),
+    response: summary,
+    async handler({ query, orgId }) {
+      const window = windowOf(query, gateway.clock.now())
+      const all = new Figures()
+      let oldest = window.until
+      const lists = Object.fromEntries(LISTS.map((name) => [name, new Grouped()])) as Record<List, Grouped>
+      const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
+        all.add(row)
+        oldest = row.at
+        for (const name of LISTS) lists[name].add(VALUE[name](row), row)
+      })
+      // Of the rows that are read, where there are more.
+      const saved = await savings()?.total({ ...window, since: truncated ? oldest : window.since, orgId })
+      const shown = <N extends List>(name: N) =>
+        lists[name].sorted().map(([value, figures]) => ({
+          ...({ [name]: value } as Record<N, string>),
+          ...{ requests: figures.requests, errors: figures.errors, tokens: shownTokens(figures.tokens) },
+          ...{ cost_usd: usd(figures.costNano), p50_ms: figures.latency(0.5), p95_ms: figures.latency(0.95) },
+        }))
+      return {
+        window: shownWindow(window),
+        truncated,
+        totals: {
+          ...{ requests: all.requests, errors: all.errors, tokens: shownTokens(all.tokens) },
+          ...{ cost_usd: usd(all.costNano), charge_usd: usd(all.chargeNano), cached_requests: all.cached },
+          usd_saved: usd(saved ?? 0),
+        },
+        by_provider: shown('provider'),
+        by_model: shown('model'),
+        by_key: shown('key'),
+        by_virtual_model: shown('virtual_model'),
+        by_cost_center: shown('cost_center'),
+      }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/usage/split',
+    summary: 'What the free pool served, and what connections of one’s own did.',
+    query: z.strictObject(windowQuery),
+    response: z.strictObject({
+      window: windowAnswer,
+      truncated: z.boolean(),
+      free_pool: part.extend({ list_price_usd: z.number().describe('What it would have cost.') }),
+      own_provider: part,
+      total: part,
+    }),
+    async handler({ query, orgId }) {
+      const window = windowOf(query, gateway.clock.now())
+      const [free, own, total] = [new Figures(), new Figures(), new Figures()]
+      const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
+        total.add(row)
+        ;(row.freePool ? free : own).add(row)
+      })
+      const shown = ({ requests, tokens, chargeNano }: Figures) => ({
+        ...{ requests, tokens: shownTokens(tokens), cost_usd: usd(chargeNano) },
+      })
+      return {
+        window: shownWindow(window),
+        truncated,
+        free_pool: { ...shown(free), list_price_usd: usd(free.costNano) },
+        own_provider: shown(own),
+        total: shown(total),
+      }
+    },
+  })
+}

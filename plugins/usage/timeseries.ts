@@ -1,0 +1,80 @@
+// GET /api/usage/timeseries: the newest rows of a window in hours or days of UTC; what nothing happened in is zero.
+import { z } from 'zod'
+import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { entryOf, Figures, shownTokens, tokensAnswer, usd } from './figures.ts'
+import type { UsageReader, UsageRow } from './ledger.ts'
+import { CAP } from './summary.ts'
+
+const HOUR_MS = 3_600_000
+const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
+/** Longer windows are shown by days, unless hours are asked for. */
+const HOURS_UP_TO_MS = 48 * HOUR_MS
+/** Of an answer; more groups than fit are told apart no longer. */
+const MAX_POINTS = 20_000
+const OTHERS = 'other'
+
+const GROUP: Readonly<Record<'provider' | 'model' | 'key', (row: UsageRow) => string>> = {
+  provider: (row) => row.provider ?? 'none',
+  model: (row) => (row.model === null ? 'none' : `${row.provider}/${row.model}`),
+  key: (row) => row.keyLabel ?? (row.keyId === null ? 'none' : `#${row.keyId}`),
+}
+
+export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): void {
+  gateway.api({
+    method: 'GET',
+    path: '/api/usage/timeseries',
+    summary: 'Requests, tokens and costs of a window over time.',
+    query: z.strictObject({
+      ...windowQuery,
+      bucket: z.enum(['hour', 'day']).optional().describe('In UTC; default: hours up to two days, else days.'),
+      group_by: z.enum(['provider', 'model', 'key']).optional(),
+    }),
+    response: z.strictObject({
+      window: windowAnswer,
+      bucket: z.enum(['hour', 'day']),
+      truncated: z.boolean(),
+      data: z.array(
+        z.strictObject({
+          ts: z.string().describe('Beginning of the bucket.'),
+          group: z.string().optional(),
+          requests: z.int(),
+          errors: z.int(),
+          tokens: tokensAnswer,
+          cost_usd: z.number(),
+        }),
+      ),
+    }),
+    async handler({ query, orgId }) {
+      const window = windowOf(query, gateway.clock.now())
+      const bucket = query.bucket ?? (window.until - window.since <= HOURS_UP_TO_MS ? 'hour' : 'day')
+      const width = BUCKETS[bucket]
+      const first = Math.floor(window.since / width)
+      const count = Math.ceil(window.until / width) - first
+      const groupOf = query.group_by === undefined ? null : GROUP[query.group_by]
+      const series = new Map<string, Map<number, Figures>>()
+      if (groupOf === null) series.set('', new Map())
+      const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
+        let name = groupOf === null ? '' : groupOf(row)
+        if (!series.has(name) && (series.size + 1) * count > MAX_POINTS) name = OTHERS
+        const points = entryOf(series, name, () => new Map<number, Figures>())
+        const at = Math.floor(row.at / width) - first
+        entryOf(points, at, () => new Figures()).add(row)
+      })
+      const names = [...series.keys()].sort()
+      const data = Array.from({ length: count }, (_, at) =>
+        names.map((name) => {
+          const { requests, errors, tokens, costNano } = series.get(name)?.get(at) ?? NOTHING
+          return {
+            ts: new Date((first + at) * width).toISOString(),
+            ...(groupOf === null ? {} : { group: name }),
+            ...{ requests, errors, tokens: shownTokens(tokens), cost_usd: usd(costNano) },
+          }
+        }),
+      )
+      return { window: shownWindow(window), bucket, truncated, data: data.flat() }
+    },
+  })
+}
+
+const NOTHING = new Figures()
