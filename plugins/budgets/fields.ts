@@ -1,15 +1,24 @@
 // What may be said about a budget (CONTRACTS 7.2), in the spelling of the file.
 import { z } from 'zod'
-import { SCOPES, WINDOWS } from './service.ts'
+import { type BudgetScope, SCOPES, WINDOWS } from './service.ts'
 
 export const NANO = 1e9
-const MAX_USD = Math.floor(Number.MAX_SAFE_INTEGER / NANO)
+export const MAX_USD = Math.floor(Number.MAX_SAFE_INTEGER / NANO)
 
 /** 0 blocks everything. */
 export const hardLimitUsd = z
   .number('must be a number of USD')
   .min(0, 'must not be negative')
   .max(MAX_USD, `must be at most ${MAX_USD}`)
+
+export function nanoOf(usd: number): number {
+  return Math.round(usd * NANO)
+}
+
+/** A key's budget above GATEWAY_MAX_KEY_BUDGET_USD; 0 = no bound. */
+export function isAboveKeyCap(scope: BudgetScope, limitUsd: number, maxKeyUsd: number): boolean {
+  return scope === 'key' && maxKeyUsd > 0 && limitUsd > maxKeyUsd
+}
 
 /** One entry of the file. */
 export const declaredBudget = z

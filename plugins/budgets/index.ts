@@ -1,22 +1,170 @@
-// Budgets: spending limits as rows, from gateway.config.ts (SPEC "Budget").
+// Budgets: what organizations, virtual models, keys and sessions may spend (SPEC "Budget", CONTRACTS 7). The books are the
+// ledger's: this plugin says which accounts a request counts against, how much is kept back, and what is told afterwards.
+import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { accountAt } from './account.ts'
+import { type Applied, admission } from './admission.ts'
+import { budgetRoutes } from './api.ts'
+import { notFoundText } from './api-fields.ts'
+import { directoryOf, type Entities, entityOf } from './directory.ts'
+import { estimator } from './estimate.ts'
+import { evaluator } from './evaluator.ts'
+import { SUBSCRIPTIONS } from './events.ts'
+import { MAX_USD, nanoOf } from './fields.ts'
+import { budgetMetrics } from './gauges.ts'
+import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
+import { mirror, REFRESH_MS } from './mirror.ts'
+import { projections } from './projection.ts'
 import { budgetResource } from './resource.ts'
+import { recounts } from './restate.ts'
 import type { Budget } from './service.ts'
-import { type BudgetRow, type IncreaseRow, livingBudgets, livingIncreases } from './store.ts'
+import { sessionCap } from './session-cap.ts'
+import { standingOf } from './standing.ts'
+import { budgetOf, type IncreaseRow, livingBudgets, livingIncreases } from './store.ts'
+import { calendarOf } from './window.ts'
+
+const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
+const LOOK_MS = 30_000
 
 /** Provides the service `budgets`. */
 export const budgets = definePlugin({
   name: 'budgets',
+  requires: ['ledger', 'keys'],
+  config: z.strictObject({
+    /** IANA zone of calendar windows. */
+    timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
+    /** 503 where budgets apply and cannot be verified. */
+    failClosed: z.boolean().default(false).meta({ env: 'BUDGET_FAIL_CLOSED' }),
+    /** What a session may spend where its key says nothing; 0 or null = no cap. */
+    sessionUsd: usd.meta({ env: 'SESSION_BUDGET_USD' }),
+    /** The budget of each new key; 0 or null = none. */
+    defaultKeyUsd: usd.meta({ env: 'DEFAULT_KEY_BUDGET_USD' }),
+    defaultKeyWindow: z.string().default('monthly').meta({ env: 'DEFAULT_KEY_BUDGET_WINDOW' }),
+    /** 0 or null = no bound. */
+    maxKeyUsd: usd.meta({ env: 'MAX_KEY_BUDGET_USD' }),
+    /** Of temporary increases; 0 = no bound. */
+    maxIncreaseDays: z.int().min(0).default(90).meta({ env: 'MAX_BUDGET_INCREASE_DAYS' }),
+  }),
+  events: SUBSCRIPTIONS,
   migrations,
-  async setup(gateway) {
+  async setup(gateway, config) {
+    const plain = gateway as unknown as PluginGateway
+    const { clock, db, log } = gateway
+    const ledger = gateway.use('ledger')
+    const keys = gateway.use('keys')
+    const { providerId } = gateway.use('configuration')
+    const virtualModels = gateway.optional('virtualModels')
+    const modelFacts = gateway.optional('modelFacts')
+    const outbox = gateway.optional('outbox')
+    const entities: Entities = { keys, virtualModels }
+    const whose = (budget: Budget) => entityOf(budget, entities)
+
+    const calendar = calendarOf(config.timezone)
+    if (calendar.zone === 'UTC' && config.timezone.toUpperCase() !== 'UTC')
+      log.warn('GATEWAY_BUDGET_TIMEZONE is not a time zone that is known here: windows of budgets are in UTC.', {
+        timezone: config.timezone,
+      })
     const view = await gateway.view('living', load)
+    let directory = directoryOf(view.current, entities)
+    view.watch((living) => {
+      directory = directoryOf(living, entities)
+    })
+
+    const known = mirror(ledger)
+    const projected = projections(ledger.usage)
+    const slot = gateway.slot<Applied>()
+    const sessionNano = nanoOf(config.sessionUsd ?? 0)
+    const looks = evaluator({
+      gateway,
+      calendar,
+      mirror: known,
+      projections: projected,
+      budgets: () => directory.byId,
+      entityOf: whose,
+      outbox,
+    })
+    const gate = admission({
+      gateway,
+      ledger,
+      slot,
+      calendar,
+      mirror: known,
+      failClosed: config.failClosed,
+      directory: () => directory,
+      entityOf: whose,
+      sessionOf: (ctx) => sessionCap(ctx, keys, sessionNano),
+      estimate: estimator((provider, model) => modelFacts()?.facts(provider, model), {
+        named: (orgId, name) => virtualModels()?.named(orgId, name) ?? null,
+        providerId,
+      }),
+    })
+    const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
+
+    // Behind whoever changes or blocks the request, before any cache answers it.
+    gateway.hook('request', gate.check, { order: 'post' })
+    gateway.hook('admit', gate.reserve)
+    gateway.hook('settle', (ctx, { chargeNano }) => {
+      if (!chargeNano) return
+      const applied = slot.get(ctx)
+      const held = applied?.held ?? []
+      const accounts = directory.of(ctx).map((budget) => accountAt(budget, calendar, ctx.startedAt))
+      if (applied?.session) accounts.push(applied.session.account)
+      // A budget that was made, or moved to another window, while the request ran.
+      const late = accounts.filter(
+        ({ name, windowStart }) => !held.some((one) => one.name === name && one.windowStart === windowStart),
+      )
+      if (late.length > 0) ledger.charge(ctx, late)
+    })
+    gateway.hook('settled', (ctx, { status }) => {
+      const refusedBy = status === 402 ? (slot.get(ctx)?.refusedBy ?? null) : null
+      if (refusedBy === null) return
+      counted.rejected(refusedBy === 'session' ? 'session' : refusedBy.scope)
+      if (refusedBy !== 'session') looks.rejected(refusedBy, ctx.id)
+    })
+    const unlisten = ledger.onBooked(looks.booked)
+
+    const warned = new Set<number>()
+    const look = async (): Promise<void> => {
+      for (const budget of directory.byId.values()) {
+        const entity = whose(budget)
+        if (entity.found) warned.delete(budget.id)
+        else if (!warned.has(budget.id)) {
+          warned.add(budget.id)
+          log.warn(notFoundText(budget, entity), { budget: budget.id })
+        }
+      }
+      await looks.all()
+    }
+    gateway.hook('ready', look)
+    gateway.every('look', LOOK_MS, look)
+    gateway.every('balances', REFRESH_MS, () => known.refresh(db, clock.monotonic()))
+
     gateway.provide('budgets', {
       list: (orgId) => view.current.filter((budget) => budget.orgId === orgId),
       get: (orgId, id) => view.current.find((budget) => budget.id === id && budget.orgId === orgId) ?? null,
     })
-    gateway.resource(budgetResource(gateway as never, view))
+    const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
+    const maxKeyUsd = config.maxKeyUsd ?? 0
+    gateway.resource(budgetResource(plain, view, { maxKeyUsd, recount: counts.now }))
+    const standing = { db, clock, calendar, mirror: known, projections: projected, entityOf: whose }
+    budgetRoutes({
+      ...{ gateway: plain, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
+      shown: (living) => standingOf(living, standing),
+    })
+    const forgetKeys = defaultKeyBudget(plain, view, {
+      usd: config.defaultKeyUsd ?? 0,
+      window: config.defaultKeyWindow,
+      maxUsd: maxKeyUsd,
+    })
+    return async () => {
+      unlisten()
+      forgetKeys()
+      counts.close()
+      await looks.close()
+    }
   },
 })
 
@@ -25,31 +173,6 @@ async function load(db: Db): Promise<readonly Budget[]> {
   for (const increase of await livingIncreases(db))
     increases.set(increase.budget_id, [...(increases.get(increase.budget_id) ?? []), increase])
   return (await livingBudgets(db)).map((row) => budgetOf(row, increases.get(row.id) ?? []))
-}
-
-function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[]): Budget {
-  return {
-    id: row.id,
-    orgId: row.org_id === 0 ? null : row.org_id,
-    scope: row.scope,
-    entityId: row.entity_id,
-    entityLabel: row.entity_label,
-    window: row.period,
-    hardLimitNano: row.hard_limit_nano,
-    enabled: row.enabled,
-    increases: increases.map((increase) => ({
-      id: increase.id,
-      amountNano: increase.amount_nano,
-      reason: increase.reason,
-      expiresAt: increase.expires_at,
-      createdAt: increase.created_at,
-      createdBy: increase.created_by,
-    })),
-    managedBy: row.managed_by,
-    configKey: row.config_key,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }
 
 export default budgets

@@ -53,4 +53,22 @@ export const migrations: Migration[] = [
       );
     `,
   },
+  {
+    // The ledger keeps the accounts; what events were told of is a state.
+    id: '002-states',
+    up: `
+      DROP TABLE budgets_counters;
+      DROP TABLE budgets_events;
+
+      CREATE TABLE budgets_states (
+        budget_id {{int}} NOT NULL,
+        window_start {{int}} NOT NULL,
+        type TEXT NOT NULL,
+        threshold {{int}} NOT NULL,
+        above {{int}} NOT NULL DEFAULT 0,
+        last_at {{int}} NOT NULL DEFAULT 0,
+        PRIMARY KEY (budget_id, type, threshold, window_start)
+      );
+    `,
+  },
 ]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
-import { type Budget, SCOPES, WINDOWS } from './service.ts'
+import { type Budget, type BudgetIncrease, type BudgetScope, type BudgetWindow, SCOPES, WINDOWS } from './service.ts'
 
 const int = z.number().int()
 const text = z.string().nullable()
@@ -39,6 +39,31 @@ export type IncreaseRow = z.output<typeof increaseRow>
 
 export type BudgetFields = Pick<Budget, 'scope' | 'entityId' | 'entityLabel' | 'window' | 'hardLimitNano' | 'enabled'>
 
+export function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[] = []): Budget {
+  return {
+    id: row.id,
+    orgId: row.org_id === 0 ? null : row.org_id,
+    scope: row.scope,
+    entityId: row.entity_id,
+    entityLabel: row.entity_label,
+    window: row.period,
+    hardLimitNano: row.hard_limit_nano,
+    enabled: row.enabled,
+    increases: increases.map((increase) => ({
+      id: increase.id,
+      amountNano: increase.amount_nano,
+      reason: increase.reason,
+      expiresAt: increase.expires_at,
+      createdAt: increase.created_at,
+      createdBy: increase.created_by,
+    })),
+    managedBy: row.managed_by,
+    configKey: row.config_key,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
 /** Of every organization. */
 export function livingBudgets(db: Db): Promise<BudgetRow[]> {
   return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
@@ -49,6 +74,25 @@ export function livingIncreases(db: Db): Promise<IncreaseRow[]> {
   return db.all(
     sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
     increaseRow,
+  )
+}
+
+export function livingBudget(db: Db, orgId: number | null, id: number): Promise<BudgetRow | undefined> {
+  return db.get(sql`SELECT * FROM budgets WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`, budgetRow)
+}
+
+export function budgetsOf(db: Db, orgId: number | null, scope: BudgetScope, window: BudgetWindow): Promise<BudgetRow[]> {
+  return db.all(
+    sql`SELECT * FROM budgets WHERE org_id = ${orgId ?? 0} AND scope = ${scope} AND period = ${window} AND archived_at IS NULL`,
+    budgetRow,
+  )
+}
+
+export async function insertIncrease(db: Db, budgetId: number, increase: Omit<BudgetIncrease, 'id'>): Promise<void> {
+  const { amountNano, reason, expiresAt, createdAt, createdBy } = increase
+  await db.run(
+    sql`INSERT INTO budgets_increases (budget_id, amount_nano, reason, expires_at, created_at, created_by)
+        VALUES (${budgetId}, ${amountNano}, ${reason}, ${expiresAt}, ${createdAt}, ${createdBy})`,
   )
 }
 

@@ -15,10 +15,12 @@ export interface KeyRoutes {
   view: View<ReadonlyMap<string, KeyRow>>
   /** The stored form of a new secret. */
   stored(secret: string): { mac: string; last4: string }
+  /** What others do for a new key before its secret is handed out. */
+  created(row: KeyRow): Promise<void>
   maxDays: number | null
 }
 
-export function keyRoutes({ gateway, view, stored, maxDays }: KeyRoutes): void {
+export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes): void {
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
   const rows = (orgId: number | null) => [...view.current.values()].filter((row) => row.org_id === (orgId ?? 0))
@@ -50,6 +52,7 @@ export function keyRoutes({ gateway, view, stored, maxDays }: KeyRoutes): void {
       fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
       const key = newSecret()
       const row = await view.write((db) => insertKey(db, orgId, { ...fields, ...stored(key) }, now()))
+      await created(row)
       return { ...recordOf(row), key }
     },
   })

@@ -27,6 +27,7 @@ export const createBody = z.strictObject({
   cost_center: costCenter.optional(),
   session_budget_usd: usd.optional(),
   expires_at: instant.optional(),
+  guardrails_exempt: z.boolean().optional(),
 })
 export type KeyBody = z.output<typeof createBody>
 
@@ -40,6 +41,7 @@ export const keyRecord = z.strictObject({
   cost_center: z.string().nullable(),
   session_budget_usd: z.number().nullable(),
   expires_at: z.string().nullable(),
+  guardrails_exempt: z.boolean(),
   managed_by: z.enum(['config', 'api']),
   created_at: z.string(),
   updated_at: z.string(),
@@ -62,6 +64,7 @@ export const declaredKey = z.strictObject({
   costCenter: costCenter.optional(),
   sessionBudgetUsd: usd.optional(),
   expiresAt: instant.optional(),
+  guardrailsExempt: z.boolean().optional(),
 })
 export type DeclaredKey = z.output<typeof declaredKey>
 
@@ -74,6 +77,7 @@ export function bodyOf(declared: DeclaredKey): KeyBody {
     cost_center: declared.costCenter,
     session_budget_usd: declared.sessionBudgetUsd,
     expires_at: declared.expiresAt,
+    guardrails_exempt: declared.guardrailsExempt,
   }
 }
 
@@ -93,6 +97,7 @@ export function fieldsOf(body: KeyBody, before: KeyFields): KeyFields {
           ? null
           : Math.round(body.session_budget_usd * NANO),
     expires_at: body.expires_at === undefined ? before.expires_at : body.expires_at === null ? null : Date.parse(body.expires_at),
+    guardrails_exempt: kept(body.guardrails_exempt, before.guardrails_exempt),
   }
 }
 
@@ -104,6 +109,7 @@ export const NO_FIELDS: KeyFields = {
   cost_center: null,
   session_budget_nano: null,
   expires_at: null,
+  guardrails_exempt: false,
 }
 
 export function recordOf(row: KeyRow): z.input<typeof keyRecord> {
@@ -117,6 +123,7 @@ export function recordOf(row: KeyRow): z.input<typeof keyRecord> {
     cost_center: row.cost_center,
     session_budget_usd: row.session_budget_nano === null ? null : row.session_budget_nano / NANO,
     expires_at: row.expires_at === null ? null : new Date(row.expires_at).toISOString(),
+    guardrails_exempt: row.guardrails_exempt,
     managed_by: row.managed_by,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),

@@ -28,9 +28,12 @@ export const keys = definePlugin({
     const stored = (secret: string) => ({ mac: mac(secret), last4: secret.slice(-4) })
     const view = await gateway.view('living', async (db) => new Map((await livingKeys(db)).map((row) => [row.mac, row])))
     let byMac = clientKeys(view.current)
+    let named = namesOf(byMac)
     view.watch((rows) => {
       byMac = clientKeys(rows)
+      named = namesOf(byMac)
     })
+    const created = new Set<(key: ClientKey) => Promise<void>>()
 
     const slot = gateway.slot<ClientKey>()
     const service: KeyService = {
@@ -41,6 +44,15 @@ export const keys = definePlugin({
         return byMac.get(mac(secret)) ?? null
       },
       expired: ({ expiresAt }) => expiresAt !== null && expiresAt <= gateway.clock.now(),
+      get: (orgId, id) => {
+        const key = named.byId.get(id)
+        return key?.orgId === orgId ? key : null
+      },
+      labelled: (orgId, label) => named.byLabel.get(`${orgId} ${label}`) ?? null,
+      onCreated: (fn) => {
+        created.add(fn)
+        return () => void created.delete(fn)
+      },
     }
     gateway.provide('keys', service)
 
@@ -68,13 +80,27 @@ export const keys = definePlugin({
         )
     })
 
-    keyRoutes({ gateway: gateway as never, view, stored, maxDays: config.maxDays })
+    const announced = async (row: KeyRow): Promise<void> => {
+      for (const fn of created) await fn(clientKey(row))
+    }
+    keyRoutes({ gateway: gateway as never, view, stored, created: announced, maxDays: config.maxDays })
     gateway.resource(keyResource(gateway as never, view, stored))
   },
 })
 
 function clientKeys(rows: ReadonlyMap<string, KeyRow>): Map<string, ClientKey> {
   return new Map([...rows].map(([mac, row]) => [mac, clientKey(row)]))
+}
+
+function namesOf(keys: ReadonlyMap<string, ClientKey>) {
+  const byId = new Map<number, ClientKey>()
+  const byLabel = new Map<string, ClientKey>()
+  for (const key of keys.values()) {
+    byId.set(key.id, key)
+    const name = `${key.orgId} ${key.label}`
+    if (!byLabel.has(name)) byLabel.set(name, key)
+  }
+  return { byId, byLabel }
 }
 
 function clientKey(row: KeyRow): ClientKey {
@@ -89,6 +115,7 @@ function clientKey(row: KeyRow): ClientKey {
     costCenter: row.cost_center,
     sessionBudgetNano: row.session_budget_nano,
     expiresAt: row.expires_at,
+    guardrailsExempt: row.guardrails_exempt,
   }
 }
 

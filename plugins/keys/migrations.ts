@@ -28,4 +28,5 @@ export const migrations: Migration[] = [
       CREATE UNIQUE INDEX keys_config_key ON keys (org_id, config_key);
     `,
   },
+  { id: '002-guardrails-exempt', up: 'ALTER TABLE keys ADD COLUMN guardrails_exempt {{int}} NOT NULL DEFAULT 0' },
 ]

@@ -22,6 +22,8 @@ export interface KeyConfig {
   sessionBudgetUsd?: number | null
   /** RFC 3339. */
   expiresAt?: string | null
+  /** Guardrails let its requests and answers pass unseen. */
+  guardrailsExempt?: boolean
   adopt?: boolean
 }
 

@@ -16,6 +16,8 @@ export interface ClientKey {
   readonly sessionBudgetNano: number | null
   /** Epoch ms. */
   readonly expiresAt: number | null
+  /** What it is called with is looked at by no guardrail. */
+  readonly guardrailsExempt: boolean
 }
 
 export interface KeyService {
@@ -24,6 +26,12 @@ export interface KeyService {
   /** A presented secret → its key, also an expired one; null when it is not a key, or is revoked. */
   find(secret: string): ClientKey | null
   expired(key: ClientKey): boolean
+  /** Living ones, expired ones too. */
+  get(orgId: number | null, id: number): ClientKey | null
+  /** Of several with one label the oldest. */
+  labelled(orgId: number | null, label: string): ClientKey | null
+  /** Before the secret of a new key is handed out; when it rejects, nobody gets the secret. Returns what takes it back. */
+  onCreated(fn: (key: ClientKey) => Promise<void>): () => void
 }
 
 declare module '../../core/types/plugin.ts' {

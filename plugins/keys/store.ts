@@ -17,6 +17,7 @@ export const keyRow = z.object({
   cost_center: z.string().nullable(),
   session_budget_nano: nullableInt,
   expires_at: nullableInt,
+  guardrails_exempt: z.number().transform((flag) => flag === 1),
   created_at: z.number().int(),
   updated_at: z.number().int(),
   revoked_at: nullableInt,
@@ -36,6 +37,7 @@ export interface KeyFields {
   cost_center: string | null
   session_budget_nano: number | null
   expires_at: number | null
+  guardrails_exempt: boolean
 }
 
 export interface NewKey extends KeyFields {
@@ -59,9 +61,9 @@ export function configKeys(db: Db): Promise<KeyRow[]> {
 export async function insertKey(db: Db, orgId: number | null, key: NewKey, now: number): Promise<KeyRow> {
   const row = await db.get(
     sql`INSERT INTO keys (org_id, label, mac, last4, allowed_models, rate_limit_rpm, rate_limit_tpm, cost_center,
-          session_budget_nano, expires_at, created_at, updated_at, managed_by, config_key, declared)
+          session_budget_nano, expires_at, guardrails_exempt, created_at, updated_at, managed_by, config_key, declared)
         VALUES (${orgId ?? 0}, ${key.label}, ${key.mac}, ${key.last4}, ${JSON.stringify(key.allowed_models)}, ${key.rate_limit_rpm},
-          ${key.rate_limit_tpm}, ${key.cost_center}, ${key.session_budget_nano}, ${key.expires_at}, ${now}, ${now},
+          ${key.rate_limit_tpm}, ${key.cost_center}, ${key.session_budget_nano}, ${key.expires_at}, ${key.guardrails_exempt ? 1 : 0}, ${now}, ${now},
           ${key.config_key === undefined ? 'api' : 'config'}, ${key.config_key ?? null}, ${key.declared ?? null})
         RETURNING *`,
     keyRow,
@@ -74,7 +76,8 @@ export function updateKey(db: Db, orgId: number | null, id: number, fields: KeyF
   return db.get(
     sql`UPDATE keys SET label = ${fields.label}, allowed_models = ${JSON.stringify(fields.allowed_models)},
           rate_limit_rpm = ${fields.rate_limit_rpm}, rate_limit_tpm = ${fields.rate_limit_tpm}, cost_center = ${fields.cost_center},
-          session_budget_nano = ${fields.session_budget_nano}, expires_at = ${fields.expires_at}, updated_at = ${now}
+          session_budget_nano = ${fields.session_budget_nano}, expires_at = ${fields.expires_at},
+          guardrails_exempt = ${fields.guardrails_exempt ? 1 : 0}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} AND ${LIVING} RETURNING *`,
     keyRow,
   )
@@ -108,7 +111,8 @@ export async function declareKey(db: Db, id: number, key: NewKey, rotate: boolea
   await db.run(
     sql`UPDATE keys SET ${secret} label = ${key.label}, allowed_models = ${JSON.stringify(key.allowed_models)},
           rate_limit_rpm = ${key.rate_limit_rpm}, rate_limit_tpm = ${key.rate_limit_tpm}, cost_center = ${key.cost_center},
-          session_budget_nano = ${key.session_budget_nano}, expires_at = ${key.expires_at}, updated_at = ${now},
+          session_budget_nano = ${key.session_budget_nano}, expires_at = ${key.expires_at},
+          guardrails_exempt = ${key.guardrails_exempt ? 1 : 0}, updated_at = ${now},
           managed_by = 'config', config_key = ${key.config_key ?? null}, declared = ${key.declared ?? null},
           archived_at = NULL, revoked_at = NULL
         WHERE id = ${id}`,

@@ -1,0 +1,96 @@
+// Which budgets a request counts against (CONTRACTS 7.4.1): made when rows change, so that a request pays one look-up for each
+// scope, and nothing more where there are none.
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Services } from '../../core/types/plugin.ts'
+import type { Budget } from './service.ts'
+
+export interface Entities {
+  keys: Pick<Services['keys'], 'get' | 'labelled'>
+  virtualModels(): Pick<Services['virtualModels'], 'get' | 'named'> | undefined
+}
+
+/** Whom a budget is for, as far as it is there. */
+export interface Entity {
+  /** null: an organization's, or nobody has this name. */
+  readonly id: number | null
+  readonly label: string | null
+  /** False: the budget counts nothing and blocks nothing. */
+  readonly found: boolean
+}
+
+export interface Directory {
+  readonly byId: ReadonlyMap<number, Budget>
+  /** Enabled ones, in the order in which they are named in refusals: key, virtual model, organization. */
+  of(ctx: RequestContext): readonly Budget[]
+}
+
+const NONE: readonly Budget[] = []
+
+export function directoryOf(all: readonly Budget[], entities: Entities): Directory {
+  const enabled = all.filter((budget) => budget.enabled)
+  const of = (scope: Budget['scope']) => enabled.filter((budget) => budget.scope === scope)
+  const orgs = grouped(of('org'), ({ orgId }) => orgId)
+  const keyIds = grouped(named(of('key'), true), ({ entityId }) => entityId as number)
+  const keyLabels = grouped(named(of('key'), false), ({ entityLabel }) => entityLabel ?? '')
+  const modelIds = grouped(named(of('virtual_model'), true), ({ entityId }) => entityId as number)
+  const modelNames = grouped(named(of('virtual_model'), false), ({ entityLabel }) => entityLabel ?? '')
+
+  return {
+    byId: new Map(all.map((budget) => [budget.id, budget])),
+    of(ctx) {
+      if (enabled.length === 0 || ctx.operation === 'count_tokens') return NONE
+      const { orgId, keyId, label } = ctx.principal
+      let found = NONE
+      if (keyId !== null) {
+        found = joined(found, keyIds.get(keyId), orgId)
+        const declared = label === null ? undefined : keyLabels.get(label)
+        if (declared !== undefined && entities.keys.labelled(orgId, label as string)?.id === keyId)
+          found = joined(found, declared, orgId)
+      }
+      if (ctx.virtualModel !== null && modelIds.size + modelNames.size > 0) {
+        const model = entities.virtualModels()?.named(orgId, ctx.virtualModel) ?? null
+        if (model !== null) {
+          found = joined(found, modelIds.get(model.id), orgId)
+          found = joined(found, modelNames.get(model.name), orgId)
+        }
+      }
+      return joined(found, orgs.get(orgId), orgId)
+    },
+  }
+}
+
+/** Whom the row means now: the file says a label, the API an id. */
+export function entityOf(
+  { scope, orgId, entityId, entityLabel }: Pick<Budget, 'scope' | 'orgId' | 'entityId' | 'entityLabel'>,
+  { keys, virtualModels }: Entities,
+): Entity {
+  if (scope === 'org') return { id: null, label: null, found: true }
+  if (scope === 'key') {
+    const key = entityId === null ? keys.labelled(orgId, entityLabel ?? '') : keys.get(orgId, entityId)
+    return { id: key?.id ?? entityId, label: key?.label ?? entityLabel, found: key !== null }
+  }
+  const models = virtualModels()
+  const model = (entityId === null ? models?.named(orgId, entityLabel ?? '') : models?.get(orgId, entityId)) ?? null
+  return { id: model?.id ?? entityId, label: model?.name ?? entityLabel, found: model !== null }
+}
+
+function named(budgets: readonly Budget[], byId: boolean): readonly Budget[] {
+  return budgets.filter(({ entityId }) => (entityId !== null) === byId)
+}
+
+function grouped<K>(budgets: readonly Budget[], keyOf: (budget: Budget) => K): ReadonlyMap<K, readonly Budget[]> {
+  const groups = new Map<K, Budget[]>()
+  for (const budget of budgets) {
+    const group = groups.get(keyOf(budget))
+    if (group === undefined) groups.set(keyOf(budget), [budget])
+    else group.push(budget)
+  }
+  return groups
+}
+
+function joined(found: readonly Budget[], more: readonly Budget[] | undefined, orgId: number | null): readonly Budget[] {
+  if (more === undefined) return found
+  // Labels are each organization's own.
+  const mine = more.every((budget) => budget.orgId === orgId) ? more : more.filter((budget) => budget.orgId === orgId)
+  return found.length === 0 ? mine : [...found, ...mine]
+}

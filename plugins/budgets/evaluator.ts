@@ -1,0 +1,169 @@
+// Tells what becomes of budgets, off the request's path (CONTRACTS 7.4.6 and 7). It looks at levels, not at bookings: a crash
+// between a booking and the look costs nothing, because the next look finds the same.
+import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { Timer } from '../../core/types/ports.ts'
+import { accountOf, type BudgetAccount, budgetIdOf } from './account.ts'
+import { announce, type BudgetLevel } from './announcement.ts'
+import type { Entity } from './directory.ts'
+import { limitOf } from './limit.ts'
+import type { Known, Mirror } from './mirror.ts'
+import { type Projections, straight } from './projection.ts'
+import type { Budget } from './service.ts'
+import { allStates } from './states.ts'
+import { Told } from './told.ts'
+import type { Calendar, Window } from './window.ts'
+
+export interface Evaluator {
+  /** After a settlement that booked to these. */
+  booked(accounts: readonly BudgetAccount[], requestId: string): void
+  /** After a 402 of this budget. */
+  rejected(budget: Budget, requestId: string): void
+  /** Looks at every budget. */
+  all(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface EvaluatorSources {
+  readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log' | 'events'>
+  readonly calendar: Calendar
+  readonly mirror: Mirror
+  readonly projections: Projections
+  budgets(): ReadonlyMap<number, Budget>
+  entityOf(budget: Budget): Entity
+  outbox(): Services['outbox'] | undefined
+}
+
+const THRESHOLDS = [85, 95] as const
+const CROSSED = { type: 'budget.crossed', threshold: 100 } as const
+/** Between two looks while bookings come in. */
+const PAUSE_MS = 100
+
+interface Work {
+  readonly budget: Budget
+  readonly window: Window
+  /** The last booking, and the first refusal. */
+  readonly bookedBy: string | null
+  readonly refusedBy: string | null
+}
+
+export function evaluator(sources: EvaluatorSources): Evaluator {
+  const { gateway, calendar, mirror, projections } = sources
+  const { db, clock, log, events } = gateway
+  /** By budget and window. */
+  const waiting = new Map<string, Work>()
+  const told = new Told()
+  let running: Promise<void> | null = null
+  let pause: Timer | null = null
+  let closed = false
+  let failing = false
+
+  return {
+    booked(accounts, requestId) {
+      for (const { name, windowStart } of accounts) {
+        const id = budgetIdOf(name)
+        const budget = id === null ? undefined : sources.budgets().get(id)
+        if (budget?.enabled) add(budget, calendar.at(budget.window, windowStart), { bookedBy: requestId })
+      }
+      wake()
+    },
+    rejected(budget, requestId) {
+      const now = clock.now()
+      if (told.isQuiet(budget.id, CROSSED, now)) return
+      add(budget, calendar.at(budget.window, now), { refusedBy: requestId })
+      wake()
+    },
+    async all() {
+      await running
+      const now = clock.now()
+      for (const budget of sources.budgets().values()) if (budget.enabled) add(budget, calendar.at(budget.window, now), {})
+      await guarded(async () => told.replace(await allStates(db)))
+      pause?.cancel()
+      pause = null
+      await running
+      wake()
+      await running
+    },
+    async close() {
+      closed = true
+      pause?.cancel()
+      await running
+    },
+  }
+
+  function add(budget: Budget, window: Window, { bookedBy = null, refusedBy = null }: Partial<Work>): void {
+    const name = `${budget.id} ${window.start}`
+    const before = waiting.get(name)
+    waiting.set(name, {
+      budget,
+      window,
+      bookedBy: bookedBy ?? before?.bookedBy ?? null,
+      refusedBy: before?.refusedBy ?? refusedBy,
+    })
+  }
+
+  function wake(): void {
+    if (closed || running !== null || pause !== null || waiting.size === 0) return
+    const batch = [...waiting.values()]
+    waiting.clear()
+    running = guarded(() => look(batch)).finally(() => {
+      running = null
+      if (closed) return
+      const again = (): void => {
+        pause = null
+        wake()
+      }
+      pause = clock.timer(PAUSE_MS, again, true)
+    })
+  }
+
+  /** The regular look finds the same; a refusal will be followed by another one. */
+  async function guarded(run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+      failing = false
+    } catch (error) {
+      if (!failing) log.warn('Budgets cannot be looked at now; it is tried again.', { error: String(error) })
+      failing = true
+    }
+  }
+
+  async function look(batch: readonly Work[]): Promise<void> {
+    const accounts = batch.map(({ budget, window }) => accountOf(budget, window))
+    const known = await mirror.read(db, accounts)
+    for (const [index, work] of batch.entries()) await judge(work, (known[index] as Known).spentNano)
+  }
+
+  async function judge({ budget, window, bookedBy, refusedBy }: Work, spent: number): Promise<void> {
+    const now = clock.now()
+    const entity = sources.entityOf(budget)
+    const isNews = (level: BudgetLevel) => told.isNews(budget.id, window.start, level, now)
+    // How many requests a projection stands on is asked for only where it would be told, and not inside the transaction.
+    const mayProject =
+      levelsOf(budget, window, spent, true, now).some((level) => level.type === 'budget.projected_exceeded' && level.above) &&
+      (await projections.of(budget, entity, window, spent, now)) !== null
+    const found = levelsOf(budget, window, spent, mayProject, now)
+    if (refusedBy === null && !found.some(isNews)) return
+    const account = accountOf(budget, window)
+    const said = await db.tx(async (tx) => {
+      const [{ spentNano }] = (await mirror.read(tx, [account])) as [Known]
+      const levels = levelsOf(budget, window, spentNano, mayProject, now).map((level) => ({ ...level, requestId: bookedBy }))
+      if (refusedBy !== null) levels.push({ ...CROSSED, above: true, requestId: refusedBy })
+      return announce(tx, { budget, entity, window, spent: spentNano, levels, now }, sources.outbox())
+    })
+    told.learn(budget.id, said.states)
+    for (const { type, data } of said.events) events.emit(type, data, { orgId: budget.orgId })
+  }
+}
+
+function levelsOf(budget: Budget, window: Window, spent: number, mayProject: boolean, now: number): BudgetLevel[] {
+  const limit = limitOf(budget, now)
+  // Of nothing there is no part.
+  if (limit === 0) return []
+  const levels: BudgetLevel[] = THRESHOLDS.map((threshold) => ({
+    type: 'budget.threshold_crossed',
+    threshold,
+    above: BigInt(spent) * 100n >= BigInt(limit) * BigInt(threshold),
+  }))
+  const exceeds = mayProject && spent < limit && (straight(window, spent, now) ?? 0) > limit
+  return [...levels, { type: 'budget.projected_exceeded', threshold: 100, above: exceeds }]
+}

@@ -1,0 +1,58 @@
+// Metrics of budgets, as this process knows them: read when somebody scrapes. With many budgets only sums by scope are shown, so
+// that the number of series stays bounded.
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { accountAt } from './account.ts'
+import { NANO } from './fields.ts'
+import { limitOf } from './limit.ts'
+import type { Mirror } from './mirror.ts'
+import type { Budget } from './service.ts'
+import type { Calendar } from './window.ts'
+
+export interface BudgetMetrics {
+  rejected(scope: Budget['scope'] | 'session'): void
+}
+
+const MAX_SHOWN = 200
+
+export function budgetMetrics(
+  { metrics, clock }: Pick<PluginGateway, 'metrics' | 'clock'>,
+  budgets: () => ReadonlyMap<number, Budget>,
+  mirror: Pick<Mirror, 'peek'>,
+  calendar: Calendar,
+): BudgetMetrics {
+  const labels = ['budget', 'scope']
+  const limit = metrics.gauge(
+    'budget_limit_usd',
+    'What the budget allows now, by id; above 200 budgets the sum of a scope.',
+    labels,
+  )
+  const spent = metrics.gauge('budget_spent_usd', 'What is spent of it in the current window.', labels)
+  const reserved = metrics.gauge('budget_reserved_usd', 'What running requests keep back of it.', labels)
+  const ratio = metrics.gauge('budget_used_ratio', 'Spent and kept back, as a part of the limit; 1 = used up.', labels)
+  const collect = (): void => {
+    for (const gauge of [limit, spent, reserved, ratio]) gauge.reset()
+    const now = clock.now()
+    const shown = [...budgets().values()].filter(({ enabled }) => enabled)
+    const single = shown.length <= MAX_SHOWN
+    const sums = new Map<string, { of: Record<string, string>; limit: number; spent: number; reserved: number }>()
+    for (const budget of shown) {
+      const of = { budget: single ? String(budget.id) : 'all', scope: budget.scope }
+      const name = `${of.budget} ${of.scope}`
+      const sum = sums.get(name) ?? { of, limit: 0, spent: 0, reserved: 0 }
+      const known = mirror.peek(accountAt(budget, calendar, now))
+      sum.limit += limitOf(budget, now)
+      sum.spent += known?.spentNano ?? 0
+      sum.reserved += known?.reservedNano ?? 0
+      sums.set(name, sum)
+    }
+    for (const sum of sums.values()) {
+      limit.set(sum.of, sum.limit / NANO)
+      spent.set(sum.of, sum.spent / NANO)
+      reserved.set(sum.of, sum.reserved / NANO)
+      ratio.set(sum.of, sum.limit === 0 ? 1 : (sum.spent + sum.reserved) / sum.limit)
+    }
+  }
+  Object.assign(limit, { collect })
+  const rejections = metrics.tally('budget_rejections_total', 'Requests refused with 402, by whose budget refused.', ['scope'])
+  return { rejected: (scope) => rejections.series(scope).add(1) }
+}

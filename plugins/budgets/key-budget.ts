@@ -1,0 +1,33 @@
+// The budget that each new client key gets (DEFAULT_KEY_BUDGET_*): in force before the key's secret is handed out.
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { nanoOf } from './fields.ts'
+import { type BudgetWindow, WINDOWS } from './service.ts'
+import { insertBudget } from './store.ts'
+
+export interface KeyBudgetOptions {
+  /** 0: none. */
+  readonly usd: number
+  /** Anything but a window: none. */
+  readonly window: string
+  /** 0: no bound. */
+  readonly maxUsd: number
+}
+
+/** Returns what takes it back. */
+export function defaultKeyBudget(gateway: PluginGateway, view: View<unknown>, options: KeyBudgetOptions): () => void {
+  const { usd, maxUsd } = options
+  if (usd === 0) return () => {}
+  const window = WINDOWS.find((known): known is BudgetWindow => known === options.window)
+  if (window === undefined) {
+    gateway.log.warn('GATEWAY_DEFAULT_KEY_BUDGET_WINDOW is no window of budgets: new keys get none.', { window: options.window })
+    return () => {}
+  }
+  if (maxUsd > 0 && usd > maxUsd)
+    gateway.log.warn('GATEWAY_DEFAULT_KEY_BUDGET_USD is above GATEWAY_MAX_KEY_BUDGET_USD, which holds for new keys, too.')
+  const hardLimitNano = nanoOf(maxUsd > 0 ? Math.min(usd, maxUsd) : usd)
+  return gateway.use('keys').onCreated(async ({ id, orgId, label }) => {
+    const budget = { scope: 'key', entityId: id, entityLabel: label, window, hardLimitNano, enabled: true } as const
+    await view.write((db) => insertBudget(db, orgId, budget, gateway.clock.now()))
+  })
+}

@@ -1,0 +1,69 @@
+// The most tokens a prompt can have, without a tokenizer (CONTRACTS 7.4.2): no token of a text has fewer than two bytes; media
+// go by a declared table.
+import type { CanonicalRequest, Frozen, Part, Source } from '../../core/types/canonical.ts'
+
+export interface PromptSize {
+  /** Tokens. */
+  readonly tokens: number
+  readonly hasImage: boolean
+  readonly hasAudio: boolean
+  /** Something is to be kept in the vendor's cache for an hour, which costs more. */
+  readonly longCache: boolean
+}
+
+const PER_MESSAGE = 8
+
+/**
+ * Tokens of what is not text: for what stands behind an address, and per byte of what is sent along. Vendors count images by
+ * area and halt at some 4,800 tokens; sound at 32 tokens a second (16 kbit/s and up), film at 300 (200 kbit/s and up); a page
+ * of a document takes some 3,000 tokens and 6 kB.
+ */
+export const MEDIA_TOKENS = {
+  image: { elsewhere: 4800, perByte: 0 },
+  audio: { elsewhere: 20_000, perByte: 32 / 2000 },
+  video: { elsewhere: 100_000, perByte: 300 / 25_000 },
+  document: { elsewhere: 50_000, perByte: 0.5 },
+} as const
+
+interface Seen {
+  tokens: number
+  /** Of the body: base64 that is not text. */
+  mediaBytes: number
+  hasImage: boolean
+  hasAudio: boolean
+  longCache: boolean
+}
+
+export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number): PromptSize {
+  const { auto } = request.cache ?? {}
+  const seen: Seen = { tokens: 0, mediaBytes: 0, hasImage: false, hasAudio: false, longCache: auto?.ttl === '1h' }
+  for (const { parts } of request.system) look(parts, seen)
+  for (const { parts } of request.messages) look(parts, seen)
+  for (const tool of request.tools) if (tool.t === 'function' && tool.cache?.ttl === '1h') seen.longCache = true
+  const text = Math.ceil(Math.max(0, bodyBytes - seen.mediaBytes) / 2)
+  const { hasImage, hasAudio, longCache } = seen
+  const messages = request.messages.length + request.system.length
+  return { tokens: text + PER_MESSAGE * messages + Math.ceil(seen.tokens), hasImage, hasAudio, longCache }
+}
+
+/** Parts nest a few levels at most: bodies are bounded in depth before they are decoded. */
+function look(parts: readonly Frozen<Part>[], seen: Seen): void {
+  for (const part of parts) {
+    if (part.cache?.ttl === '1h') seen.longCache = true
+    if (part.t === 'tool_result') look(part.parts, seen)
+    else if (part.t === 'document' && 'parts' in part.src) look(part.src.parts, seen)
+    else if (part.t === 'document' && 'kind' in part.src) add('document', part.src, seen)
+    else if (part.t === 'image' || part.t === 'audio' || part.t === 'video') {
+      if (part.t === 'image') seen.hasImage = true
+      else seen.hasAudio = true
+      add(part.t, part.src, seen)
+    }
+  }
+}
+
+function add(kind: keyof typeof MEDIA_TOKENS, source: Frozen<Source>, seen: Seen): void {
+  const { elsewhere, perByte } = MEDIA_TOKENS[kind]
+  if (source.kind !== 'base64' || perByte === 0) seen.tokens += elsewhere
+  else seen.tokens += source.data.length * 0.75 * perByte
+  if (source.kind === 'base64') seen.mediaBytes += source.data.length
+}

@@ -1,0 +1,43 @@
+// 402: whose budget does not cover a request, and what can be done (CONTRACTS 7.4.8).
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { NANO } from './fields.ts'
+import type { Budget } from './service.ts'
+
+export interface Spent {
+  readonly budget: Budget
+  readonly label: string | null
+  /** Nano-USD. */
+  readonly limit: number
+  /** Epoch ms; null: never. */
+  readonly windowEnd: number | null
+  readonly now: number
+  /** Nothing is left; else only too little for this request. */
+  readonly usedUp: boolean
+}
+
+const SCOPES: Readonly<Record<Budget['scope'], (label: string) => string>> = {
+  key: (label) => `client key \`${label}\``,
+  virtual_model: (label) => `virtual model \`${label}\``,
+  org: () => 'organization',
+}
+
+export function budgetExhausted({ budget, label, limit, windowEnd, now, usedUp }: Spent): GatewayError {
+  const whose = `The ${budget.window} budget of the ${SCOPES[budget.scope](label ?? String(budget.entityId ?? ''))}`
+  const anew = windowEnd === null ? '' : `It starts anew at ${new Date(windowEnd).toISOString()}. `
+  const what = usedUp
+    ? `is used up: its limit is ${usd(limit)} USD. ${anew}Whoever runs the gateway can raise it.`
+    : `does not cover what this request may cost: of its limit of ${usd(limit)} USD too little is free. Bound the output to less, or wait until running requests end. ${anew}Whoever runs the gateway can raise it.`
+  return GatewayError.budgetExhausted(`${whose} ${what}`, windowEnd === null ? null : Math.max(0, windowEnd - now))
+}
+
+/** A session's cap has no window, so nobody knows when to come back. */
+export function sessionExhausted(sessionId: string, limit: number): GatewayError {
+  const named = sessionId.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
+  return GatewayError.budgetExhausted(
+    `The session \`${named}\` may spend ${usd(limit)} USD, and that does not cover this request. Start another session, or let whoever runs the gateway raise the cap.`,
+  )
+}
+
+function usd(nano: number): string {
+  return String(nano / NANO)
+}

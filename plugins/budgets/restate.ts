@@ -1,0 +1,72 @@
+// A budget that is new, or has another window now: what was spent in its current window is found out from the usage rows.
+import type { Db } from '../../core/types/db.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { Timer } from '../../core/types/ports.ts'
+import { accountOf } from './account.ts'
+import type { Entity } from './directory.ts'
+import type { Budget } from './service.ts'
+import type { Calendar, Window } from './window.ts'
+
+export type Filter = Parameters<Services['ledger']['usage']['charged']>[1]
+
+export interface Recounts {
+  /**
+   * Inside the transaction that writes the row. Usage rows go after a while: what the account has of the same entity is not
+   * taken back for that.
+   * @param entityChanged what the account has is somebody else's.
+   */
+  now(tx: Db, budget: Budget, entityChanged?: boolean): Promise<void>
+  /** Until others have read the row they book nothing to it: counted again when they have. */
+  later(budgetId: number): void
+  close(): void
+}
+
+export interface RecountSources {
+  readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log'>
+  readonly ledger: Pick<Services['ledger'], 'balances' | 'restate' | 'usage'>
+  readonly calendar: Calendar
+  budgets(): ReadonlyMap<number, Budget>
+  entityOf(budget: Budget): Entity
+}
+
+/** Rows are followed every second. */
+const LATER_MS = 5000
+
+/** The rows that count; null: nobody has this name, so there are none. */
+export function usageOf({ scope, orgId }: Budget, { id, label, found }: Entity, { start, end }: Window): Filter | null {
+  const window = { since: start, until: end ?? Number.MAX_SAFE_INTEGER, orgId }
+  if (scope === 'org') return window
+  if (!found || id === null || label === null) return null
+  return scope === 'key' ? { ...window, keyId: id } : { ...window, virtualModel: label }
+}
+
+export function recounts({ gateway, ledger, calendar, budgets, entityOf }: RecountSources): Recounts {
+  const { db, clock, log } = gateway
+  const timers = new Set<Timer>()
+  const count = async (tx: Db, budget: Budget, entityChanged = false): Promise<void> => {
+    const window = calendar.at(budget.window, clock.now())
+    const account = accountOf(budget, window)
+    const filter = usageOf(budget, entityOf(budget), window)
+    const charged = filter === null ? 0 : await ledger.usage.charged(tx, filter)
+    const [before] = entityChanged ? [] : await ledger.balances(tx, [account])
+    if (entityChanged || charged > (before?.spentNano ?? 0)) await ledger.restate(tx, account, charged)
+  }
+  return {
+    now: count,
+    later(budgetId) {
+      const run = (): void => {
+        timers.delete(timer)
+        const budget = budgets().get(budgetId)
+        if (budget === undefined) return
+        db.tx((tx) => count(tx, budget)).catch((error: unknown) =>
+          log.warn('What a changed budget has spent could not be counted again.', { budget: budgetId, error: String(error) }),
+        )
+      }
+      const timer = clock.timer(LATER_MS, run, true)
+      timers.add(timer)
+    },
+    close() {
+      for (const timer of timers) timer.cancel()
+    },
+  }
+}

@@ -1,0 +1,40 @@
+// Budgets as they stand now, for those who look at them.
+import type { z } from 'zod'
+import type { Db } from '../../core/types/db.ts'
+import type { Clock } from '../../core/types/ports.ts'
+import { accountOf } from './account.ts'
+import { type budgetRecord, recordOf } from './api-fields.ts'
+import type { Entity } from './directory.ts'
+import type { Mirror } from './mirror.ts'
+import type { Projections } from './projection.ts'
+import type { Budget } from './service.ts'
+import type { Calendar } from './window.ts'
+
+export interface StandingSources {
+  readonly db: Db
+  readonly clock: Clock
+  readonly calendar: Calendar
+  readonly mirror: Pick<Mirror, 'read'>
+  readonly projections: Projections
+  entityOf(budget: Budget): Entity
+}
+
+export async function standingOf(
+  budgets: readonly Budget[],
+  { db, clock, calendar, mirror, projections, entityOf }: StandingSources,
+): Promise<z.input<typeof budgetRecord>[]> {
+  const now = clock.now()
+  const asked = budgets.map((budget) => ({ budget, window: calendar.at(budget.window, now) }))
+  const known = await mirror.read(
+    db,
+    asked.map(({ budget, window }) => accountOf(budget, window)),
+  )
+  const records: z.input<typeof budgetRecord>[] = []
+  for (const [index, { budget, window }] of asked.entries()) {
+    const { spentNano: spent = 0, reservedNano: reserved = 0 } = known[index] ?? {}
+    const entity = entityOf(budget)
+    const projected = await projections.of(budget, entity, window, spent, now)
+    records.push(recordOf({ budget, entity, window, spent, reserved, projected, now }))
+  }
+  return records
+}

@@ -1,0 +1,59 @@
+// What subscribers were told of each budget, as rows: whether a threshold is passed in a window, and when that was last said.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Db } from '../../core/types/db.ts'
+
+export interface State {
+  readonly windowStart: number
+  readonly type: string
+  readonly threshold: number
+  readonly above: boolean
+  /** Epoch ms; 0: never. */
+  readonly lastAt: number
+}
+
+const int = z.number().int()
+const stateRow = z
+  .object({ window_start: int, type: z.string(), threshold: int, above: int, last_at: int })
+  .transform(({ window_start, type, threshold, above, last_at }): State => {
+    return { windowStart: window_start, type, threshold, above: above !== 0, lastAt: last_at }
+  })
+
+/** Of all windows: something said in one is not said again at once in the next. */
+export function statesOf(db: Db, budgetId: number): Promise<State[]> {
+  return db.all(
+    sql`SELECT window_start, type, threshold, above, last_at FROM budgets_states WHERE budget_id = ${budgetId}
+        ORDER BY type, threshold, window_start`,
+    stateRow,
+  )
+}
+
+export async function allStates(db: Db): Promise<Map<number, State[]>> {
+  const rows = await db.all(
+    sql`SELECT budget_id, window_start, type, threshold, above, last_at FROM budgets_states`,
+    z.looseObject({ budget_id: int }),
+  )
+  const states = new Map<number, State[]>()
+  for (const row of rows) states.set(row.budget_id, [...(states.get(row.budget_id) ?? []), stateRow.parse(row)])
+  return states
+}
+
+export async function putState(db: Db, budgetId: number, { windowStart, type, threshold, above, lastAt }: State): Promise<void> {
+  await db.run(
+    sql`INSERT INTO budgets_states (budget_id, window_start, type, threshold, above, last_at)
+        VALUES (${budgetId}, ${windowStart}, ${type}, ${threshold}, ${above}, ${lastAt})
+        ON CONFLICT (budget_id, type, threshold, window_start) DO UPDATE SET above = excluded.above, last_at = excluded.last_at`,
+  )
+}
+
+/** Windows that have ended, once nothing of them holds anything back any more. */
+export async function forgetStates(db: Db, budgetId: number, windowStart: number, saidBefore: number): Promise<void> {
+  await db.run(
+    sql`DELETE FROM budgets_states WHERE budget_id = ${budgetId} AND window_start < ${windowStart} AND last_at < ${saidBefore}`,
+  )
+}
+
+/** Of a budget that goes. */
+export async function dropStates(db: Db, budgetId: number): Promise<void> {
+  await db.run(sql`DELETE FROM budgets_states WHERE budget_id = ${budgetId}`)
+}
