@@ -1,21 +1,80 @@
-// Webhook endpoints as rows, from gateway.config.ts (SPEC "Webhook endpoint").
+// Outbound webhooks (SPEC "Outbound webhooks"): events go to an outbox of rows, and from there, signed, to whoever subscribes.
+import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { endpointRoutes } from './api.ts'
+import { sender } from './attempt.ts'
+import { autoDisable } from './auto-disable.ts'
+import { bridge } from './bridge.ts'
+import { deliveryRoutes } from './deliveries-api.ts'
+import { deliverer } from './delivery.ts'
+import { Dispatcher } from './dispatcher.ts'
+import type { UrlRules } from './fields.ts'
+import { webhookMetrics } from './metrics.ts'
 import { migrations } from './migrations.ts'
+import { outbox as outboxOf } from './outbox.ts'
+import { prune } from './prune.ts'
+import { requestEvent } from './request-events.ts'
 import { webhookResource } from './resource.ts'
 import type { WebhookEndpoint } from './service.ts'
+import { SpendBatches } from './spend.ts'
 import { type EndpointRow, livingEndpoints } from './store.ts'
 
-/** Provides the service `webhooks`. */
+const HOUR_MS = 3_600_000
+
+/** Provides the services `webhooks` and `outbox`. */
 export const webhooks = definePlugin({
   name: 'webhooks',
+  requires: ['outbound', 'outboundPost'],
+  config: z.strictObject({
+    /** Endpoints on this host are refused: they would be the gateway itself. */
+    publicUrl: z.string().nullable().default(null).meta({ env: 'PUBLIC_URL' }),
+  }),
   migrations,
-  async setup(gateway) {
-    const view = await gateway.view('living', async (db) => (await livingEndpoints(db)).map(endpointOf))
+  async setup(gateway, { publicUrl }) {
+    const plain = gateway as unknown as PluginGateway
+    const { clock, db } = gateway
+    const rules: UrlRules = { profile: gateway.profile, outbound: gateway.use('outbound'), publicUrl }
+    const view = await gateway.view('living', async (from) => (await livingEndpoints(from)).map(endpointOf))
     gateway.provide('webhooks', {
       list: (orgId) => view.current.filter((endpoint) => endpoint.orgId === orgId),
       get: (orgId, id) => view.current.find((endpoint) => endpoint.id === id && endpoint.orgId === orgId) ?? null,
     })
-    gateway.resource(webhookResource(gateway as never, view))
+    gateway.resource(webhookResource(plain, view, rules))
+
+    const metrics = webhookMetrics(plain)
+    const outbox = outboxOf({ gateway: plain, endpoints: () => view.current, queued: () => dispatcher.wake() })
+    const failed = autoDisable({ gateway: plain, view, outbox, metrics })
+    const dispatcher: Dispatcher = new Dispatcher({
+      gateway: plain,
+      deliver: deliverer({ gateway: plain, send: sender(plain, rules), metrics, failed }),
+      active: () => view.current.length > 0,
+    })
+    gateway.provide('outbox', outbox)
+    endpointRoutes(plain, view, rules)
+    deliveryRoutes(plain, dispatcher)
+
+    bridge(plain, outbox)
+    const spend = new SpendBatches(plain, outbox)
+    gateway.hook(
+      'settle',
+      (ctx, outcome, unit) => {
+        spend.add(ctx, outcome)
+        const event = requestEvent(ctx, outcome, clock.now())
+        const statements = event === null ? [] : outbox.statements(event)
+        if (statements.length === 0) return
+        unit.add(...statements)
+        unit.afterCommit(() => dispatcher.wake())
+      },
+      // What a request cost is booked, whatever happens here.
+      { order: 'post', onError: 'open' },
+    )
+    gateway.every('retention', HOUR_MS, (signal) => prune(db, clock.now(), signal))
+
+    return async () => {
+      await spend.close()
+      await dispatcher.close()
+    }
   },
 })
 

@@ -27,4 +27,53 @@ export const migrations: Migration[] = [
       CREATE UNIQUE INDEX webhooks_endpoints_config_key ON webhooks_endpoints (org_id, config_key);
     `,
   },
+  {
+    id: '002-deliveries',
+    up: `
+      CREATE TABLE webhooks_events (
+        id TEXT NOT NULL PRIMARY KEY,
+        org_id {{int}} NOT NULL,
+        type TEXT NOT NULL,
+        body TEXT NOT NULL,
+        created_at {{int}} NOT NULL
+      );
+
+      CREATE TABLE webhooks_deliveries (
+        seq {{id}},
+        id TEXT NOT NULL UNIQUE,
+        org_id {{int}} NOT NULL,
+        endpoint_id TEXT NOT NULL,
+        event_id TEXT NOT NULL,
+        event_type TEXT NOT NULL,
+        status TEXT NOT NULL DEFAULT 'pending',
+        attempts {{int}} NOT NULL DEFAULT 0,
+        first_attempt_at {{int}},
+        next_attempt_at {{int}},
+        lease_until {{int}} NOT NULL DEFAULT 0,
+        lease_owner TEXT,
+        last_status {{int}},
+        last_error TEXT,
+        created_at {{int}} NOT NULL,
+        finished_at {{int}}
+      );
+      CREATE UNIQUE INDEX webhooks_deliveries_event ON webhooks_deliveries (event_id, endpoint_id);
+      CREATE INDEX webhooks_deliveries_pending ON webhooks_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
+      CREATE INDEX webhooks_deliveries_finished ON webhooks_deliveries (finished_at);
+
+      CREATE TABLE webhooks_dedup (
+        key TEXT NOT NULL PRIMARY KEY,
+        until {{int}} NOT NULL,
+        event_id TEXT NOT NULL
+      );
+    `,
+  },
+  {
+    // Asked with each delivery, however many wait.
+    id: '003-queue',
+    up: `
+      CREATE INDEX webhooks_deliveries_next ON webhooks_deliveries (next_attempt_at) WHERE status = 'pending';
+      CREATE INDEX webhooks_deliveries_flying ON webhooks_deliveries (endpoint_id, lease_until)
+        WHERE status = 'pending' AND lease_owner IS NOT NULL;
+    `,
+  },
 ]

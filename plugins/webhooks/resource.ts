@@ -4,10 +4,10 @@ import type { SecretRef } from '../../core/config/secret.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
-import { type DeclaredWebhook, declaredWebhook } from './fields.ts'
-import { isSecret, newSecret } from './secret.ts'
+import { type DeclaredWebhook, declaredWebhook, type UrlRules } from './fields.ts'
+import { isSecret, newSecret, secretPlace } from './secret.ts'
 import type { WebhookFormat } from './service.ts'
-import { archiveEndpoint, declaredEndpoints, insertEndpoint, storeSecret, updateEndpoint } from './store.ts'
+import { archiveEndpoint, declaredEndpoints, forgetFailures, insertEndpoint, storeSecret, updateEndpoint } from './store.ts'
 
 /** An endpoint in the file. */
 export interface WebhookConfig {
@@ -28,9 +28,7 @@ declare module '../../core/config/define.ts' {
   }
 }
 
-export const secretPlace = (id: number, orgId: number | null) => ({ table: 'endpoints', id, column: 'secret', orgId })
-
-export function webhookResource(gateway: PluginGateway, view: View<unknown>): ResourceKind<DeclaredWebhook> {
+export function webhookResource(gateway: PluginGateway, view: View<unknown>, rules: UrlRules): ResourceKind<DeclaredWebhook> {
   const configuration = gateway.use('configuration')
   const { vault } = gateway
   const now = () => gateway.clock.now()
@@ -43,7 +41,7 @@ export function webhookResource(gateway: PluginGateway, view: View<unknown>): Re
   const seal = async (db: Db, id: number, secret: string) => storeSecret(db, id, await vault.seal(secret, secretPlace(id, null)))
   return {
     section: 'webhooks',
-    schema: declaredWebhook({ profile: gateway.profile, outbound: gateway.use('outbound') }),
+    schema: declaredWebhook(rules),
     view,
     nameOf: (_key, { url }) => url,
     // What an URL carries as a key is not in the declaration's text either.
@@ -56,6 +54,7 @@ export function webhookResource(gateway: PluginGateway, view: View<unknown>): Re
     // A secret that the file does not give stays.
     update: async (db, row, key, entry, declared) => {
       await updateEndpoint(db, null, row.id, entry, now(), { config_key: key, declared })
+      await forgetFailures(db, row.id)
       const secret = given(key, entry)
       if (secret !== null) await seal(db, row.id, secret)
     },

@@ -1,6 +1,15 @@
 // Signing secrets: `whsec_` and base64 of 24 to 64 bytes (SPEC "Outbound webhooks").
+import type { SealedAt } from '../../core/types/ports.ts'
+
 const PREFIX = 'whsec_'
 const BYTES = 32
+
+export const secretPlace = (id: number, orgId: number | null, column: 'secret' | 'previous_secret' = 'secret'): SealedAt => ({
+  table: 'endpoints',
+  id,
+  column,
+  orgId,
+})
 
 export function newSecret(): string {
   return PREFIX + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(BYTES))))
@@ -14,4 +23,14 @@ export function isSecret(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What the signature is made with: the part behind the prefix, decoded. */
+export function secretBytes(secret: string): Uint8Array {
+  return Uint8Array.from(atob(secret.slice(PREFIX.length)), (char) => char.charCodeAt(0))
+}
+
+/** The last characters, to tell secrets apart. */
+export function hintOf(secret: string): string {
+  return `…${secret.replace(/=+$/, '').slice(-4)}`
 }

@@ -1,7 +1,15 @@
-// Webhook endpoints as other plugins see them (SPEC "Webhook endpoint"); their signing secrets stay with this plugin.
+// Webhook endpoints and the outbox as other plugins see them (SPEC "Webhook endpoint"); signing secrets stay with this plugin.
+import type { Statement } from '../../core/types/db.ts'
 
 export const FORMATS = ['standard', 'slack', 'discord'] as const
 export type WebhookFormat = (typeof FORMATS)[number]
+
+/**
+ * `pending` until it is delivered or given up. `dead`: the last retry failed. `failed`: given up before that, because its endpoint
+ * was disabled or removed, or because it is a test, which is sent once.
+ */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dead'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 export interface WebhookEndpoint {
   /** `ep_…`. */
@@ -26,8 +34,35 @@ export interface WebhookService {
   get(orgId: number | null, id: string): WebhookEndpoint | null
 }
 
+/** Something that happened, as subscribers are told. */
+export interface OutboxEvent {
+  /** Of the catalogue: `budget.crossed`. */
+  readonly type: string
+  readonly orgId: number | null
+  /** SPEC "data of ..."; never a prompt or an answer. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** Epoch ms; default: now. */
+  readonly occurredAt?: number
+  /**
+   * Not again under this key for `ttlMs`, over all replicas; the event's type and organization are part of the key.
+   * Default: what SPEC says of the type, by its `data` (`budget.*`: `dedup_key`, 24 hours).
+   */
+  readonly dedup?: { readonly key: string; readonly ttlMs: number }
+}
+
+export interface Outbox {
+  /**
+   * What queues the event in the caller's own transaction or unit; none when nobody subscribes, or when it was told within its
+   * `ttlMs` already. They may be applied twice.
+   */
+  statements(event: OutboxEvent): Statement[]
+  /** In a transaction of its own. Never rejects; what could not be queued is logged. */
+  publish(event: OutboxEvent): Promise<void>
+}
+
 declare module '../../core/types/plugin.ts' {
   interface Services {
     webhooks: WebhookService
+    outbox: Outbox
   }
 }

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/lib/ids.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/db.ts'
+import { failPending } from './delivery-store.ts'
 import { FORMATS, type WebhookEndpoint } from './service.ts'
 
 const int = z.number().int()
@@ -38,6 +39,13 @@ export function livingEndpoints(db: Db): Promise<EndpointRow[]> {
   return db.all(sql`SELECT * FROM webhooks_endpoints WHERE archived_at IS NULL ORDER BY id`, endpointRow)
 }
 
+export function findEndpoint(db: Db, orgId: number | null, publicId: string): Promise<EndpointRow | undefined> {
+  return db.get(
+    sql`SELECT * FROM webhooks_endpoints WHERE public_id = ${publicId} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
+    endpointRow,
+  )
+}
+
 export function declaredEndpoints(db: Db): Promise<EndpointRow[]> {
   return db.all(
     sql`SELECT * FROM webhooks_endpoints WHERE org_id = 0 AND (managed_by = 'config' OR archived_at IS NULL) ORDER BY id`,
@@ -67,7 +75,7 @@ export async function insertEndpoint(
 }
 
 /** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
-export function updateEndpoint(
+export async function updateEndpoint(
   db: Db,
   orgId: number | null,
   id: number,
@@ -75,12 +83,38 @@ export function updateEndpoint(
   now: number,
   declaration?: Declaration,
 ): Promise<EndpointRow | undefined> {
-  return db.get(
+  const row = await db.get(
     sql`UPDATE webhooks_endpoints SET ${ownership(declaration)} url = ${endpoint.url}, event_types = ${JSON.stringify(endpoint.eventTypes)},
           format = ${endpoint.format}, enabled = ${endpoint.enabled}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
     endpointRow,
   )
+  if (row?.enabled === false) await failPending(db, row.public_id, 'The endpoint was disabled.', now)
+  return row
+}
+
+/** Whatever it failed at before does not count any more. */
+export async function forgetFailures(db: Db, id: number): Promise<void> {
+  await db.run(sql`UPDATE webhooks_endpoints SET failing_since = NULL, auto_disabled_at = NULL WHERE id = ${id}`)
+}
+
+/** Only one that has been failing since `since` or longer. */
+export async function disableFailing(db: Db, id: number, since: number, now: number): Promise<boolean> {
+  const row = await db.get<{ public_id: string }>(
+    sql`UPDATE webhooks_endpoints SET enabled = 0, auto_disabled_at = ${now}, updated_at = ${now}
+        WHERE id = ${id} AND enabled = 1 AND failing_since <= ${since} AND archived_at IS NULL RETURNING public_id`,
+  )
+  if (row === undefined) return false
+  await failPending(db, row.public_id, 'The endpoint failed for days and was disabled.', now)
+  return true
+}
+
+export function failedStatement(id: number, at: number): Sql {
+  return sql`UPDATE webhooks_endpoints SET failing_since = ${at} WHERE id = ${id} AND failing_since IS NULL`
+}
+
+export function answeredStatement(id: number): Sql {
+  return sql`UPDATE webhooks_endpoints SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`
 }
 
 /** The secret before it is forgotten at once. */
@@ -90,10 +124,25 @@ export async function storeSecret(db: Db, id: number, sealed: string): Promise<v
   )
 }
 
-export async function archiveEndpoint(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
-  const { changes } = await db.run(
-    sql`UPDATE webhooks_endpoints SET archived_at = ${now}, updated_at = ${now}
-        WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
+/** Deliveries sent until `until` carry a signature of the secret before, too. */
+export async function rotateSecret(
+  db: Db,
+  id: number,
+  sealed: { secret: string; previous: string },
+  until: number,
+  now: number,
+): Promise<void> {
+  await db.run(
+    sql`UPDATE webhooks_endpoints SET secret = ${sealed.secret}, previous_secret = ${sealed.previous},
+          previous_secret_until = ${until}, updated_at = ${now} WHERE id = ${id}`,
   )
-  return changes === 1
+}
+
+export async function archiveEndpoint(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
+  const row = await db.get<{ public_id: string }>(
+    sql`UPDATE webhooks_endpoints SET archived_at = ${now}, updated_at = ${now}
+        WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL RETURNING public_id`,
+  )
+  if (row !== undefined) await failPending(db, row.public_id, 'The endpoint was removed.', now)
+  return row !== undefined
 }

@@ -1,0 +1,76 @@
+// The legacy alert webhook (SPEC "Delivery behaviour"): an unsigned POST for each failed request, sent once and forgotten.
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import { VERSION } from '../../core/version.ts'
+import { alertBody, alertKind, FORMATS } from './alert.ts'
+
+/** In a storm of errors the rest is dropped, and counted. */
+const IN_FLIGHT = 4
+const TIMEOUT_MS = 15_000
+
+export const alerts = definePlugin({
+  name: 'alerts',
+  requires: ['outbound', 'outboundPost'],
+  config: z.strictObject({
+    /** Null: no alerts. Never an address inside. */
+    url: z.string().nullable().default(null).meta({ env: 'ALERT_WEBHOOK_URL' }),
+    format: z.enum(FORMATS).default('generic').meta({ env: 'ALERT_WEBHOOK_FORMAT' }),
+  }),
+  setup(gateway, { url, format }) {
+    if (url === null) return
+    try {
+      gateway.use('outbound').check(url, 'ALERT_WEBHOOK_URL')
+    } catch (error) {
+      if (GatewayError.is(error)) throw new Error(`GATEWAY_ALERT_WEBHOOK_URL cannot be used. ${error.message}`)
+      throw error
+    }
+    const post = gateway.use('outboundPost')
+    const { clock, log } = gateway
+    const count = gateway.metrics.counter(
+      'alert_webhooks_total',
+      'Alerts: sent, failed, or dropped because too many were under way.',
+      ['result'],
+    )
+    const headers = { 'content-type': 'application/json', 'user-agent': `gateway-webhooks/${VERSION}` }
+    const running = new Set<AbortController>()
+    let failing = false
+
+    const send = async (body: string): Promise<void> => {
+      const stop = new AbortController()
+      running.add(stop)
+      const timer = clock.timer(TIMEOUT_MS, () => stop.abort(), true)
+      try {
+        const { status } = await post({ url, headers, body, signal: stop.signal })
+        if (status < 200 || status >= 300) throw new Error(`It answered ${status}.`)
+        count.inc({ result: 'sent' })
+        failing = false
+      } catch (error) {
+        count.inc({ result: 'failed' })
+        if (!failing) log.warn('alerts.unsent', { error: reasonOf(error) })
+        failing = true
+      } finally {
+        timer.cancel()
+        running.delete(stop)
+      }
+    }
+
+    gateway.hook('settled', (ctx, outcome) => {
+      const kind = alertKind(outcome)
+      if (kind === null || ctx.ingress === null) return
+      if (running.size >= IN_FLIGHT) return void count.inc({ result: 'dropped' })
+      void send(alertBody(format, kind, ctx, outcome, clock.now()))
+    })
+    return () => {
+      for (const stop of running) stop.abort()
+    }
+  },
+})
+
+/** Messages of the network name addresses. */
+function reasonOf(error: unknown): string {
+  const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
+  return typeof code === 'string' ? code : error instanceof Error ? error.message : 'unknown'
+}
+
+export default alerts

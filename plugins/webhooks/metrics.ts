@@ -1,0 +1,32 @@
+// Metrics of deliveries (SPEC "Health and metrics").
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { pendingCount } from './delivery-store.ts'
+import type { DeliveryStatus } from './service.ts'
+
+export interface WebhookMetrics {
+  /** What a delivery is after an attempt; one that will be tried again has failed. */
+  attempt(status: DeliveryStatus): void
+  autoDisabled(): void
+}
+
+export function webhookMetrics({ metrics, db, log }: PluginGateway): WebhookMetrics {
+  const deliveries = metrics.counter(
+    'webhook_deliveries_total',
+    'Attempts to deliver an event: delivered; failed, to be tried again or given up; dead, the last retry failed.',
+    ['status'],
+  )
+  const disabled = metrics.counter('webhook_endpoints_auto_disabled_total', 'Endpoints disabled after five days of failures.')
+  const pending = metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait for their first attempt or a retry.')
+  const collect = async (): Promise<void> => {
+    try {
+      pending.set(await pendingCount(db))
+    } catch (error) {
+      log.debug('webhooks.not_counted', { error: String(error) })
+    }
+  }
+  Object.assign(pending, { collect })
+  return {
+    attempt: (status) => deliveries.inc({ status: status === 'pending' ? 'failed' : status }),
+    autoDisabled: () => disabled.inc(),
+  }
+}

@@ -1,0 +1,74 @@
+// The outbox: an event becomes rows, one for itself and one for each endpoint that subscribes to it now. An endpoint that is made
+// later gets nothing of it.
+import type { Statement } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { kindOf, subscribes } from './catalog.ts'
+import { debounced } from './debounced.ts'
+import { envelopeOf } from './envelope.ts'
+import { type Debounce, queueStatements } from './queue.ts'
+import type { Outbox, OutboxEvent, WebhookEndpoint } from './service.ts'
+
+export interface OutboxParts {
+  readonly gateway: PluginGateway
+  endpoints(): readonly WebhookEndpoint[]
+  /** Something was committed. */
+  queued(): void
+}
+
+export interface FullOutbox extends Outbox {
+  /** Whether it would be queued for anybody. */
+  wanted(type: string, orgId: number | null): boolean
+  /** To all but one endpoint. */
+  statementsWithout(endpointId: string, event: OutboxEvent): Statement[]
+}
+
+export function outbox({ gateway, endpoints, queued }: OutboxParts): FullOutbox {
+  const { clock, db, log } = gateway
+  const known = debounced(gateway)
+
+  const subscribers = (type: string, orgId: number | null): WebhookEndpoint[] =>
+    endpoints().filter((endpoint) => endpoint.orgId === orgId && subscribes(endpoint, type))
+
+  const queue = (event: OutboxEvent, to: readonly WebhookEndpoint[]): Statement[] => {
+    if (to.length === 0) return []
+    const now = clock.now()
+    const debounce = debounceOf(event, now)
+    if (debounce !== undefined) {
+      if (known.has(debounce.key)) return []
+      known.learn(debounce.key)
+    }
+    const envelope = envelopeOf(event, event.occurredAt ?? now)
+    const ids = to.map(({ id }) => id)
+    return queueStatements(envelope, ids, now, debounce && { debounce })
+  }
+
+  const statements = (event: OutboxEvent): Statement[] => queue(event, subscribers(event.type, event.orgId))
+
+  return {
+    wanted: (type, orgId) => endpoints().some((endpoint) => endpoint.orgId === orgId && subscribes(endpoint, type)),
+    statements,
+    statementsWithout: (endpointId, event) =>
+      queue(
+        event,
+        subscribers(event.type, event.orgId).filter(({ id }) => id !== endpointId),
+      ),
+    async publish(event) {
+      try {
+        const list = statements(event)
+        if (list.length === 0) return
+        await db.atomic(list)
+        queued()
+      } catch (error) {
+        log.error('webhooks.not_queued', { type: event.type, error: error instanceof Error ? error.message : String(error) })
+      }
+    },
+  }
+}
+
+function debounceOf({ type, orgId, data, dedup }: OutboxEvent, now: number): Debounce | undefined {
+  const rule = kindOf(type)?.debounce
+  const value = dedup?.key ?? (rule === undefined ? undefined : data[rule.by])
+  const ms = dedup?.ttlMs ?? rule?.ms
+  if (typeof value !== 'string' || ms === undefined) return undefined
+  return { key: `${orgId ?? 0}:${type}:${value}`, until: now + ms }
+}

@@ -1,0 +1,55 @@
+// Events and their deliveries as statements: in the caller's transaction, applied twice to no other effect, and debounced by
+// the database alone, so that replicas and a spool that is replayed agree.
+import { sql } from '../../core/db/sql.ts'
+import type { Sql, Statement } from '../../core/types/db.ts'
+import { deliveryId, type Envelope } from './envelope.ts'
+
+export interface Debounce {
+  readonly key: string
+  /** Epoch ms. */
+  readonly until: number
+}
+
+/** A delivery that is being sent by whoever queued it. */
+export interface Lease {
+  readonly owner: string
+  readonly until: number
+}
+
+/** @param at epoch ms: what is debounced until then or before may be told again. */
+export function queueStatements(
+  envelope: Envelope,
+  endpointIds: readonly string[],
+  at: number,
+  { debounce, lease }: { debounce?: Debounce; lease?: Lease } = {},
+): Statement[] {
+  const statements: Statement[] = []
+  if (debounce !== undefined) statements.push({ sql: taken(envelope, debounce, at), lock: `webhooks:${debounce.key}` })
+  statements.push({ sql: event(envelope, at, debounce) })
+  for (const endpointId of endpointIds) statements.push({ sql: delivery(envelope, endpointId, at, lease) })
+  return statements
+}
+
+/** The key goes to this event, unless one that was told before still holds it. */
+function taken({ id }: Envelope, { key, until }: Debounce, at: number): Sql {
+  return sql`INSERT INTO webhooks_dedup (key, until, event_id) VALUES (${key}, ${until}, ${id})
+    ON CONFLICT (key) DO UPDATE SET until = excluded.until, event_id = excluded.event_id WHERE webhooks_dedup.until <= ${at}`
+}
+
+function event(envelope: Envelope, at: number, debounce: Debounce | undefined): Sql {
+  const { id, type, org_id } = envelope
+  const row = sql.join([id, org_id ?? 0, type, JSON.stringify(envelope), at])
+  const source =
+    debounce === undefined
+      ? sql`VALUES (${row})`
+      : sql`SELECT ${row} FROM webhooks_dedup WHERE key = ${debounce.key} AND event_id = ${id}`
+  return sql`INSERT INTO webhooks_events (id, org_id, type, body, created_at) ${source} ON CONFLICT DO NOTHING`
+}
+
+/** Only of an event that was queued. */
+function delivery({ id, type, org_id }: Envelope, endpointId: string, at: number, lease: Lease | undefined): Sql {
+  const row = sql.join([deliveryId(at), org_id ?? 0, endpointId, id, type, at, at, lease?.owner ?? null, lease?.until ?? 0])
+  return sql`INSERT INTO webhooks_deliveries
+      (id, org_id, endpoint_id, event_id, event_type, created_at, next_attempt_at, lease_owner, lease_until)
+    SELECT ${row} FROM webhooks_events WHERE id = ${id} ON CONFLICT DO NOTHING`
+}
