@@ -16,6 +16,10 @@ const healthz = z.strictObject({
   version: z.string(),
   database: z.union([database, z.literal('none')]),
   shared_store: sharedStore,
+  pricing: z
+    .strictObject({ ok: z.boolean(), last_success_at: z.string().nullable() })
+    .optional()
+    .describe('Of the rate card, once a sync was tried; stored prices stay in use, so it does not degrade the status.'),
 })
 const readiness = z.strictObject({ status: z.enum(['ready', 'draining', 'database_unreachable']) })
 
@@ -23,6 +27,7 @@ export const health = definePlugin({
   name: 'health',
   setup(gateway) {
     const status = gateway.use('status')
+    const pricing = gateway.optional('pricingStatus')
     const draining = () => status.state === 'draining'
     const results = async (): Promise<Map<string, CheckResult>> =>
       new Map(await Promise.all(status.checks.map(async (check) => [check.name, await check.check()] as const)))
@@ -35,6 +40,7 @@ export const health = definePlugin({
       response: healthz,
       async handler() {
         const checks = await results()
+        const prices = pricing()?.summary() ?? null
         const degraded = [...checks.values()].some(({ ok }) => ok === false)
         return {
           status: draining() ? ('draining' as const) : degraded ? ('degraded' as const) : ('ok' as const),
@@ -42,6 +48,7 @@ export const health = definePlugin({
           version: status.version,
           database: (checks.get('database') as z.input<typeof database> | undefined) ?? ('none' as const),
           shared_store: (checks.get('shared_store') as z.input<typeof sharedStore> | undefined) ?? { configured: false as const },
+          ...(prices === null ? {} : { pricing: prices }),
         }
       },
     })

@@ -1,0 +1,120 @@
+// Rings by organization and who listens to them. One timer for all listeners, and none while there is nobody.
+import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Settled } from './payload.ts'
+import { Ring } from './ring.ts'
+import { Subscriber } from './subscriber.ts'
+
+export interface HubOptions {
+  readonly clock: Clock
+  /** Events kept of each organization. */
+  readonly size: number
+  /** The first frame. */
+  readonly hello: string
+  /** True: all listeners are let go. */
+  draining(): boolean
+  lagged(events: number): void
+}
+
+export interface Listening {
+  readonly orgId: number | null
+  /** `Last-Event-ID`, as the client sent it. */
+  readonly lastEventId: string | null
+  /** Asked with every ping: false ends it. */
+  allowed(): Promise<boolean>
+}
+
+const PING_MS = 15_000
+const TICK_MS = 1000
+/** A reader that takes nothing for this long has left (RELIABILITY row 40). */
+const STALL_MS = 120_000
+/** Organizations that are remembered; the one that was quiet for longest is forgotten. */
+const MAX_RINGS = 1000
+
+export interface Hub {
+  readonly subscribers: number
+  push(settled: Settled): void
+  /** The stream of a new listener. */
+  listen(listening: Listening): ReadableStream<Uint8Array>
+  close(): void
+}
+
+interface Channel {
+  readonly ring: Ring
+  readonly listeners: Set<Subscriber>
+}
+
+export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): Hub {
+  /** In the order of their last event. */
+  const channels = new Map<number, Channel>()
+  const pings = new Map<Subscriber, { at: number; listening: Listening }>()
+  let ticker: Timer | null = null
+
+  const channelOf = (orgId: number | null): Channel => {
+    const known = channels.get(orgId ?? 0)
+    if (known !== undefined) return known
+    // The wall clock has gone further than events were numbered: a number of a former process is smaller.
+    const made: Channel = { ring: new Ring(size, clock.now()), listeners: new Set() }
+    channels.set(orgId ?? 0, made)
+    if (channels.size > MAX_RINGS) forgetOne()
+    return made
+  }
+  const forgetOne = (): void => {
+    for (const [org, { listeners }] of channels) if (listeners.size === 0) return void channels.delete(org)
+  }
+  const tick = (): void => {
+    if (draining()) return closeAll()
+    const now = clock.monotonic()
+    for (const [subscriber, due] of pings) {
+      if (subscriber.behind && now - subscriber.readAt >= STALL_MS) subscriber.abandon()
+      else if (now - due.at >= PING_MS) {
+        due.at = now
+        void due.listening.allowed().then((still) => (still ? subscriber.ping(now) : subscriber.close()))
+      }
+    }
+  }
+  const closeAll = (): void => {
+    for (const subscriber of [...pings.keys()]) subscriber.close()
+  }
+
+  return {
+    get subscribers() {
+      return pings.size
+    },
+    push(settled) {
+      const org = settled.orgId ?? 0
+      const channel = channelOf(settled.orgId)
+      if (channels.size > 1) {
+        channels.delete(org)
+        channels.set(org, channel)
+      }
+      channel.ring.push(settled)
+      for (const subscriber of channel.listeners) subscriber.wake()
+    },
+    listen(listening) {
+      const { ring, listeners } = channelOf(listening.orgId)
+      const now = clock.monotonic()
+      const subscriber: Subscriber = new Subscriber(ring, startOf(ring, listening.lastEventId), hello, now, {
+        lagged,
+        ended() {
+          listeners.delete(subscriber)
+          pings.delete(subscriber)
+          if (pings.size > 0) return
+          ticker?.cancel()
+          ticker = null
+        },
+      })
+      listeners.add(subscriber)
+      pings.set(subscriber, { at: now, listening })
+      ticker ??= clock.every(TICK_MS, tick)
+      return subscriber.stream
+    },
+    close: closeAll,
+  }
+}
+
+/** Behind the last event the client saw; of a number nobody here gave it, all that is kept; without one, what comes now. */
+function startOf(ring: Ring, lastEventId: string | null): number {
+  if (lastEventId === null || !/^\d{1,15}$/.test(lastEventId)) return ring.next
+  const last = Number(lastEventId)
+  return ring.gave(last) ? last + 1 : ring.oldest
+}

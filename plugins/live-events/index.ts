@@ -1,0 +1,78 @@
+// GET /api/events: completed requests as they end, as Server-Sent Events (CONTRACTS 10.5).
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import { liveHub } from './hub.ts'
+import { listenerOf } from './listener.ts'
+import { settledOf } from './payload.ts'
+
+/** Open streams of this gateway. */
+const MAX_SUBSCRIBERS = 1000
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Proxies that gather would turn it into a file.
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+  // The address may hold a token.
+  'referrer-policy': 'no-referrer',
+}
+
+export const liveEvents = definePlugin({
+  name: 'live-events',
+  config: z.strictObject({
+    /** Events kept of each organization, for those who reconnect or read slowly. */
+    buffer: z.int().min(1).default(256).meta({ env: 'LIVE_EVENT_BUFFER' }),
+  }),
+  setup(gateway, { buffer }) {
+    const { clock, metrics } = gateway
+    const status = gateway.use('status')
+    const operators = gateway.optional('operators')
+    const lagged = metrics.tally('live_events_lagged_total', 'Live events that a listener was too slow for.', []).series()
+    const hub = liveHub({
+      clock,
+      size: buffer,
+      hello: `event: hello\ndata: ${JSON.stringify({ version: status.version, buffer })}\n\n`,
+      draining: () => status.state === 'draining',
+      lagged: (events) => lagged.add(events),
+    })
+    const gauge = metrics.gauge('live_events_subscribers', 'Listeners to live events.')
+    Object.assign(gauge, { collect: () => gauge.set(hub.subscribers) })
+
+    gateway.hook('settled', (ctx, outcome) => hub.push(settledOf(ctx, outcome, clock.now())))
+
+    gateway.api({
+      method: 'GET',
+      path: '/api/events',
+      summary: 'Completed requests as they end, as Server-Sent Events. `Last-Event-ID` goes on where a connection broke.',
+      // It judges credentials itself: EventSource cannot send a header.
+      role: 'public',
+      query: z.strictObject({
+        access_token: z.string().max(8192).optional().describe('A session token, where no header can be sent.'),
+      }),
+      async handler({ request, query, peer }) {
+        const identify = () => listenerOf(request, query.access_token, peer, operators())
+        const { orgId } = await identify()
+        if (status.state === 'draining')
+          throw GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
+        if (hub.subscribers >= MAX_SUBSCRIBERS)
+          throw GatewayError.rateLimited(`At most ${MAX_SUBSCRIBERS} listeners at a time: close one, or try again later.`, 10_000)
+        const stream = hub.listen({
+          orgId,
+          lastEventId: request.headers.get('last-event-id'),
+          // A session that has ended meanwhile hears no more.
+          allowed: () =>
+            identify().then(
+              (operator) => operator.orgId === orgId,
+              () => false,
+            ),
+        })
+        return new Response(stream, { headers: HEADERS })
+      },
+    })
+    return () => hub.close()
+  },
+})
+
+export default liveEvents

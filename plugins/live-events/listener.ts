@@ -1,0 +1,38 @@
+// Who may listen. EventSource cannot send headers: here, and nowhere else, a session token may stand in the query.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { OperatorService } from '../../core/services.ts'
+import type { Operator } from '../../core/types/operator.ts'
+import type { Peer } from '../../core/types/ports.ts'
+
+const SESSION_TOKEN = /^[\w-]{1,2048}\.[\w-]{1,2048}\.[\w-]{1,1024}$/
+const LOCAL: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }
+
+/** @throws GatewayError 401. */
+export async function listenerOf(
+  request: Request,
+  token: string | undefined,
+  peer: Peer,
+  operators: OperatorService | undefined,
+): Promise<Operator> {
+  if (peer.operator !== undefined) return peer.operator
+  const operator =
+    operators === undefined ? (peer.local === true ? LOCAL : null) : await operators.identify(credentialled(request, token), peer)
+  if (operator === null) throw refused()
+  return operator
+}
+
+/** The Authorization header counts, where there is one. */
+function credentialled(request: Request, token: string | undefined): Request {
+  if (token === undefined || request.headers.has('authorization')) return request
+  // A management token has no end: it does not belong into an address.
+  if (!SESSION_TOKEN.test(token)) throw refused()
+  const { origin, pathname } = new URL(request.url)
+  return new Request(`${origin}${pathname}`, { headers: { authorization: `Bearer ${token}` } })
+}
+
+function refused(): GatewayError {
+  return new GatewayError(
+    'Sign in first: send a session or management token as `Authorization: Bearer <token>`, or where headers cannot be sent a session token as `?access_token=`.',
+    { status: 401, type: 'authentication_error', code: 'invalid_credentials', headers: ['www-authenticate', 'Bearer'] },
+  )
+}

@@ -1,0 +1,96 @@
+// What a completed request says of itself live (CONTRACTS 10.5): figures and names, never content.
+import type { Outcome, RequestContext } from '../../core/types/context.ts'
+
+export interface LiveEvent {
+  readonly request_id: string
+  /** RFC 3339 UTC, when it ended. */
+  readonly occurred_at: string
+  readonly org_id: number | null
+  readonly api_key_label: string | null
+  readonly provider: string | null
+  readonly model: string | null
+  readonly virtual_model: string | null
+  readonly status: number
+  readonly latency_ms: number
+  readonly tokens: {
+    readonly prompt: number
+    readonly completion: number
+    readonly cache_read: number
+    readonly cache_write: number
+    readonly reasoning: number
+    readonly total: number
+  }
+  readonly cost: { readonly cost_usd: number | null; readonly charge_usd: number | null }
+  readonly cached: boolean
+  readonly free_pool: boolean
+  readonly stream: boolean
+  readonly source: string
+}
+
+/** A settled request until somebody listens: most are never told. */
+export interface Settled {
+  readonly requestId: string
+  /** Epoch ms. */
+  readonly at: number
+  readonly orgId: number | null
+  readonly keyLabel: string | null
+  readonly provider: string | null
+  readonly model: string | null
+  readonly virtualModel: string | null
+  readonly stream: boolean
+  readonly source: string
+  readonly outcome: Outcome
+}
+
+export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): Settled {
+  const { candidate, principal } = ctx
+  const last = candidate === null ? outcome.steps[outcome.steps.length - 1] : undefined
+  return {
+    requestId: ctx.id,
+    at: now,
+    orgId: principal.orgId,
+    keyLabel: principal.label,
+    provider: candidate?.connection.provider ?? last?.provider ?? null,
+    model: candidate?.target.model ?? last?.model ?? null,
+    virtualModel: ctx.virtualModel,
+    stream: ctx.stream,
+    source: ctx.source,
+    outcome,
+  }
+}
+
+export function eventOf(settled: Settled): LiveEvent {
+  const { outcome } = settled
+  const usages = outcome.steps.length > 0 ? outcome.steps.map(({ usage }) => usage) : [outcome.usage]
+  const sum = (of: (usage: Outcome['usage']) => number): number => usages.reduce((total, usage) => total + of(usage), 0)
+  const prompt = sum(({ inputTotal }) => inputTotal)
+  const completion = sum(({ outputTotal }) => outputTotal)
+  return {
+    request_id: settled.requestId,
+    occurred_at: new Date(settled.at).toISOString(),
+    org_id: settled.orgId,
+    api_key_label: settled.keyLabel,
+    provider: settled.provider,
+    model: settled.model,
+    virtual_model: settled.virtualModel,
+    status: outcome.status,
+    latency_ms: Math.round(outcome.latencyMs),
+    tokens: {
+      prompt,
+      completion,
+      cache_read: sum(({ cacheRead }) => cacheRead),
+      cache_write: sum(({ cacheWrite }) => cacheWrite),
+      reasoning: sum(({ reasoning = 0 }) => reasoning),
+      total: prompt + completion,
+    },
+    cost: { cost_usd: usd(outcome.costNano), charge_usd: usd(outcome.chargeNano) },
+    cached: outcome.cached !== false,
+    free_pool: false,
+    stream: settled.stream,
+    source: settled.source,
+  }
+}
+
+function usd(nano: number | null): number | null {
+  return nano === null ? null : nano / 1e9
+}

@@ -1,0 +1,107 @@
+// One listener: a place in the ring and a stream that is pulled. It holds what the reader has asked for and nothing else: who
+// reads slowly falls behind in the ring, and is told how much it missed.
+import { encodeUtf8 } from '../../core/lib/bytes.ts'
+import type { Ring } from './ring.ts'
+
+export interface SubscriberEnd {
+  lagged(events: number): void
+  /** Once, whichever way it ended. */
+  ended(): void
+}
+
+export class Subscriber {
+  readonly stream: ReadableStream<Uint8Array>
+  readonly #ring: Ring
+  readonly #end: SubscriberEnd
+  #at: number
+  #pending: string
+  #wake: (() => void) | null = null
+  #over = false
+  /** Monotonic ms of the last thing handed to the reader. */
+  #readAt: number
+
+  /** @param from number of the first event to tell. @param head what is said before it. */
+  constructor(ring: Ring, from: number, head: string, now: number, end: SubscriberEnd) {
+    this.#ring = ring
+    this.#at = from
+    this.#pending = head
+    this.#readAt = now
+    this.#end = end
+    this.stream = new ReadableStream<Uint8Array>(
+      { pull: (controller) => this.#pull(controller), cancel: () => this.#finish() },
+      // Nothing is made before it is read.
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** Monotonic ms. */
+  get readAt(): number {
+    return this.#readAt
+  }
+
+  /** Something waits for the reader. */
+  get behind(): boolean {
+    return this.#pending !== '' || this.#at < this.#ring.next
+  }
+
+  /** There is a new event. */
+  wake(): void {
+    this.#wake?.()
+  }
+
+  /** A comment that keeps the connection alive; one at a time. */
+  ping(now: number): void {
+    if (this.#pending === '' && this.#wake !== null) {
+      this.#pending = ': ping\n\n'
+      this.#readAt = now
+    }
+    this.wake()
+  }
+
+  /** What is left is told first. */
+  close(): void {
+    this.#over = true
+    this.wake()
+  }
+
+  /** For a reader that takes nothing. */
+  abandon(): void {
+    void this.stream.cancel().catch(() => {})
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.#over = true
+    this.#end.ended()
+    this.wake()
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    for (;;) {
+      const text = this.#take()
+      if (text !== '') return controller.enqueue(encodeUtf8(text))
+      if (this.#over) {
+        this.#end.ended()
+        return controller.close()
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = null
+    }
+  }
+
+  #take(): string {
+    let text = this.#pending
+    this.#pending = ''
+    const { oldest, next } = this.#ring
+    if (this.#at < oldest) {
+      const missed = oldest - this.#at
+      text += `event: lagged\ndata: {"missed":${missed}}\n\n`
+      this.#end.lagged(missed)
+      this.#at = oldest
+    }
+    while (this.#at < next) text += this.#ring.frame(this.#at++)
+    return text
+  }
+}

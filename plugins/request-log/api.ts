@@ -1,0 +1,115 @@
+// /api/logs (CONTRACTS 10.2). Every route first lets the queue out, so that a request just answered is found.
+import { z } from 'zod'
+import { notFound } from '../../core/http/api-routes.ts'
+import { jsonAnswer } from '../../core/http/json.ts'
+import { deleted } from '../../core/http/schemas.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { bodyPlace } from './bodies/body-writer.ts'
+import { bodiesOf, deleteLogged } from './body-store.ts'
+import { detailOf, facets, logDetail, logRecord, recordOf, type ShownBodies } from './fields.ts'
+import { cursorOf, logQuery } from './filters.ts'
+import { newestRows } from './pages.ts'
+import { facetsOf, rowOf } from './store.ts'
+
+const params = z.object({ request_id: z.string().regex(/^req_[0-9a-f-]{36}$/) })
+
+export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): void {
+  const { db } = gateway
+
+  const detail = async (orgId: number | null, requestId: string) => {
+    await flush()
+    const row = await rowOf(db, orgId, requestId)
+    if (row === undefined) throw missing(requestId)
+    return detailOf(row, await shownBodies(gateway, orgId, requestId))
+  }
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/logs',
+    summary: 'Logged requests, newest first: metadata only.',
+    query: logQuery,
+    response: z.strictObject({ data: z.array(logRecord), next_cursor: z.string().nullable() }),
+    async handler({ query: { limit, ...filter }, orgId }) {
+      await flush()
+      const rows = await newestRows(db, orgId, filter, limit + 1)
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      return {
+        data: page.map(recordOf),
+        next_cursor: rows.length > limit && last !== undefined ? cursorOf([last.created_at, last.id]) : null,
+      }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/logs/facets',
+    summary: 'Providers, models and sources of the newest 5,000 requests.',
+    response: facets,
+    async handler({ orgId }) {
+      await flush()
+      return facetsOf(db, orgId)
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/logs/:request_id',
+    summary: 'One logged request with its attempts, and its bodies where they are logged.',
+    params,
+    response: logDetail,
+    handler: ({ params: { request_id }, orgId }) => detail(orgId, request_id),
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/logs/:request_id/export',
+    summary: 'The same as a file.',
+    params,
+    response: logDetail,
+    async handler({ params: { request_id }, orgId }) {
+      const answer = jsonAnswer(200, await detail(orgId, request_id))
+      answer.headers.set('content-disposition', `attachment; filename="log-${request_id}.json"`)
+      return answer
+    },
+  })
+
+  gateway.api({
+    method: 'DELETE',
+    path: '/api/logs/:request_id',
+    summary: 'Removes a logged request and its bodies; what it cost stays in the usage.',
+    params,
+    response: deleted,
+    audit: 'log.delete',
+    async handler({ params: { request_id }, orgId, audited }) {
+      await flush()
+      if (!(await deleteLogged(db, orgId, request_id))) throw missing(request_id)
+      audited(request_id)
+      return { deleted: true as const }
+    },
+  })
+}
+
+function missing(requestId: string) {
+  return notFound(`There is no logged request ${requestId}.`)
+}
+
+async function shownBodies(gateway: PluginGateway, orgId: number | null, requestId: string): Promise<ShownBodies> {
+  const stored = await bodiesOf(gateway.db, orgId, requestId)
+  const opened = async (column: 'request_sealed' | 'response_sealed'): Promise<string | null> => {
+    const sealed = stored?.[column] ?? null
+    if (sealed === null) return null
+    try {
+      return await gateway.vault.open(sealed, bodyPlace(requestId, orgId, column))
+    } catch (error) {
+      gateway.log.warn('request_log.body_unreadable', { requestId, column, error: String(error) })
+      return null
+    }
+  }
+  return {
+    request: await opened('request_sealed'),
+    response: await opened('response_sealed'),
+    requestTruncated: stored?.request_truncated === 1,
+    responseTruncated: stored?.response_truncated === 1,
+  }
+}

@@ -1,0 +1,59 @@
+// Answers as they pass, while bodies are logged: whole ones as they are sent, streamed ones put together. Where bodies are not
+// logged, none of this takes part in a request.
+
+import { encodeUtf8 } from '../../../core/lib/bytes.ts'
+import { rootOf } from '../../../core/lib/root-request.ts'
+import type { Reply, RequestContext } from '../../../core/types/context.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { PluginGateway } from '../../../core/types/plugin.ts'
+import { type Assembly, assembly } from './assembly.ts'
+
+export type Answer =
+  | { readonly kind: 'whole'; readonly body: Uint8Array; readonly type: string }
+  | { readonly kind: 'stream'; readonly assembly: Assembly }
+
+/** Returns what was caught of a request's answer. */
+export function captureAnswers(
+  gateway: PluginGateway,
+  logged: () => boolean,
+  maxBytes: number,
+): (ctx: RequestContext) => Answer | null {
+  const slot = gateway.slot<Answer>()
+  // Only what came with a body of its own: lists of models say nothing of anybody.
+  const when = (ctx: RequestContext): boolean => {
+    if (!logged()) return false
+    const root = rootOf(ctx)
+    return root.ingress !== null && root.bodyBytes > 0
+  }
+  gateway.hook(
+    'access',
+    (ctx) => {
+      ctx.tap((reply) => slot.set(ctx, { kind: 'whole', body: reply.body, type: typeOf(reply) }))
+    },
+    { when, order: 'post', onError: 'open' },
+  )
+  gateway.hook(
+    'stream',
+    (ctx) => {
+      const made = assembly(maxBytes)
+      // The judge of a panel answers for the request that it is a step of.
+      slot.set(rootOf(ctx), { kind: 'stream', assembly: made })
+      return made.transform
+    },
+    { when, order: 'post', onError: 'open' },
+  )
+  return (ctx) => slot.get(ctx) ?? null
+}
+
+/** What is told of a failure: the words of an upstream may quote the prompt, so they are kept as an answer is. */
+export function failureAnswer(error: GatewayErrorShape | undefined): Answer | null {
+  if (error === undefined) return null
+  const { message, code, upstream } = error
+  const told = { error: { message, code, upstream_status: upstream?.status ?? null } }
+  return { kind: 'whole', body: encodeUtf8(JSON.stringify(told)), type: 'application/json' }
+}
+
+function typeOf({ headers }: Reply): string {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i]?.toLowerCase() === 'content-type') return headers[i + 1] as string
+  return ''
+}

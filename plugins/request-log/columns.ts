@@ -1,0 +1,126 @@
+// A log row's columns in the order they are written, and what an entry puts into them. One place, so that the two cannot part.
+import { codeOf, type Entry } from './entry.ts'
+import { loggedMessage, plainText, timelineJson } from './timeline.ts'
+
+export const COLUMNS = [
+  'request_id',
+  'org_id',
+  'created_at',
+  'source',
+  'endpoint',
+  'wire_format',
+  'key_id',
+  'key_label',
+  'user_id',
+  'session_id',
+  'cost_center',
+  'provider',
+  'connection_id',
+  'model',
+  'requested_model',
+  'virtual_model',
+  'stream',
+  'status',
+  'error_code',
+  'error_message',
+  'latency_ms',
+  'ttft_ms',
+  'tokens_prompt',
+  'tokens_completion',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'tokens_reasoning',
+  'cost_nano',
+  'charge_nano',
+  'cached',
+  'attempts',
+  'attempts_json',
+  'properties_json',
+  'notes_json',
+  'req_bytes',
+] as const
+
+const MAX_WORD = 256
+const MAX_JSON = 16_384
+
+/** Appends the values of one row. */
+export function addValues(to: unknown[], entry: Entry): void {
+  const { outcome, attempts, properties, notes } = entry
+  const { error, steps } = outcome
+  let prompt = 0
+  let completion = 0
+  let cacheRead = 0
+  let cacheWrite = 0
+  let reasoning = 0
+  // A panel's row says what all its calls came to.
+  if (steps.length === 0) {
+    const { usage } = outcome
+    prompt = usage.inputTotal
+    completion = usage.outputTotal
+    cacheRead = usage.cacheRead
+    cacheWrite = usage.cacheWrite
+    reasoning = usage.reasoning ?? 0
+  } else {
+    for (const { usage } of steps) {
+      prompt += usage.inputTotal
+      completion += usage.outputTotal
+      cacheRead += usage.cacheRead
+      cacheWrite += usage.cacheWrite
+      reasoning += usage.reasoning ?? 0
+    }
+  }
+  let sent = 0
+  for (const { action } of attempts) if (action !== 'skipped') sent++
+  to.push(
+    entry.requestId,
+    entry.orgId ?? 0,
+    entry.at,
+    word(entry.source),
+    word(entry.endpoint),
+    entry.wireFormat,
+    entry.keyId,
+    word(entry.keyLabel),
+    word(entry.userId),
+    word(entry.sessionId),
+    word(entry.costCenter),
+    word(entry.provider),
+    word(entry.connectionId),
+    word(entry.model),
+    word(entry.requestedModel),
+    word(entry.virtualModel),
+    entry.stream ? 1 : 0,
+    outcome.status,
+    error === undefined ? null : codeOf(error),
+    error === undefined ? null : loggedMessage(error),
+    Math.round(outcome.latencyMs),
+    outcome.firstByteMs === null ? null : Math.round(outcome.firstByteMs),
+    whole(prompt),
+    whole(completion),
+    whole(cacheRead),
+    whole(cacheWrite),
+    whole(reasoning),
+    outcome.costNano,
+    outcome.chargeNano,
+    outcome.cached === false ? null : outcome.cached,
+    sent,
+    timelineJson(entry),
+    properties === null ? null : wholeJson(properties),
+    notes === null ? null : wholeJson(notes),
+    entry.requestBytes,
+  )
+}
+
+function word(text: string | null): string | null {
+  return text === null ? null : plainText(text, MAX_WORD)
+}
+
+/** Too many are none: half of a JSON text is nothing. */
+function wholeJson(value: object): string | null {
+  const json = JSON.stringify(value)
+  return json.length > MAX_JSON ? null : json
+}
+
+/** An upstream's counters are whatever it says. */
+function whole(count: number): number {
+  return Number.isFinite(count) ? Math.round(count) : 0
+}

@@ -1,0 +1,91 @@
+// What a settled exchange leaves for the log: taken on the request path, so nothing is rendered here.
+import type { Json } from '../../core/types/canonical.ts'
+import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
+import type { GatewayErrorShape } from '../../core/types/error.ts'
+
+export interface Entry {
+  readonly requestId: string
+  readonly orgId: number | null
+  /** Start of the request, epoch ms. */
+  readonly at: number
+  readonly source: string
+  readonly endpoint: string | null
+  readonly wireFormat: string
+  readonly keyId: number | null
+  readonly keyLabel: string | null
+  readonly userId: string | null
+  readonly sessionId: string | null
+  readonly costCenter: string | null
+  readonly provider: string | null
+  readonly connectionId: string | null
+  readonly model: string | null
+  readonly requestedModel: string
+  readonly virtualModel: string | null
+  readonly stream: boolean
+  readonly attempts: readonly Attempt[]
+  readonly properties: Readonly<Record<string, string>> | null
+  /** What plugins noted. */
+  readonly notes: Readonly<Record<string, Json>> | null
+  readonly requestBytes: number
+  readonly outcome: Outcome
+}
+
+export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
+  const { candidate, principal, ingress } = ctx
+  // A panel or a chain was answered by others than the request's own candidate.
+  const answered: Partial<Pick<Step, 'provider' | 'connectionId' | 'model'>> =
+    candidate === null
+      ? (outcome.steps[outcome.steps.length - 1] ?? {})
+      : { provider: candidate.connection.provider, connectionId: candidate.connection.id, model: candidate.target.model }
+  return {
+    requestId: ctx.id,
+    orgId: principal.orgId,
+    at: ctx.startedAt,
+    source: ctx.source,
+    endpoint: ingress === null ? null : ingress.path,
+    wireFormat: ctx.dialect,
+    keyId: principal.keyId,
+    keyLabel: principal.label,
+    userId: ctx.userId,
+    sessionId: ctx.sessionId,
+    costCenter: ctx.costCenter,
+    provider: answered.provider ?? null,
+    connectionId: answered.connectionId ?? null,
+    model: answered.model ?? null,
+    requestedModel: ctx.requestedModel,
+    virtualModel: ctx.virtualModel,
+    stream: ctx.stream,
+    attempts: ctx.attempts,
+    properties: ctx.properties,
+    notes: ctx.notes,
+    requestBytes: ctx.bodyBytes,
+    outcome,
+  }
+}
+
+const MAX_CAUSES = 8
+const VENDOR_CODE = /^[\w.:-]{1,64}$/
+
+/** Of an error, for records: the gateway's own words. The vendor's may quote the prompt; they are in the body, where that is kept. */
+export function messageOf(error: GatewayErrorShape): string {
+  const vendor = vendorFailure(error)
+  if (vendor === null) return error.message
+  const code = vendor.vendorCode !== null && VENDOR_CODE.test(vendor.vendorCode) ? ` (${vendor.vendorCode})` : ''
+  return `The upstream answered ${vendor.status}${code}. Its own words are kept with the bodies, where those are logged.`
+}
+
+/** The code, unless a vendor put a sentence there. */
+export function codeOf({ code }: GatewayErrorShape): string | null {
+  return code !== null && VENDOR_CODE.test(code) ? code : null
+}
+
+/** Also of an error that was made from a vendor's and repeats its words. */
+function vendorFailure(error: GatewayErrorShape) {
+  let at: unknown = error
+  for (let i = 0; i < MAX_CAUSES && at instanceof Error; i++) {
+    const { upstream } = at as Partial<GatewayErrorShape>
+    if (upstream && (upstream.kind === 'status' || upstream.kind === 'stream')) return upstream
+    at = at.cause
+  }
+  return null
+}

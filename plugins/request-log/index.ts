@@ -1,0 +1,89 @@
+// The request log: a row for every exchange, written behind, and where it is asked for the bodies (CONTRACTS 10.1, 10.2).
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { logRoutes } from './api.ts'
+import { captureAnswers, failureAnswer } from './bodies/capture.ts'
+import { entryOf } from './entry.ts'
+import { migrations } from './migrations.ts'
+import { logQueue } from './queue.ts'
+import { prune } from './retention.ts'
+import type { OmittedBodies } from './service.ts'
+
+const HOUR_MS = 3_600_000
+
+const amount = (fallback: number) => z.int().min(0).default(fallback)
+
+export const requestLog = definePlugin({
+  name: 'request-log',
+  config: z.strictObject({
+    /** False: nothing is logged; usage, budgets and metrics go on. */
+    enabled: z.boolean().default(true).meta({ env: 'LOG_ENABLED' }),
+    /** Of each body, bytes. */
+    maxBodyBytes: amount(1_048_576).meta({ env: 'LOG_MAX_BODY_BYTES' }),
+    /** 0 = for ever. */
+    retentionDays: amount(30).meta({ env: 'LOG_RETENTION_DAYS' }),
+    /** Of all rows and bodies together; 0 = unbounded. */
+    retentionMaxBytes: amount(2_147_483_648).meta({ env: 'LOG_RETENTION_MAX_BYTES' }),
+    /** 0 = as long as rows. */
+    bodyRetentionDays: amount(0).meta({ env: 'LOG_BODY_RETENTION_DAYS' }),
+  }),
+  settings: {
+    'request_log.bodies': z.boolean().default(false).meta({ env: 'LOG_BODIES' }),
+  },
+  migrations,
+  setup(gateway, config) {
+    const plain = gateway as unknown as PluginGateway
+    const { db, clock, log, settings } = gateway
+    const queue = logQueue(plain, config.maxBodyBytes)
+    logRoutes(plain, () => queue.flush())
+
+    const omissions = gateway.slot<OmittedBodies>()
+    gateway.provide('requestLog', { omit: (ctx, omitted) => omissions.set(ctx, omitted) })
+
+    let bodies = settings.get('request_log.bodies')
+    settings.watch('request_log.bodies', (wanted) => {
+      bodies = wanted
+    })
+    if (config.enabled) {
+      const answerOf = captureAnswers(plain, () => bodies, config.maxBodyBytes)
+      gateway.hook('settle', (ctx, outcome) => {
+        const omitted = omissions.get(ctx)
+        const entry = entryOf(ctx, outcome)
+        if (!bodies) return queue.push(entry, null)
+        const request = omitted?.request ? null : ctx.rawBody
+        const answer = omitted?.answer ? null : (answerOf(ctx) ?? failureAnswer(outcome.error))
+        const kept = request === null && answer === null
+        queue.push(entry, kept ? null : { requestId: ctx.id, orgId: entry.orgId, at: ctx.startedAt, request, answer })
+      })
+    }
+
+    const stopped = new AbortController()
+    let pruning: Promise<void> | null = null
+    const limits = { days: config.retentionDays, bodyDays: config.bodyRetentionDays, maxBytes: config.retentionMaxBytes }
+    const pruned = (): Promise<void> => {
+      pruning ??= prune(db, clock, limits, stopped.signal)
+        .then(({ rows, bodies: texts }) => {
+          if (rows + texts > 0) log.info('request_log.pruned', { rows, bodies: texts })
+        })
+        .catch((error: unknown) => {
+          if (!stopped.signal.aborted) log.error('request_log.prune_failed', { error: String(error) })
+        })
+        .finally(() => {
+          pruning = null
+        })
+      return pruning
+    }
+    gateway.every('retention', HOUR_MS, pruned)
+    // Beside the first requests, not before them.
+    gateway.hook('ready', () => void pruned())
+
+    return async () => {
+      stopped.abort(new Error('teardown'))
+      await pruning
+      await queue.close()
+    }
+  },
+})
+
+export default requestLog

@@ -1,0 +1,33 @@
+// A page of the log. What a filter looks for may be rare, and SQLite looks for it on the thread that serves requests: there
+// the log is searched piece by piece, and requests are served between two of them.
+import type { Db } from '../../core/types/db.ts'
+import { type LogFilter, ledByIndex, type Place } from './filters.ts'
+import { type LogRow, placeBelow, rowsBetween } from './store.ts'
+
+/** A few ms, also where rows have to be fetched for what no index knows. */
+const PIECE = 10_000
+
+/** Newest first. */
+export async function newestRows(db: Db, orgId: number | null, filter: LogFilter, limit: number): Promise<LogRow[]> {
+  if (db.dialect !== 'sqlite' || !looksFarAndWide(filter)) return rowsBetween(db, orgId, filter, limit)
+  const found: LogRow[] = []
+  let below = startOf(filter)
+  for (;;) {
+    const end = await placeBelow(db, orgId, below, PIECE)
+    found.push(...(await rowsBetween(db, orgId, { ...filter, cursor: below }, limit - found.length, end)))
+    if (found.length >= limit || end === undefined || end[0] < (filter.since ?? 0)) return found
+    below = end
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Neither a plain page, nor one that an index leads to. */
+function looksFarAndWide({ cursor: _cursor, since: _since, until: _until, ...asked }: LogFilter): boolean {
+  return Object.values(asked).some((value) => value !== undefined) && !ledByIndex(asked)
+}
+
+/** Nothing above it can match. */
+function startOf({ cursor, until }: LogFilter): Place | undefined {
+  if (until === undefined || (cursor && cursor[0] < until)) return cursor ?? undefined
+  return [until, 0]
+}

@@ -1,0 +1,118 @@
+// The attempt timeline as it is kept and shown: one line for each upstream call, and for each candidate passed over.
+import { sanitizeMessage } from '../../core/lib/sanitize.ts'
+import type { Attempt, Step } from '../../core/types/context.ts'
+import type { GatewayErrorShape } from '../../core/types/error.ts'
+import { codeOf, type Entry, messageOf } from './entry.ts'
+
+export interface TimelineLine {
+  n: number
+  role: 'panel' | 'judge' | 'step' | null
+  provider: string
+  connection_id: string
+  model: string
+  started_at: string
+  latency_ms: number | null
+  status: number | null
+  error: { code: string | null; message: string } | null
+  action: string | null
+  skipped: { reason: string; until: string | null } | null
+  tokens: { prompt: number; completion: number } | null
+  cost_usd: number | null
+}
+
+const MAX_MESSAGE = 500
+
+/** What is kept of the timeline; null when nobody was asked or passed over. */
+export function timelineJson({ attempts, outcome }: Entry): string | null {
+  const [only] = attempts
+  if (only === undefined) return null
+  // Most requests are one call that answered: its row says the rest. In full it would be half of the row.
+  if (attempts.length === 1 && only.action === 'returned' && only.error === undefined && only.role === undefined)
+    return `[${only.startedAt},${Math.round(only.latencyMs ?? 0)},${only.status ?? 200}]`
+  const billed = [...outcome.steps]
+  return JSON.stringify(attempts.map((attempt, index) => lineOf(attempt, index + 1, billed)))
+}
+
+/** What the row says of its only call. */
+export interface OnlyCall {
+  readonly provider: string | null
+  readonly connection_id: string | null
+  readonly model: string | null
+  readonly tokens_prompt: number
+  readonly tokens_completion: number
+  readonly cost_nano: number | null
+}
+
+export function timelineOf(json: string | null, row: OnlyCall): TimelineLine[] {
+  if (json === null) return []
+  const kept = JSON.parse(json) as TimelineLine[] | [number, number, number]
+  if (!isOnly(kept)) return kept
+  const [startedAt, latency, status] = kept
+  const call = {
+    n: 1,
+    role: null,
+    provider: row.provider ?? '',
+    connection_id: row.connection_id ?? '',
+    model: row.model ?? '',
+    started_at: new Date(startedAt).toISOString(),
+    latency_ms: latency,
+    status,
+    error: null,
+    action: 'returned',
+    skipped: null,
+    tokens: { prompt: row.tokens_prompt, completion: row.tokens_completion },
+    cost_usd: usd(row.cost_nano),
+  }
+  return [call]
+}
+
+function isOnly(kept: TimelineLine[] | [number, number, number]): kept is [number, number, number] {
+  return typeof kept[0] === 'number'
+}
+
+export function loggedMessage(error: GatewayErrorShape): string {
+  return plainText(sanitizeMessage(messageOf(error)), MAX_MESSAGE)
+}
+
+/** Column text: PostgreSQL keeps no NUL, and half a surrogate pair comes back as something else. */
+export function plainText(text: string, max: number): string {
+  const cut = text.length > max ? text.slice(0, max) : text
+  const whole = cut.includes('\0') ? cut.replaceAll('\0', '\uFFFD') : cut
+  return whole.isWellFormed() ? whole : whole.toWellFormed()
+}
+
+export const usd = (nano: number | null): number | null => (nano === null ? null : nano / 1e9)
+
+function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
+  const { candidate, startedAt, latencyMs, status, error, action, skipped, role } = attempt
+  const { connection, target } = candidate
+  const step = action === 'skipped' ? null : taken(billed, attempt)
+  return {
+    n,
+    role: role ?? null,
+    provider: connection.provider,
+    connection_id: connection.id,
+    model: target.model,
+    started_at: new Date(startedAt).toISOString(),
+    latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
+    status: status ?? null,
+    error: error === undefined ? null : { code: codeOf(error), message: loggedMessage(error) },
+    action: action ?? null,
+    skipped:
+      skipped === undefined
+        ? null
+        : { reason: skipped.reason, until: skipped.until === undefined ? null : new Date(skipped.until).toISOString() },
+    tokens: step === null ? null : { prompt: step.usage.inputTotal, completion: step.usage.outputTotal },
+    cost_usd: step === null ? null : usd(step.costNano),
+  }
+}
+
+/** The bill's line for this call: each is given once, to the attempt that answered. */
+function taken(billed: Step[], { candidate, startedAt, action }: Attempt): Step | null {
+  if (action !== 'returned') return null
+  const at = billed.findIndex(
+    (step) =>
+      step.connectionId === candidate.connection.id && step.model === candidate.target.model && step.startedAt === startedAt,
+  )
+  return at === -1 ? null : (billed.splice(at, 1)[0] ?? null)
+}

@@ -1,0 +1,66 @@
+// OpenTelemetry (OTLP over HTTP): a trace of each request with its upstream calls and plugins, and the GenAI metrics. Never a
+// word of what was asked or answered. Nothing is loaded while no collector is named.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { HookRun } from '../../core/services.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { instruments } from './instruments.ts'
+import { headersOf, openSdk } from './sdk.ts'
+import { type RequestTrace, requestTrace } from './trace.ts'
+
+/** Of one request; what runs beyond it is not listed. */
+const MAX_RUNS = 256
+
+export const telemetry = definePlugin({
+  name: 'telemetry',
+  config: z.strictObject({
+    /** Base address of the collector: `/v1/traces` and `/v1/metrics` are appended. */
+    endpoint: z.url().nullable().default(null).meta({ env: 'OTEL_EXPORTER_OTLP_ENDPOINT' }),
+    headers: z.string().nullable().default(null).meta({ env: 'OTEL_EXPORTER_OTLP_HEADERS' }),
+    serviceName: z.string().min(1).default('hookgate').meta({ env: 'OTEL_SERVICE_NAME' }),
+    /** Share of the requests that are traced, where their caller did not decide. */
+    sampleRatio: z.number().min(0).max(1).default(1).meta({ env: 'OTEL_TRACES_SAMPLER_ARG' }),
+    metricIntervalMs: z.int().min(100).default(60_000),
+  }),
+  async setup(gateway, config) {
+    const { endpoint } = config
+    if (endpoint === null) return
+    const { version } = (gateway as unknown as PluginGateway).use('status')
+    const sdk = await openSdk({ ...config, endpoint, headers: headersOf(config.headers), version, clock: gateway.clock })
+    const traces = gateway.slot<RequestTrace>()
+    const counted = instruments(sdk.meter)
+    const traceOf = (ctx: RequestContext): RequestTrace | undefined =>
+      traces.get(ctx) ?? (ctx.parent === null ? undefined : traceOf(ctx.parent))
+
+    gateway.provide('hookTracer', {
+      plugin: 'telemetry',
+      wants: (ctx) => traceOf(ctx) !== undefined,
+      ran(ctx, run: HookRun) {
+        const runs = traceOf(ctx)?.runs
+        if (runs !== undefined && runs.length < MAX_RUNS) runs.push(run)
+      },
+    })
+    gateway.hook(
+      'ingress',
+      (ctx) => {
+        const trace = requestTrace(sdk, ctx)
+        if (trace !== null) traces.set(ctx, trace)
+      },
+      { order: 'pre', onError: 'open' },
+    )
+    gateway.hook(
+      'settled',
+      (ctx, outcome) => {
+        counted.record(ctx, outcome)
+        // Internal calls have no way in.
+        const trace = traces.get(ctx) ?? (ctx.ingress === null ? requestTrace(sdk, ctx) : null)
+        trace?.end(ctx, outcome)
+      },
+      { order: 'post', onError: 'open' },
+    )
+    return () => sdk.close()
+  },
+})
+
+export default telemetry

@@ -1,0 +1,40 @@
+// The GenAI metrics: client ones of upstream calls, server ones of the gateway's own requests.
+import type { Meter } from '@opentelemetry/api'
+import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import { providerName } from './attributes.ts'
+
+/** Buckets as the conventions advise. */
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+
+export interface Instruments {
+  record(ctx: RequestContext, outcome: Outcome): void
+}
+
+export function instruments(meter: Meter): Instruments {
+  const seconds = (name: string, description: string) =>
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: SECONDS } })
+  const tokens = meter.createHistogram('gen_ai.client.token.usage', {
+    ...{ description: 'Tokens of upstream calls.', unit: '{token}', advice: { explicitBucketBoundaries: TOKENS } },
+  })
+  const operation = seconds('gen_ai.client.operation.duration', 'How long upstream calls took.')
+  const request = seconds('gen_ai.server.request.duration', 'How long requests took.')
+  const firstToken = seconds('gen_ai.server.time_to_first_token', 'When the first byte of an answer went out.')
+  const cost = meter.createCounter('hookgate.cost', { description: 'What upstream calls cost.', unit: 'USD' })
+  return {
+    record(ctx, outcome) {
+      const named = { 'gen_ai.operation.name': ctx.operation }
+      for (const step of outcome.steps) {
+        const of = { ...named, 'gen_ai.provider.name': providerName(step.provider), 'gen_ai.request.model': step.model }
+        tokens.record(step.usage.inputTotal, { ...of, 'gen_ai.token.type': 'input' })
+        tokens.record(step.usage.outputTotal, { ...of, 'gen_ai.token.type': 'output' })
+        operation.record(step.latencyMs / 1000, step.status < 400 ? of : { ...of, 'error.type': String(step.status) })
+        if (step.costNano !== null) cost.add(step.costNano / 1e9, of)
+      }
+      // What no upstream was asked for may name any model: its name makes no series.
+      const failed = outcome.status >= 400 ? { 'error.type': String(outcome.status) } : {}
+      request.record(outcome.latencyMs / 1000, { ...named, ...failed })
+      if (outcome.firstByteMs !== null && outcome.status < 400) firstToken.record(outcome.firstByteMs / 1000, named)
+    },
+  }
+}
