@@ -2,6 +2,7 @@
 import { conflict } from '../../core/config/owned.ts'
 import { merged, settingsIn } from '../../core/config/settings-document.ts'
 import { firstIssue } from '../../core/http/api-routes.ts'
+import { WORDED } from '../../core/lib/issue-text.ts'
 import type { DeclaredSetting } from '../../core/services.ts'
 
 export type Nested = { [key: string]: unknown }
@@ -45,7 +46,7 @@ export function changesOf(
 }
 
 function check({ key, schema }: DeclaredSetting, value: unknown): void {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, WORDED)
   if (!parsed.success)
     throw firstIssue(parsed.error.issues.map((issue) => ({ ...issue, path: [...key.split('.'), ...issue.path] })))
 }

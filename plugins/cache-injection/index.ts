@@ -1,0 +1,59 @@
+// Prompt-cache breakpoints for callers who set none (CONTRACTS 3.4), on the bodies of messages upstreams only. An upstream
+// that does not take them is asked once more without. Off by default; off, nothing is looked at.
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import { injectBreakpoints } from './breakpoints.ts'
+
+export const cacheInjection = definePlugin({
+  name: 'cache-injection',
+  settings: {
+    'cache_injection.enabled': z.boolean().default(false),
+    /** How long the upstream keeps what is cached. */
+    'cache_injection.ttl': z.enum(['5m', '1h']).default('5m'),
+  },
+  setup(gateway) {
+    let enabled = gateway.settings.get('cache_injection.enabled')
+    gateway.settings.watch('cache_injection.enabled', (wanted) => {
+      enabled = wanted
+    })
+    const when = (ctx: RequestContext): boolean => enabled && ctx.operation === 'chat'
+    /** The attempt that got breakpoints, and whether they were refused there. */
+    const attempts = gateway.slot<{ candidate: Candidate; refused: boolean }>()
+
+    gateway.hook(
+      'encoded',
+      (ctx, call) => {
+        const before = attempts.get(ctx)
+        if (call.hop.upstream !== 'messages' || (before?.candidate === call.candidate && before.refused)) return
+        const breakpoints = injectBreakpoints(call.body, gateway.settings.get('cache_injection.ttl'))
+        if (breakpoints === 0) return
+        attempts.set(ctx, { candidate: call.candidate, refused: false })
+        ctx.note('cache_injection', { breakpoints })
+      },
+      { after: 'virtual-models', when },
+    )
+
+    gateway.hook(
+      'attempt',
+      (ctx, candidate, next) =>
+        next().catch((error: unknown) => {
+          const attempt = attempts.get(ctx)
+          const marked = attempt?.candidate === candidate && !attempt.refused
+          if (!marked || !isAboutMarks(error)) throw error
+          attempts.set(ctx, { candidate, refused: true })
+          ctx.note('cache_injection', { breakpoints: 0 })
+          return next()
+        }),
+      // Inside: a field that is stripped by name would be the caller's own.
+      { after: 'strip-unsupported', when },
+    )
+  },
+})
+
+function isAboutMarks(error: unknown): boolean {
+  return GatewayError.is(error) && error.upstream?.status === 400 && /cache_control/i.test(error.message)
+}
+
+export default cacheInjection

@@ -1,0 +1,171 @@
+// One request and the cache: it is given what is kept, or it waits for an equal one, or it asks upstream and leaves its answer.
+
+import { callOf } from '../../core/lib/cached-call.ts'
+import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import type { RequestContext, Slot } from '../../core/types/context.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Result } from '../../core/types/result.ts'
+import { isComplete } from './complete-answer.ts'
+import { type Flights, followed } from './flights.ts'
+import { isFresh, type KeptAnswer } from './kept-answer.ts'
+import { keyOf } from './key.ts'
+import type { MemoryStore } from './memory-store.ts'
+import type { CacheLookup, CachePolicyService } from './service.ts'
+import type { SharedStore } from './shared-store.ts'
+import type { Wishes } from './wishes.ts'
+
+export interface AnsweringSources {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly memory: MemoryStore
+  /** null: no store is shared between replicas. */
+  readonly shared: SharedStore | null
+  readonly flights: Flights
+  readonly wishes: Wishes
+  readonly policy: CachePolicyService
+  readonly lookups: Slot<CacheLookup>
+  mac(data: string): string
+  /** ms; 0 = off. */
+  ttlOf(ctx: RequestContext): number
+  /** In [0, 1). */
+  random(): number
+  counted(result: 'hit' | 'followed' | 'miss'): void
+}
+
+/** Of a request: its key is made of the parsed body. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+/** They switch a vendor's behaviour. */
+const HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta']
+
+export function answering(sources: AnsweringSources): (ctx: RequestContext) => Promise<Result | undefined> {
+  const { clock, log, memory, shared, flights, wishes, policy, lookups } = sources
+
+  return async (ctx) => {
+    const body = ctx.rawBody
+    if (body === null || body.length > MAX_BODY_BYTES || wishes.bypassed(ctx)) return undefined
+    const lifetime = sources.ttlOf(ctx)
+    const size = wishes.bucketSizeOf(ctx)
+    const key = keyFor(ctx, body)
+    const fresh = (kept: KeptAnswer | null | undefined): kept is KeptAnswer => !!kept && isFresh(kept, lifetime, clock.now())
+    const full = (): Result | undefined => {
+      const bucket = memory.find(key)
+      const index = Math.min(Math.floor(sources.random() * size), size - 1)
+      const kept = bucket[index]
+      if (kept === undefined || firstFree(bucket, size, fresh) !== -1) return undefined
+      sources.counted('hit')
+      return given(ctx, kept, index)
+    }
+    const known = full()
+    if (known !== undefined) return known
+
+    // Who wants several answers wants each of them asked for.
+    const flight = size === 1 ? flights.running(key) : undefined
+    const landed = flight === undefined ? undefined : await followed(flight, ctx, clock, lifetime)
+    if (fresh(landed)) {
+      sources.counted('followed')
+      return given(ctx, landed, 0)
+    }
+    if (ctx.signal.aborted) throw ctx.signal.reason
+    // Somebody else may have been answered while this one waited.
+    const meanwhile = flight === undefined ? undefined : full()
+    if (meanwhile !== undefined) return meanwhile
+    const land = flight === undefined && size === 1 ? flights.lead(key) : NOBODY
+    // On every way out from here on: whoever waits must not wait for nothing.
+    ctx.hold({ settle: () => land(null) })
+    if (shared !== null) {
+      await fetchShared(shared, ctx, key, size, fresh)
+      const found = full()
+      if (found !== undefined) {
+        land(memory.find(key)[0] ?? null)
+        return found
+      }
+    }
+    sources.counted('miss')
+    const index = Math.max(0, firstFree(memory.find(key), size, fresh))
+    lookups.set(ctx, { hit: false, bucketIndex: index })
+    capture(ctx, key, index, lifetime, land)
+    return undefined
+  }
+
+  function keyFor(ctx: RequestContext, body: Uint8Array): string {
+    const { seed = '', ignoreKeys } = wishes.of(ctx)
+    const { orgId, keyId } = ctx.principal
+    const scope = {
+      ...{ orgId, keyId, dialect: ctx.dialect, model: ctx.requestedModel, policy: policy.of(ctx), seed },
+      headers: HEADERS.map((name) => ctx.headers.get(name)),
+      edited: ctx.edited ? canonicalJson(ctx.request) : '',
+    }
+    return keyOf((data) => sources.mac(data), scope, body, ignoreKeys)
+  }
+
+  function given(ctx: RequestContext, { body, contentType, call }: KeptAnswer, bucketIndex: number): Result {
+    ctx.cached = 'exact'
+    ctx.cachedCall = call
+    lookups.set(ctx, { hit: true, bucketIndex })
+    return { kind: 'raw', status: 200, headers: ['content-type', contentType], body }
+  }
+
+  /** Takes what other replicas have kept into this one's memory. */
+  async function fetchShared(
+    from: SharedStore,
+    ctx: RequestContext,
+    key: string,
+    size: number,
+    fresh: (kept: KeptAnswer | undefined) => boolean,
+  ): Promise<void> {
+    for (;;) {
+      const index = firstFree(memory.find(key), size, fresh)
+      if (index === -1) return
+      const found = await from.find(ctx.principal.orgId, key, index).catch((error: unknown) => {
+        log.warn('exact_cache.read_failed', { error: String(error) })
+        return undefined
+      })
+      if (found === undefined || !fresh(found)) return
+      memory.keep(key, index, found)
+    }
+  }
+
+  /** Takes what is sent, and keeps it when the request has ended well. */
+  function capture(
+    ctx: RequestContext,
+    key: string,
+    index: number,
+    ttlMs: number,
+    land: (kept: KeptAnswer | null) => void,
+  ): void {
+    let sent: Pick<KeptAnswer, 'contentType' | 'body'> | null = null
+    ctx.tap(({ status, headers, body }) => {
+      if (status === 200) sent = { contentType: contentTypeIn(headers), body }
+    })
+    ctx.hold({
+      settle(outcome) {
+        const call = callOf(ctx, outcome, clock.now())
+        if (sent === null || call === null || wishes.of(ctx).noStore === true || !isComplete(ctx.dialect, sent.body)) return
+        // A copy: the bytes may be a small part of a large buffer.
+        const answer = { ...sent, body: new Uint8Array(sent.body), at: call.at, ttlMs, call }
+        memory.keep(key, index, answer)
+        land(answer)
+        shared?.keep(ctx.principal.orgId, key, index, answer).catch((error: unknown) => {
+          log.warn('exact_cache.write_failed', { error: String(error) })
+        })
+      },
+    })
+  }
+}
+
+/** The first place of a bucket with nothing to give in it; -1: it is full. */
+function firstFree(
+  bucket: readonly (KeptAnswer | undefined)[],
+  size: number,
+  fresh: (kept: KeptAnswer | undefined) => boolean,
+): number {
+  for (let index = 0; index < size; index++) if (!fresh(bucket[index])) return index
+  return -1
+}
+
+function contentTypeIn(headers: readonly string[]): string {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
+  return at === -1 ? 'application/json; charset=utf-8' : (headers[at + 1] as string)
+}
+
+const NOBODY = (): void => {}

@@ -1,0 +1,73 @@
+// The exact cache (CONTRACTS 6.1): a non-stream request that was answered within the window gets the same bytes again, and
+// while the first of several equal ones is being answered the others wait for it. Off until GATEWAY_DEDUP_TTL_MS, the setting
+// or a plugin for one request says for how long.
+import { z } from 'zod'
+import { systemRandom } from '../../core/lib/system-random.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { answering } from './answering.ts'
+import { flights } from './flights.ts'
+import { memoryStore } from './memory-store.ts'
+import { cachePolicy } from './policy.ts'
+import type { CacheLookup, CacheWishes } from './service.ts'
+import { sharedStore } from './shared-store.ts'
+import { MAX_TTL_MS, wishesIn } from './wishes.ts'
+
+const SWEEP_MS = 60_000
+const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
+
+/** Provides the services `exactCache` and `cachePolicy`. */
+export const exactCache = definePlugin({
+  name: 'exact-cache',
+  config: z.strictObject({
+    /** Draws among the answers of a bucket, in [0, 1). */
+    random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
+  }),
+  settings: {
+    /** 0 = off. */
+    'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0).meta({ env: 'DEDUP_TTL_MS' }),
+  },
+  setup(gateway, { random }) {
+    const { clock, log, settings, vault, metrics } = gateway
+    const memory = memoryStore()
+    const shares = (gateway as unknown as PluginGateway).use('status').checks.some(({ name }) => name === 'shared_store')
+    const policy = cachePolicy()
+    const wishes = wishesIn(gateway.slot<CacheWishes>())
+    const lookups = gateway.slot<CacheLookup>()
+    const results = metrics.tally('exact_cache_lookups_total', 'Look-ups in the exact cache.', ['result'])
+    const series = { hit: results.series('hit'), followed: results.series('followed'), miss: results.series('miss') }
+
+    let ttlMs = settings.get('exact_cache.ttl_ms')
+    settings.watch('exact_cache.ttl_ms', (wanted) => {
+      ttlMs = wanted
+      if (wanted === 0) memory.clear()
+    })
+    const ttlOf = (ctx: RequestContext): number => Math.min(wishes.of(ctx).ttlMs ?? ttlMs, MAX_TTL_MS)
+
+    gateway.provide('cachePolicy', policy)
+    gateway.provide('exactCache', {
+      request: wishes.add,
+      wishes: wishes.of,
+      bypassed: wishes.bypassed,
+      lookup: (ctx) => lookups.get(ctx) ?? null,
+    })
+    gateway.hook(
+      'answer',
+      answering({
+        ...{ clock, log, memory, flights: flights(), wishes, policy, lookups, ttlOf, random },
+        shared: shares ? sharedStore(gateway) : null,
+        mac: (data) => vault.mac('key', data),
+        counted: (result) => series[result].add(1),
+      }),
+      {
+        when: (ctx) =>
+          ctx.operation === 'chat' && !ctx.stream && ttlOf(ctx) > 0 && DIALECTS.has(ctx.dialect) && ctx.ingress !== null,
+      },
+    )
+    gateway.every('sweep', SWEEP_MS, async () => memory.sweep(clock.now()))
+    return () => memory.clear()
+  },
+})
+
+export default exactCache

@@ -1,0 +1,69 @@
+// Answers in this process: the least recently used go first, bounded in number and in bytes (CONTRACTS 6.1).
+import { isFresh, type KeptAnswer } from './kept-answer.ts'
+
+const MAX_ANSWERS = 1000
+const MAX_BYTES = 64 * 1024 * 1024
+/** What an answer takes beside its body: its key, its bill, the objects around it. */
+const OVERHEAD = 1024
+
+export interface MemoryStore {
+  /** By index in the bucket; holes where nothing is kept. */
+  find(key: string): readonly (KeptAnswer | undefined)[]
+  keep(key: string, index: number, answer: KeptAnswer): void
+  /** Forgets what has run out. */
+  sweep(now: number): void
+  clear(): void
+  readonly answers: number
+  readonly bytes: number
+}
+
+export function memoryStore(maxAnswers = MAX_ANSWERS, maxBytes = MAX_BYTES): MemoryStore {
+  const buckets = new Map<string, (KeptAnswer | undefined)[]>()
+  let answers = 0
+  let bytes = 0
+
+  const drop = (key: string): void => {
+    for (const answer of buckets.get(key) ?? []) count(answer, -1)
+    buckets.delete(key)
+  }
+  const count = (answer: KeptAnswer | undefined, sign: 1 | -1): void => {
+    if (answer === undefined) return
+    answers += sign
+    bytes += sign * (answer.body.length + OVERHEAD)
+  }
+
+  return {
+    find(key) {
+      const bucket = buckets.get(key)
+      if (bucket === undefined) return []
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      return bucket
+    },
+    keep(key, index, answer) {
+      const bucket = buckets.get(key) ?? []
+      count(bucket[index], -1)
+      bucket[index] = answer
+      count(answer, 1)
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      for (const oldest of buckets.keys()) {
+        if (answers <= maxAnswers && bytes <= maxBytes) break
+        drop(oldest)
+      }
+    },
+    sweep(now) {
+      for (const [key, bucket] of buckets)
+        if (!bucket.some((answer) => answer !== undefined && isFresh(answer, answer.ttlMs, now))) drop(key)
+    },
+    clear() {
+      for (const key of [...buckets.keys()]) drop(key)
+    },
+    get answers() {
+      return answers
+    },
+    get bytes() {
+      return bytes
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// The answer caches as other plugins see them: what one request wants of them, what is part of every key, and what they found.
+// What a hit saved is on the request and its outcome: `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
+import type { RequestContext } from '../../core/types/context.ts'
+
+/** What one request asks of the caches; what is absent stays as it is configured. */
+export interface CacheWishes {
+  /** Lifetime of its answer and greatest age of one it takes, ms; also where the exact cache is off. At most 365 days. */
+  readonly ttlMs?: number
+  /** A name space of its own. */
+  readonly seed?: string
+  /** So many different answers are kept before one of them is drawn, 1 to 20; default 1. */
+  readonly bucketSize?: number
+  /** Top-level members of the body that are left out of the key of the exact cache. */
+  readonly ignoreKeys?: readonly string[]
+  /** Neither cache is asked nor filled. */
+  readonly bypass?: boolean
+  /** Neither cache is filled: the answer carries what must not be kept. */
+  readonly noStore?: boolean
+}
+
+/** What the exact cache did for a request. */
+export interface CacheLookup {
+  readonly hit: boolean
+  /** Which of the answers under its key; of a miss, the one that will be kept. */
+  readonly bucketIndex: number
+}
+
+/** Provided as `exactCache`. */
+export interface ExactCacheService {
+  /** In `ingress`, `access` or `request`, before the caches are asked. Later wishes win member by member; a `bypass` and a `noStore` stay. */
+  request(ctx: RequestContext, wishes: CacheWishes): void
+  wishes(ctx: RequestContext): CacheWishes
+  /** The request, its headers or its wishes keep it away from both caches. */
+  bypassed(ctx: RequestContext): boolean
+  /** null: the exact cache had no part in it. */
+  lookup(ctx: RequestContext): CacheLookup | null
+}
+
+/** A version, or what gives it for a request. null counts as absent. */
+export type PolicyVersion = string | number | null | ((ctx: RequestContext) => string | number | null)
+
+/** Provided as `cachePolicy`: what changes answers without being in the request. With another version nothing old is found. */
+export interface CachePolicyService {
+  /**
+   * In `setup` behind this plugin, or in `ready`. A function is asked with each key that is made, so it reads what it has.
+   * The same name again replaces it.
+   */
+  version(name: string, value: PolicyVersion): void
+  /** All of them as one text. */
+  of(ctx: RequestContext): string
+}
+
+declare module '../../core/types/plugin.ts' {
+  interface Services {
+    exactCache: ExactCacheService
+    cachePolicy: CachePolicyService
+  }
+}

@@ -1,0 +1,187 @@
+// Who is guarded, and the order of it: built-in detectors first, then those that ask somebody, who see what is left.
+import { rootOf } from '../../core/lib/root-request.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
+import { Findings } from './findings.ts'
+import { driven, inspectTexts, type PlacedText } from './inspect-texts.ts'
+import { Inspection } from './inspection.ts'
+import { GuardedStream, restored } from './output-stream.ts'
+import { type InjectionPolicy, injectionFacts, type Policy } from './policy.ts'
+import { Redactor } from './redactor.ts'
+import { askRemote, type InfoText } from './remote.ts'
+import { HeldStream } from './remote-stream.ts'
+import type { Action, Detector, Direction, GuardrailService, LocalDetector, RemoteDetector } from './service.ts'
+import type { Settings } from './settings.ts'
+import { mapRequest, mapResponse, type Place, type Visit } from './texts.ts'
+import { watchedStream } from './watched-stream.ts'
+import { workBudget } from './work-budget.ts'
+
+interface GuardInit {
+  gateway: PluginGateway
+  keys(): Services['keys'] | undefined
+  caches(): Services['exactCache'] | undefined
+  policy(): Policy
+  settings(): Settings
+  detectors: ReadonlyMap<string, Detector>
+  counted(detector: string, action: Action | 'failed'): void
+}
+
+/** Of the caller's request; its internal calls share it. */
+interface Guarded {
+  readonly findings: Findings
+  readonly redactor: Redactor
+  tightened: boolean
+}
+
+export function guard({ gateway, keys, caches, policy, settings, detectors, counted }: GuardInit) {
+  const { clock, log } = gateway
+  const slot = gateway.slot<Guarded>()
+  const held = gateway.slot<HeldStream>()
+
+  const stateOf = (ctx: RequestContext): Guarded => {
+    const root = rootOf(ctx)
+    let state = slot.get(root)
+    if (state === undefined) {
+      // What a detector that failed let pass was not judged: no cache is to give it again.
+      const count: typeof counted = (detector, action) => {
+        counted(detector, action)
+        if (action === 'failed') caches()?.request(root, { noStore: true })
+      }
+      state = { findings: new Findings(root, count), redactor: new Redactor(policy().restore), tightened: false }
+      slot.set(root, state)
+    }
+    return state
+  }
+  const exempt = (ctx: RequestContext): boolean => keys()?.of(rootOf(ctx))?.guardrailsExempt === true
+  const staged = <R extends boolean>(direction: Direction, remote: R): (R extends true ? RemoteDetector : LocalDetector)[] =>
+    (policy().enabled
+      ? [...detectors.values()].filter((one) => (one.remote ?? false) === remote && one.stage.includes(direction))
+      : []) as never
+  const inspectionOf = (ctx: RequestContext, direction: Direction): Inspection => {
+    const { findings, redactor } = stateOf(ctx)
+    const local = detectors.size === 0 ? [] : staged(direction, false)
+    // What a model says is never read back.
+    const used = direction === 'input' ? redactor : new Redactor(false)
+    return new Inspection({ direction, rules: policy().rules[direction], local, findings, redactor: used, log })
+  }
+  const injectionOf = (ctx: RequestContext): InjectionPolicy | null =>
+    slot.get(rootOf(ctx))?.tightened ? { ...injectionFacts(settings()), action: 'block' } : policy().injection
+
+  /** What is to stand for each text; the same list where nothing is. */
+  const inspected = async (
+    ctx: RequestContext,
+    direction: Direction,
+    texts: readonly PlacedText[],
+  ): Promise<readonly string[]> => {
+    const inspection = inspectionOf(ctx, direction)
+    const injection = direction === 'input' ? injectionOf(ctx) : null
+    const out = await driven(inspectTexts(texts, { inspection, direction, injection, due: workBudget(clock) }))
+    const remote = staged(direction, true)
+    if (remote.length === 0) return out
+    const shown = out.map((text, index) => ({ text, info: infoOf(direction, (texts[index] as PlacedText).place) }))
+    return askRemote(remote, shown, { clock, inspection, signal: ctx.signal })
+  }
+
+  const readsInput = (ctx: RequestContext): boolean => {
+    const { enabled, rules, injection } = policy()
+    const wanted = enabled && (rules.input.length > 0 || injection !== null || detectors.size > 0)
+    return (wanted || slot.get(ctx)?.tightened === true) && !exempt(ctx)
+  }
+  const restoresOf = (ctx: RequestContext) => slot.get(rootOf(ctx))?.redactor.restores ?? null
+  const answersCaller = (ctx: RequestContext): boolean => ctx.operation === 'chat' && rootOf(ctx).ingress !== null
+
+  return {
+    readsRequest: (ctx: RequestContext): boolean =>
+      (ctx.operation === 'chat' || ctx.operation === 'count_tokens') && ctx.ingress !== null && readsInput(ctx),
+
+    readsAnswer(ctx: RequestContext): boolean {
+      if (!answersCaller(ctx)) return false
+      const wanted = policy().rules.output.length > 0 || (detectors.size > 0 && staged('output', false).length > 0)
+      return (wanted && !exempt(ctx)) || (ctx.parent === null && restoresOf(ctx) !== null)
+    },
+
+    asksAboutAnswer: (ctx: RequestContext): boolean =>
+      detectors.size > 0 && answersCaller(ctx) && staged('output', true).length > 0 && !exempt(ctx),
+
+    async request(ctx: RequestContext<'chat'>): Promise<void> {
+      const request = ctx.request as Frozen<CanonicalRequest>
+      const texts: PlacedText[] = []
+      mapRequest(request, collecting(texts))
+      const { redactor } = stateOf(ctx)
+      for (const { text } of texts) redactor.reserve(text)
+      const out = await inspected(ctx, 'input', texts)
+      let next = 0
+      const { system, messages, changed } = mapRequest(request, () => out[next++] as string)
+      // An answer that is read back is this caller's alone.
+      if (redactor.restores !== null) caches()?.request(ctx, { bypass: true })
+      if (changed) Object.assign(ctx.edit() as CanonicalRequest, { system, messages })
+    },
+
+    async response(ctx: RequestContext, response: Frozen<CanonicalResponse>): Promise<Frozen<CanonicalResponse>> {
+      const texts: PlacedText[] = []
+      mapResponse(response, collecting(texts))
+      const out = exempt(ctx) ? texts.map(({ text }) => text) : await inspected(ctx, 'output', texts)
+      let next = 0
+      const clean = mapResponse(response, () => out[next++] as string)
+      const restores = ctx.parent === null ? restoresOf(ctx) : null
+      if (restores === null) return clean
+      return mapResponse(clean, (text, { place }) => (place === 'reasoning' ? text : restored(text, restores)))
+    },
+
+    stream(ctx: RequestContext): StreamTransform {
+      const inspection = inspectionOf(ctx, 'output')
+      // Somewhere in a panel or a chain it might be read by another model.
+      const restores = ctx.parent === null ? restoresOf(ctx) : null
+      const watches =
+        restores === null &&
+        policy().rules.output.every(({ action }) => action === 'log') &&
+        staged('output', false).every(({ mode }) => mode === 'log')
+      return watches ? watchedStream(inspection) : new GuardedStream(inspection, restores)
+    },
+
+    batch(ctx: RequestContext, events: StreamEvent[]): Promise<StreamEvent[]> {
+      let stream = held.get(ctx)
+      if (stream === undefined) {
+        const use = { clock, inspection: inspectionOf(ctx, 'output'), signal: ctx.signal }
+        stream = new HeldStream((texts: readonly InfoText[]) => askRemote(staged('output', true), texts, use))
+        held.set(ctx, stream)
+      }
+      return stream.events(events)
+    },
+
+    async input(ctx: RequestContext, texts: readonly string[]): ReturnType<GuardrailService['input']> {
+      if (!readsInput(ctx)) return texts
+      const place: Place = { role: 'user', place: 'text', lead: '' }
+      return inspected(
+        ctx,
+        'input',
+        texts.map((text) => ({ text, place })),
+      )
+    },
+
+    tighten(ctx: RequestContext): void {
+      stateOf(ctx).tightened = true
+    },
+
+    /** For keys of caches: answers under other rules are other answers. */
+    version: (ctx: RequestContext): string | null => {
+      const { enabled } = policy()
+      const names = enabled ? [...detectors.keys()].sort() : []
+      return enabled ? JSON.stringify([exempt(ctx), names, settings()]) : null
+    },
+  }
+}
+
+function collecting(texts: PlacedText[]): Visit {
+  return (text, place) => {
+    texts.push({ text, place })
+    return text
+  }
+}
+
+function infoOf(direction: Direction, { role, place }: Place) {
+  return { direction, role, place }
+}

@@ -1,0 +1,79 @@
+// Guardrails (CONTRACTS 5): what goes to models and comes from them is searched for secrets, personal data, topics, words and
+// attempts to give the model other orders. Nobody who calls can switch them off. Where they are off they take part in nothing.
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { Frozen } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { guard } from './guard.ts'
+import { type Policy, policyOf } from './policy.ts'
+import type { Detector } from './service.ts'
+import { type SettingKey, type Settings, settings } from './settings.ts'
+
+export const guardrails = definePlugin({
+  name: 'guardrails',
+  settings,
+  setup(gateway) {
+    const keys = Object.keys(settings) as SettingKey[]
+    const read = () => Object.fromEntries(keys.map((key) => [key, gateway.settings.get(key)])) as Settings
+    let current = read()
+    let policy: Policy = policyOf(current)
+    let stale = false
+    for (const key of keys)
+      gateway.settings.watch(key, () => {
+        stale = true
+      })
+    const policyNow = (): Policy => {
+      if (stale) {
+        stale = false
+        current = read()
+        policy = policyOf(current)
+      }
+      return policy
+    }
+
+    const counter = gateway.metrics.counter(
+      'guardrail_total',
+      'What guardrails found, by detector and what was done; `failed`: a detector broke.',
+      ['detector', 'action'],
+    )
+    const detectors = new Map<string, Detector>()
+    const guarding = guard({
+      gateway: gateway as unknown as PluginGateway,
+      keys: gateway.optional('keys'),
+      caches: gateway.optional('exactCache'),
+      policy: policyNow,
+      settings: () => {
+        policyNow()
+        return current
+      },
+      detectors,
+      counted: (detector, action) => counter.labels(detector, action).inc(),
+    })
+
+    gateway.provide('guardrails', {
+      detector(detector) {
+        if (detectors.has(detector.name) || BUILT_IN.has(detector.name))
+          throw new Error(`There is a guardrail detector \`${detector.name}\` already.`)
+        detectors.set(detector.name, detector)
+        return () => void detectors.delete(detector.name)
+      },
+      input: guarding.input,
+      tighten: guarding.tighten,
+    })
+
+    gateway.hook('request', (ctx) => guarding.request(ctx as RequestContext<'chat'>), { when: guarding.readsRequest })
+    gateway.hook('stream', guarding.stream, { when: guarding.readsAnswer })
+    gateway.hook('stream:batch', guarding.batch, { when: guarding.asksAboutAnswer })
+    gateway.hook('response', (ctx, response: Frozen<CanonicalResponse>) => guarding.response(ctx, response), {
+      when: (ctx) => guarding.readsAnswer(ctx) || guarding.asksAboutAnswer(ctx),
+    })
+
+    const cachePolicy = gateway.optional('cachePolicy')
+    gateway.hook('ready', () => cachePolicy()?.version('guardrails', guarding.version))
+  },
+})
+
+const BUILT_IN = new Set(['prompt_injection', 'secrets', 'pii', 'topics', 'keywords'])
+
+export default guardrails

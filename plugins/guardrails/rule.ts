@@ -1,0 +1,60 @@
+// What is looked for in a text, so that it can be decided on pieces of it: an attempt at a position reads at most `reach`
+// characters from there, unless it has matched; and a match reads at most to where its last run of characters ends.
+import type { Action } from './service.ts'
+
+export interface Span {
+  readonly start: number
+  readonly end: number
+  /** One past the last character that was looked at; more than the text has: there could have been more. */
+  readonly read: number
+  /** Where a rule looks for several things: which of them this is. */
+  readonly entities?: readonly string[]
+}
+
+export interface Rule {
+  readonly detector: string
+  readonly entity: string
+  readonly action: Action
+  /** When it throws: pass, or refuse. */
+  readonly failOpen: boolean
+  /** Hits before it counts, by entity; one, where it does not say. */
+  readonly minHits: ReadonlyMap<string, number> | null
+  readonly reach: number
+  /** 1: may be tried on any beginning of the text. More: only on beginnings of so many characters, or the result would vary. */
+  readonly grid: number
+  /** The first match at or behind `from`; may look at up to 72 characters before. */
+  find(text: string, from: number): Span | null
+}
+
+export type Finder = Pick<Rule, 'entity' | 'reach' | 'find'>
+
+/** Characters that stay in view behind a position. */
+export const CONTEXT = 72
+
+/** `source` with what follows one character behind the match at most. `spanOf` narrows or refuses a match. */
+export function patternFinder(
+  entity: string,
+  reach: number,
+  source: RegExp,
+  spanOf: (match: RegExpExecArray) => Span | null = wholeMatch,
+): Finder {
+  const pattern = new RegExp(source.source, `${source.flags.replace('g', '')}g`)
+  return {
+    entity,
+    reach,
+    find(text, from) {
+      pattern.lastIndex = from
+      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+        const span = spanOf(match)
+        if (span !== null) return span
+        pattern.lastIndex = match.index + 1
+      }
+      return null
+    },
+  }
+}
+
+export function wholeMatch(match: RegExpExecArray): Span {
+  const end = match.index + match[0].length
+  return { start: match.index, end, read: end + 1 }
+}

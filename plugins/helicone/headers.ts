@@ -1,0 +1,43 @@
+// Which headers are Helicone's, and how their booleans are written.
+import type { HeaderBag } from '../../core/types/ports.ts'
+
+const PREFIX = 'helicone-'
+
+/** Asked of every request. */
+export function hasHelicone(headers: HeaderBag): boolean {
+  const list = headers.flat()
+  for (let i = 0; i < list.length; i += 2) if (isHelicone(list[i] as string)) return true
+  return false
+}
+
+/** Takes all of them off, known or not. */
+export function strip(headers: HeaderBag): void {
+  for (const name of namesIn(headers)) headers.delete(name)
+}
+
+/** Lower case, without repeats. */
+export function namesIn(headers: HeaderBag): string[] {
+  const names = new Set<string>()
+  for (const [name] of headers) if (isHelicone(name)) names.add(name)
+  return [...names]
+}
+
+/** Only `true` is. */
+export function isTrue(headers: HeaderBag, name: string): boolean {
+  return headers.get(name)?.trim().toLowerCase() === 'true'
+}
+
+/** A whole number within bounds, else the fallback. */
+export function wholeNumber(text: string | null, min: number, max: number, fallback: number): number {
+  if (text === null || !/^\d{1,12}$/.test(text.trim())) return fallback
+  const value = Number(text)
+  return value < min ? fallback : Math.min(value, max)
+}
+
+function isHelicone(name: string): boolean {
+  if (name.length < PREFIX.length || name.charCodeAt(8) !== HYPHEN) return false
+  return (name.charCodeAt(0) | 32) === LETTER_H && name.slice(0, PREFIX.length).toLowerCase() === PREFIX
+}
+
+const HYPHEN = 45
+const LETTER_H = 104

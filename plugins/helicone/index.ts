@@ -1,0 +1,123 @@
+// Helicone's request headers, given their native effect (CONTRACTS 13). They are read and taken off before the key is looked at;
+// a request that has none of them costs one look at its header names.
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { CanonicalRequest } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import { answerHeaders } from './answer-headers.ts'
+import { adoptKey } from './auth.ts'
+import { cacheWishes } from './cache-wishes.ts'
+import { failover, readFallbacks } from './fallbacks.ts'
+import { hasHelicone, isTrue, strip } from './headers.ts'
+import { costCenterIn, propertiesIn } from './properties.ts'
+import { providerHosts } from './provider-hosts.ts'
+import { ratePolicies, readRatePolicy } from './rate-policy.ts'
+import { readRetry, retrying } from './retry.ts'
+import type { Asked } from './state.ts'
+
+export const helicone = definePlugin({
+  name: 'helicone',
+  requires: ['keys', 'accounts', 'configuration'],
+  setup(gateway) {
+    const keys = gateway.use('keys')
+    const caches = gateway.optional('exactCache')
+    const cachePolicy = gateway.optional('cachePolicy')
+    const guardrails = gateway.optional('guardrails')
+    const requestLog = gateway.optional('requestLog')
+    const providerAt = providerHosts(gateway.use('accounts'), gateway.use('configuration'))
+    const rates = ratePolicies(gateway.counters, keys)
+    const slot = gateway.slot<Asked>()
+    const asks = (wanted: (asked: Asked, ctx: RequestContext) => boolean) => (ctx: RequestContext) => {
+      const asked = slot.get(ctx)
+      return asked !== undefined && wanted(asked, ctx)
+    }
+    const askedBy = (ctx: RequestContext): Asked => slot.get(ctx) as Asked
+
+    gateway.hook(
+      'ingress',
+      (ctx) => {
+        const { headers } = ctx
+        adoptKey(headers, keys)
+        const wishes = cacheWishes(headers)
+        if (wishes !== null) caches()?.request(ctx, wishes)
+        if (isTrue(headers, 'helicone-llm-security-enabled') || isTrue(headers, 'helicone-prompt-security-enabled'))
+          guardrails()?.tighten(ctx)
+        const omitted = { request: isTrue(headers, 'helicone-omit-request'), answer: isTrue(headers, 'helicone-omit-response') }
+        if (omitted.request || omitted.answer) requestLog()?.omit(ctx, omitted)
+        const properties = propertiesIn(headers)
+        if (properties !== null) ctx.properties = { ...ctx.properties, ...properties }
+        const costCenter = costCenterIn(headers)
+        if (costCenter !== null && !headers.has('x-gateway-cost-center')) headers.set('x-gateway-cost-center', costCenter)
+        slot.set(ctx, {
+          retry: readRetry(headers),
+          rate: readRatePolicy(headers.get('helicone-ratelimit-policy')),
+          fallbacks: readFallbacks(headers.get('helicone-fallbacks')),
+          targetUrl: headers.get('helicone-target-url') ?? headers.get('helicone-openai-api-base'),
+          streamUsage: isTrue(headers, 'helicone-stream-usage'),
+          chosen: null,
+          codes: null,
+        })
+        // They are read from headers when somebody asks: asked before those are gone.
+        ctx.sessionId = ctx.sessionId ?? null
+        ctx.userId = ctx.userId ?? null
+        strip(headers)
+        answerHeaders(ctx, caches)
+      },
+      { order: 'pre', when: ({ headers }) => hasHelicone(headers) },
+    )
+
+    gateway.hook('access', (ctx) => rates.check(ctx, askedBy(ctx).rate), {
+      order: 'post',
+      after: 'rate-limits',
+      when: asks(({ rate }, { scope }) => rate !== null && scope !== 'none'),
+    })
+    gateway.hook('settled', (ctx, outcome) => rates.book(ctx, askedBy(ctx).rate, outcome), {
+      when: asks(({ rate }) => rate !== null),
+    })
+
+    // Behind virtual models, which own their names, and before bare ids are looked up.
+    gateway.hook(
+      'resolve',
+      (ctx) => {
+        const asked = askedBy(ctx)
+        const provider = providerAt(ctx, asked.targetUrl as string)
+        if (provider === null || ctx.requestedModel === '' || ctx.requestedModel.includes('/')) return undefined
+        asked.chosen = provider
+        const target = { provider, model: ctx.requestedModel, connectionId: null, weight: 1 }
+        return { targets: [target], strategy: 'direct', virtualModel: null }
+      },
+      { when: asks(({ targetUrl }) => targetUrl !== null) },
+    )
+
+    const { extend, attempt } = failover(providerAt, askedBy)
+    gateway.hook('request', extend, { order: 'pre', when: asks(({ fallbacks }, ctx) => fallbacks !== null && isChat(ctx)) })
+    gateway.hook(
+      'request',
+      (ctx) => {
+        const { includeUsage } = ctx.request as CanonicalRequest
+        if (includeUsage !== true) (ctx.edit() as CanonicalRequest).includeUsage = true
+      },
+      { when: asks(({ streamUsage }, ctx) => streamUsage && isChat(ctx) && ctx.dialect === 'chat' && ctx.stream) },
+    )
+    gateway.hook('attempt', attempt, { order: 'pre', before: 'resilience', when: asks(({ codes }) => codes !== null) })
+    gateway.hook(
+      'attempt',
+      (ctx, _candidate, next) => retrying(ctx, next, askedBy(ctx).retry as NonNullable<Asked['retry']>, gateway.clock),
+      { order: 'post', after: 'resilience', when: asks(({ retry }) => retry !== null) },
+    )
+
+    gateway.hook('ready', () =>
+      // Who answers is not in the body: another list of fallbacks, or another host, is another answer.
+      cachePolicy()?.version('helicone', (ctx) => {
+        const asked = slot.get(ctx)
+        if (asked === undefined || (asked.chosen === null && asked.codes === null)) return null
+        return JSON.stringify([asked.chosen, (ctx.plan?.targets ?? []).map(({ provider, model }) => [provider, model])])
+      }),
+    )
+  },
+})
+
+function isChat({ operation }: RequestContext): boolean {
+  return operation === 'chat'
+}
+
+export default helicone

@@ -1,0 +1,49 @@
+// Headers that label a request: custom properties, the prompt it was made from, the job it belongs to.
+import type { HeaderBag } from '../../core/types/ports.ts'
+import { namesIn } from './headers.ts'
+
+const MAX_PROPERTIES = 32
+const MAX_NAME = 64
+const MAX_VALUE = 512
+const PREFIX = 'helicone-property-'
+
+/** By header without the prefix; a dash becomes an underscore. */
+const LABELS: ReadonlySet<string> = new Set([
+  ...['session-path', 'session-name', 'prompt-id', 'prompt-version', 'prompt-mode', 'prompt-name', 'prompt-format'],
+  ...['node-id', 'job-id', 'experiment-id', 'experiment-column-id', 'experiment-row-index'],
+  // A label: what is asked and what is paid for is the model that answers.
+  'model-override',
+])
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const COST_CENTER = /^[\x20-\x7e]{1,128}$/
+
+/** The caller's own come last: where there are too many, they are those that go. null: none. */
+export function propertiesIn(headers: HeaderBag): Record<string, string> | null {
+  const own: [string, string][] = []
+  const labels: [string, string][] = []
+  for (const name of namesIn(headers)) {
+    const value = headers.get(name)?.trim() ?? ''
+    if (value === '' || value.length > MAX_VALUE) continue
+    const label = name.slice('helicone-'.length)
+    if (name.startsWith(PREFIX)) {
+      const property = name.slice(PREFIX.length)
+      if (property !== '' && property.length <= MAX_NAME) own.push([property, value])
+    } else if (LABELS.has(label)) labels.push([label.replaceAll('-', '_'), value])
+  }
+  const id = requestIdIn(headers)
+  if (id !== null) labels.push(['request_id', id])
+  const kept = [...labels, ...own].slice(0, MAX_PROPERTIES)
+  return kept.length === 0 ? null : Object.fromEntries(kept)
+}
+
+/** The id a caller gave its request. The books go by the gateway's own: one that callers choose could be one that is booked. */
+export function requestIdIn(headers: HeaderBag): string | null {
+  const id = headers.get('helicone-request-id')?.trim()
+  return id !== undefined && UUID.test(id) ? id.toLowerCase() : null
+}
+
+/** Whether it may be said by header is decided where `x-gateway-cost-center` is read. */
+export function costCenterIn(headers: HeaderBag): string | null {
+  const value = headers.get('helicone-property-cost-center') ?? headers.get('helicone-property-costcenter')
+  return value !== null && COST_CENTER.test(value.trim()) ? value.trim() : null
+}

@@ -1,0 +1,13 @@
+// What one request asked for by its Helicone headers, for the stages behind the one that read them.
+import type { FallbackState } from './fallbacks.ts'
+import type { RatePolicy } from './rate-policy.ts'
+import type { RetryPolicy } from './retry.ts'
+
+export interface Asked extends FallbackState {
+  readonly retry: RetryPolicy | null
+  readonly rate: RatePolicy | null
+  readonly targetUrl: string | null
+  readonly streamUsage: boolean
+  /** The provider that the target URL stands for, where it decided. */
+  chosen: string | null
+}

@@ -1,0 +1,73 @@
+// Payload rules on a wire body: each path is set or removed in place, so that whatever no rule names stays byte for byte.
+import type { Frozen, Json } from '../../core/types/canonical.ts'
+import type { WireBody } from '../../core/types/dialect.ts'
+import { type Path, RESERVED, type Rule } from './rule.ts'
+
+/** Whether the rule changed anything. */
+export function applyRule(body: WireBody, rule: Rule): boolean {
+  let changed = false
+  const set = (path: Path, value: Json): void => {
+    if (!settable(body, path)) return
+    body.set(dotted(path), value)
+    changed = true
+  }
+  for (const [pattern, value] of rule.defaults)
+    for (const path of placesOf(body, pattern)) {
+      const present = body.raw(dotted(path))
+      if (present === undefined || present === 'null') set(path, value)
+    }
+  for (const [pattern, value] of rule.overrides) for (const path of placesOf(body, pattern)) set(path, value)
+  // From the back: an item that goes moves those behind it.
+  for (const pattern of rule.removals)
+    for (const path of placesOf(body, pattern).reverse()) {
+      if (body.raw(dotted(path)) === undefined) continue
+      body.remove(dotted(path))
+      changed = true
+    }
+  return changed
+}
+
+/** The paths a pattern stands for: `*` is every item of an array and every value of an object. */
+function placesOf(body: WireBody, pattern: Path): Path[] {
+  const last = pattern.lastIndexOf('*')
+  if (last === -1) return [pattern]
+  let places: { path: Path; value: Frozen<Json> | undefined }[] = [{ path: [], value: body.json() }]
+  for (const segment of pattern.slice(0, last + 1)) {
+    places = places.flatMap(({ path, value }) =>
+      (segment === '*' ? keysOf(value) : [segment]).map((key) => ({ path: [...path, key], value: child(value, key) })),
+    )
+  }
+  const rest = pattern.slice(last + 1)
+  return places.map(({ path }) => [...path, ...rest]).filter(([first]) => !RESERVED.has(first as string))
+}
+
+function keysOf(value: Frozen<Json> | undefined): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  // A path cannot spell a key that ends in a backslash.
+  return Object.keys(value).filter((key) => !key.endsWith('\\'))
+}
+
+function child(value: Frozen<Json> | undefined, key: string): Frozen<Json> | undefined {
+  if (isList(value)) return value.at(Number(key))
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as { readonly [key: string]: Frozen<Json> })[key]
+}
+
+function isList(value: Frozen<Json> | undefined): value is readonly Frozen<Json>[] {
+  return Array.isArray(value)
+}
+
+/** Objects on the way are made, arrays are not, and a path does not go through a scalar. */
+function settable(body: WireBody, path: Path): boolean {
+  for (let depth = path.length - 1; depth > 0; depth--) {
+    const container = body.raw(dotted(path.slice(0, depth)))
+    if (container === undefined) continue
+    if (container.startsWith('[')) return body.raw(dotted(path)) !== undefined
+    return container.startsWith('{') || container === 'null'
+  }
+  return true
+}
+
+function dotted(path: Path): string {
+  return path.map((segment) => segment.replaceAll('.', '\\.')).join('.')
+}

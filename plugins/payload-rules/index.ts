@@ -1,0 +1,50 @@
+// PAYLOAD_RULES_PATH (CONTRACTS 4): the operator's edits of what goes to upstreams, from a file that is followed. What other
+// plugins put into a body comes before (CONTRACTS 0.1), but for replayed thoughts and for what an upstream refuses by name.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import { applyRule } from './apply.ts'
+import { rulesFile } from './rules-file.ts'
+
+/** With the jitter of a job still within a second. */
+const LOOK_MS = 900
+
+export const payloadRules = definePlugin({
+  name: 'payload-rules',
+  config: z.strictObject({
+    /** Of the JSON file; unset = no rules. */
+    path: z.string().min(1).optional().meta({ env: 'PAYLOAD_RULES_PATH' }),
+  }),
+  async setup(gateway, { path }) {
+    if (path === undefined) return
+    const file = rulesFile(path, gateway.log)
+    await file.look()
+    gateway.every('look', LOOK_MS, file.look)
+
+    // Caches know requests as callers send them: an answer under other rules is another answer.
+    const cachePolicy = gateway.optional('cachePolicy')
+    gateway.hook('ready', () => cachePolicy()?.version('payload_rules', () => file.version))
+
+    gateway.hook(
+      'encoded',
+      (ctx, call) => {
+        const applied: string[] = []
+        for (const rule of file.rules) if (rule.matches(call.hop) && applyRule(call.body, rule)) applied.push(rule.name)
+        if (applied.length > 0) ctx.note('payload_rules', [...new Set([...noted(ctx), ...applied])])
+      },
+      {
+        after: ['virtual-models', 'cache-injection'],
+        // A body that only counts tokens takes fewer members than one that asks.
+        when: (ctx) => file.rules.length > 0 && ctx.operation !== 'count_tokens',
+      },
+    )
+  },
+})
+
+/** What was applied to the attempts before this one. */
+function noted(ctx: RequestContext): string[] {
+  const names = ctx.notes?.payload_rules
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}
+
+export default payloadRules

@@ -1,0 +1,153 @@
+// One payload rule as the file says it (CONTRACTS 4), its aliases resolved and its paths looked through.
+import { z } from 'zod'
+import { globMatch } from '../../core/lib/glob.ts'
+import { pathSegments } from '../../core/lib/json-path.ts'
+import type { Json } from '../../core/types/canonical.ts'
+import type { Hop } from '../../core/types/dialect.ts'
+
+/** A dotted path, taken apart. */
+export type Path = readonly string[]
+
+export interface Rule {
+  readonly name: string
+  readonly defaults: readonly (readonly [Path, Json])[]
+  readonly overrides: readonly (readonly [Path, Json])[]
+  readonly removals: readonly Path[]
+  matches(hop: Hop): boolean
+}
+
+export interface RuleSet {
+  readonly rules: readonly Rule[]
+  /** What was left out of them, for the log. */
+  readonly ignored: readonly string[]
+}
+
+/** @throws ZodError when the file holds no rules, or one that is not one. */
+export function readRules(file: unknown): RuleSet {
+  const ignored: string[] = []
+  const rules = FILE.parse(file).flatMap((given, index) => {
+    if (!given.enabled) return []
+    const name = given.name ?? `rule ${index + 1}`
+    const kept = (path: Path): boolean => {
+      if (!RESERVED.has(path[0] as string)) return true
+      ignored.push(`${name}: ${path.join('.')}`)
+      return false
+    }
+    return [ruleOf(name, given, kept)]
+  })
+  return { rules, ignored }
+}
+
+/** What the gateway itself goes by: another value would desynchronise it from the upstream. */
+export const RESERVED: ReadonlySet<string> = new Set(['stream', 'model'])
+
+const FORMATS: Readonly<Record<string, string>> = {
+  chat: 'chat',
+  openai: 'chat',
+  messages: 'messages',
+  anthropic: 'messages',
+  claude: 'messages',
+  responses: 'responses',
+  generate_content: 'generate_content',
+  gemini: 'generate_content',
+  embeddings: 'embeddings',
+  rerank: 'rerank',
+  images: 'images',
+  audio: 'audio',
+  moderations: 'moderations',
+  ocr: 'ocr',
+}
+/** They name what every object has. */
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+const words = z.union([z.string(), z.array(z.string())]).transform((value) => (typeof value === 'string' ? [value] : value))
+const formats = words.transform((names, context) =>
+  names.map((name) => {
+    const format = FORMATS[name.toLowerCase()]
+    if (format === undefined) context.addIssue(`"${name}" is no format: use one of ${Object.keys(FORMATS).join(', ')}.`)
+    return format ?? name
+  }),
+)
+const path = z.string().transform((text, context): Path => {
+  const segments = pathSegments(text)
+  if (segments.some((segment) => segment === '' || segment.endsWith('\\'))) context.addIssue(`"${text}" is not a dotted path.`)
+  if (segments.some((segment) => FORBIDDEN.has(segment))) context.addIssue(`"${text}" names what cannot be set.`)
+  return segments
+})
+// Not z.record: it drops a key named `__proto__`, and the rule would look fine.
+const edits = z
+  .custom<Record<string, Json>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
+  .transform((values, context) =>
+    Object.entries(values).map(([text, value]): readonly [Path, Json] => {
+      const parsed = path.safeParse(text)
+      if (!parsed.success) for (const issue of parsed.error.issues) context.addIssue(issue.message)
+      return [parsed.data ?? [], value]
+    }),
+  )
+
+const MATCH = z.strictObject({
+  provider: words.optional(),
+  providers: words.optional(),
+  model: words.optional(),
+  models: words.optional(),
+  format: formats.optional(),
+  formats: formats.optional(),
+  wire_format: formats.optional(),
+  protocol: formats.optional(),
+})
+const RULE = z.strictObject({
+  name: z.string().min(1).max(200).optional(),
+  enabled: z.boolean().default(true),
+  match: MATCH.default({}),
+  default: edits.optional(),
+  defaults: edits.optional(),
+  default_if_absent: edits.optional(),
+  override: edits.optional(),
+  set: edits.optional(),
+  remove: z.array(path).optional(),
+  filter: z.array(path).optional(),
+})
+const FILE = z
+  .union([z.array(RULE), z.strictObject({ rules: z.array(RULE) })])
+  .transform((file) => (Array.isArray(file) ? file : file.rules))
+
+type Given = z.output<typeof RULE>
+
+function ruleOf(name: string, given: Given, kept: (path: Path) => boolean): Rule {
+  const { match } = given
+  const providers = either(match.provider, match.providers)?.map(lower)
+  const models = either(match.model, match.models)?.map(lower)
+  const wanted = either(match.format, match.formats, match.wire_format, match.protocol)
+  const joined = (...lists: (readonly (readonly [Path, Json])[] | undefined)[]) =>
+    lists.flatMap((list) => list ?? []).filter(([where]) => kept(where))
+  return {
+    name,
+    defaults: joined(given.default, given.defaults, given.default_if_absent),
+    overrides: joined(given.override, given.set),
+    removals: [...(given.remove ?? []), ...(given.filter ?? [])].filter(kept),
+    matches(hop) {
+      const model = hop.model.toLowerCase()
+      const provider = hop.provider.toLowerCase()
+      return (
+        (wanted === undefined || wanted.includes(formatOf(hop))) &&
+        (providers === undefined || providers.some((id) => id === '*' || id === provider)) &&
+        (models === undefined || models.some((glob) => globMatch(glob, model) || globMatch(glob, `${provider}/${model}`)))
+      )
+    },
+  }
+}
+
+/** The upstream's wire format; what is not a conversation has one of its own. */
+function formatOf({ operation, upstream }: Hop): string {
+  return operation === 'chat' || operation === 'compact' ? upstream : operation
+}
+
+/** What stands under any of a member's names; undefined when under none. */
+function either(...lists: (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const said = lists.filter((list) => list !== undefined)
+  return said.length === 0 ? undefined : said.flat()
+}
+
+function lower(text: string): string {
+  return text.toLowerCase()
+}

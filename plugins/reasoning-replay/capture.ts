@@ -1,0 +1,35 @@
+// Watches an answer for thoughts that come with tool calls, streamed or whole.
+import type { Choice } from '../../core/types/answer.ts'
+import type { Frozen, Part, ReasoningPart } from '../../core/types/canonical.ts'
+import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
+import type { KeyOf } from './scope.ts'
+
+export interface Capture extends StreamTransform {
+  choice(choice: Frozen<Pick<Choice, 'index' | 'parts'>>): void
+}
+
+export function captured(keyOf: KeyOf, keep: (keys: readonly string[], parts: readonly ReasoningPart[]) => void): Capture {
+  const running = new Map<number, Frozen<Part>[]>()
+  const choice = (parts: readonly Frozen<Part>[]): void => {
+    const thoughts = parts.filter((part) => part.t === 'reasoning')
+    if (thoughts.length === 0) return
+    const keys = parts.flatMap((part) => (part.t === 'tool_call' ? [keyOf(part.id, part.args)] : []))
+    if (keys.length > 0) keep(keys, thoughts as ReasoningPart[])
+  }
+  return {
+    passive: true,
+    event(event: StreamEvent) {
+      if (event.e === 'part_stop' && (event.full.t === 'reasoning' || event.full.t === 'tool_call')) {
+        const parts = running.get(event.choice)
+        if (parts === undefined) running.set(event.choice, [event.full])
+        else parts.push(event.full)
+      }
+      // One that is cut off has no call that could come back.
+      if (event.e === 'finish') {
+        choice(running.get(event.choice) ?? [])
+        running.delete(event.choice)
+      }
+    },
+    choice: ({ parts }) => choice(parts),
+  }
+}

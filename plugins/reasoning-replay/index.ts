@@ -1,0 +1,84 @@
+// REASONING_REPLAY (CONTRACTS 3.6): some upstreams refuse a tool turn that comes back without the thoughts it came with, and
+// most callers leave them out. So the thoughts of answers with tool calls are kept for two hours, for the same key, tenant and
+// model only (RELIABILITY T8), and put back into a history that lacks them. Off by default; off, no request looks at anything.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { ReasoningPart } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { captured } from './capture.ts'
+import { replayInChat, wantedInChat } from './chat-history.ts'
+import { replayInMessages, wantedInMessages } from './messages-history.ts'
+import { migrations } from './migrations.ts'
+import { type KeyOf, keysOf } from './scope.ts'
+import { keptThoughts } from './thoughts.ts'
+
+const SWEEP_MS = 60_000
+
+export const reasoningReplay = definePlugin({
+  name: 'reasoning-replay',
+  settings: {
+    'reasoning_replay.enabled': z.boolean().default(false).meta({ env: 'REASONING_REPLAY' }),
+  },
+  migrations,
+  setup(gateway) {
+    const { settings, vault } = gateway
+    const thoughts = keptThoughts(gateway as unknown as PluginGateway)
+    let enabled = settings.get('reasoning_replay.enabled')
+    let forgetting: Promise<void> | null = null
+    settings.watch('reasoning_replay.enabled', (wanted) => {
+      enabled = wanted
+      if (!wanted) forgetting = thoughts.forget()
+    })
+    gateway.every('sweep', SWEEP_MS, () => thoughts.sweep(enabled))
+    const when = (ctx: RequestContext): boolean => enabled && ctx.operation === 'chat' && ctx.candidate !== null
+
+    const keyOf = (ctx: RequestContext): KeyOf => keysOf(ctx, (data) => vault.mac('key', data))
+    const capture = (ctx: RequestContext) =>
+      captured(keyOf(ctx), (keys: readonly string[], parts: readonly ReasoningPart[]) => {
+        if (enabled) thoughts.keep(ctx.principal.orgId, keys, parts)
+      })
+    // As the upstream said it: what another plugin makes of a text is no thought to its model.
+    gateway.hook('stream', (ctx) => capture(ctx), { order: 'pre', before: 'think-tags', when })
+    gateway.hook(
+      'response',
+      (ctx, { choices }) => {
+        const { choice } = capture(ctx)
+        for (const each of choices) choice(each)
+      },
+      { order: 'pre', before: 'think-tags', when },
+    )
+
+    gateway.hook(
+      'prepare',
+      (ctx, call) => {
+        if (call.hop.upstream !== 'messages') return
+        const wanted = wantedInMessages(call.request, keyOf(ctx))
+        const replay = (): void => {
+          const messages = replayInMessages(call.request, call.hop, wanted, thoughts.find)
+          if (messages !== null) call.edit().messages = messages
+        }
+        const fetching = thoughts.fetched(ctx.principal.orgId, wanted)
+        return fetching === undefined ? replay() : fetching.then(replay)
+      },
+      { when },
+    )
+    gateway.hook(
+      'encoded',
+      (ctx, call) => {
+        if (call.hop.upstream !== 'chat') return
+        const wanted = wantedInChat(call.body, keyOf(ctx))
+        const replay = (): void => replayInChat(call.body, call.hop, wanted, thoughts.find)
+        const fetching = thoughts.fetched(ctx.principal.orgId, wanted)
+        return fetching === undefined ? replay() : fetching.then(replay)
+      },
+      { after: 'payload-rules', when },
+    )
+    return async () => {
+      await forgetting
+      await thoughts.close()
+    }
+  },
+})
+
+export default reasoningReplay

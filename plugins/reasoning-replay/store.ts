@@ -1,0 +1,86 @@
+// The thoughts as rows: for a restart and for other replicas, sealed under the organization's key and bound to their place.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { ReasoningPart } from '../../core/types/canonical.ts'
+import type { Db } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+
+export interface KeptThoughts {
+  readonly parts: readonly ReasoningPart[]
+  /** Epoch ms. */
+  readonly until: number
+}
+
+export interface ThoughtRow extends KeptThoughts {
+  readonly key: string
+  readonly orgId: number | null
+}
+
+export interface ThoughtStore {
+  /** What is there already is written anew. Of more than `maxRows` in all the oldest go. */
+  write(rows: readonly ThoughtRow[]): Promise<void>
+  /** Those that have not run out; one that cannot be opened is not there. */
+  find(orgId: number | null, keys: readonly string[]): Promise<ThoughtRow[]>
+  /** Removes what has run out. Resolves to whether anything is left. */
+  prune(): Promise<boolean>
+  clear(): Promise<void>
+}
+
+const shape = z.array(z.custom<ReasoningPart>((part) => (part as ReasoningPart | null)?.t === 'reasoning'))
+
+interface SealedRow {
+  key: string
+  expires_at: number
+  thoughts_sealed: string
+}
+
+export function thoughtStore(gateway: Pick<PluginGateway, 'vault' | 'clock' | 'log'>, db: Db, maxRows: number): ThoughtStore {
+  const { vault, clock, log } = gateway
+
+  const opened = async (orgId: number | null, row: SealedRow): Promise<ThoughtRow[]> => {
+    const { key, expires_at: until, thoughts_sealed } = row
+    try {
+      return [{ key, orgId, until, parts: shape.parse(JSON.parse(await vault.open(thoughts_sealed, placeOf(orgId, key)))) }]
+    } catch (error) {
+      log.warn('reasoning_replay.unreadable', { error: String(error) })
+      return []
+    }
+  }
+
+  return {
+    async write(rows) {
+      // Once each: a statement may not write a row twice. In one order: two replicas wait for each other, never in a circle.
+      const latest = [...new Map(rows.map((row) => [row.key, row])).values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+      const values: unknown[][] = []
+      for (const { key, orgId, until, parts } of latest)
+        values.push([key, orgId ?? 0, until, await vault.seal(JSON.stringify(parts), placeOf(orgId, key))])
+      await db.run(
+        sql`INSERT INTO reasoning_replay_cache (key, org_id, expires_at, thoughts_sealed) VALUES ${sql.values(values)}
+            ON CONFLICT (key) DO UPDATE SET expires_at = excluded.expires_at, thoughts_sealed = excluded.thoughts_sealed`,
+      )
+      await db.run(
+        sql`DELETE FROM reasoning_replay_cache WHERE (expires_at, key) <= (
+              SELECT expires_at, key FROM reasoning_replay_cache ORDER BY expires_at DESC, key DESC LIMIT 1 OFFSET ${maxRows})`,
+      )
+    },
+    async find(orgId, keys) {
+      const rows = await db.all<SealedRow>(
+        sql`SELECT key, expires_at, thoughts_sealed FROM reasoning_replay_cache
+            WHERE key IN ${sql.in(keys)} AND org_id = ${orgId ?? 0} AND expires_at > ${clock.now()}`,
+      )
+      return (await Promise.all(rows.map((row) => opened(orgId, row)))).flat()
+    },
+    async prune() {
+      await db.run(sql`DELETE FROM reasoning_replay_cache WHERE expires_at <= ${clock.now()}`)
+      return (await db.get(sql`SELECT 1 AS found FROM reasoning_replay_cache LIMIT 1`)) !== undefined
+    },
+    async clear() {
+      await db.run(sql`DELETE FROM reasoning_replay_cache`)
+    },
+  }
+}
+
+/** Bound into what is sealed: thoughts moved to another row do not open there. */
+function placeOf(orgId: number | null, key: string) {
+  return { table: 'reasoning_replay_cache', id: key, column: 'thoughts_sealed', orgId }
+}

@@ -1,0 +1,177 @@
+// One request and the cache: what is kept for a similar question is given, or the answer on its way is taken along and kept,
+// and now and then both are done and compared.
+
+import { callOf } from '../../core/lib/cached-call.ts'
+import { collector } from '../../core/lib/collect.ts'
+import { randomId } from '../../core/lib/ids.ts'
+import { replaySource } from '../../core/pipeline/replay-source.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { Outcome, RequestContext, Slot, Target } from '../../core/types/context.ts'
+import type { Clock, Logger, Vault, VectorStore } from '../../core/types/ports.ts'
+import type { Result } from '../../core/types/result.ts'
+import type { StreamTransform } from '../../core/types/stream.ts'
+import { agree } from './agreement.ts'
+import type { EmbedModel } from './embed-model.ts'
+import type { Embed } from './embedder.ts'
+import { type KeptText, keptOf, readKept, responseOf } from './kept-text.ts'
+import { promptOf } from './prompt.ts'
+import type { Route, Routes } from './routes.ts'
+import { scopeOf } from './scope.ts'
+
+/** A request whose answer is waited for. */
+export interface Pending {
+  readonly by: EmbedModel
+  /** As it was when the request was looked for: what its answer is made under. */
+  readonly policy: string
+  readonly vector: Float32Array
+  /** What would have been given, where this is a sample. */
+  readonly sampled: { readonly kept: KeptText; readonly route: Route } | null
+  response: (() => Frozen<CanonicalResponse>) | null
+}
+
+export interface AnsweringSources {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly vault: Pick<Vault, 'mac' | 'seal' | 'open'>
+  readonly vectors: VectorStore
+  readonly routes: Routes
+  readonly embed: Embed
+  readonly pending: Slot<Pending>
+  readonly ttlMs: number
+  /** Share of the hits that are answered afresh. */
+  readonly revalidateRate: number
+  /** In [0, 1). */
+  random(): number
+  /** null: the cache is off for this organization. */
+  modelFor(orgId: number | null): EmbedModel | null
+  policyOf(ctx: RequestContext): string
+  /** ms: greatest age of an answer it takes, and lifetime of its own; Infinity where it does not say. */
+  maxAgeOf(ctx: RequestContext): number
+  bypassed(ctx: RequestContext): boolean
+  noStore(ctx: RequestContext): boolean
+  counted(result: 'hit' | 'sampled' | 'miss'): void
+  /** Work behind the answer. */
+  behind(work: Promise<void>): void
+}
+
+/** Several models answer together there, and none of their scopes would be the answer's. */
+const COMBINING: ReadonlySet<string> = new Set(['fusion', 'pipeline'])
+/** A cosine of 32-bit numbers that is exactly the threshold comes out a little lower. */
+const ROUNDING = 1e-6
+
+export function answering(sources: AnsweringSources) {
+  const { clock, log, vault, vectors, routes, pending } = sources
+  const mac = (data: string) => vault.mac('scope', data)
+  const scopeAt = (ctx: RequestContext, target: Pick<Target, 'provider' | 'model'>, { name }: EmbedModel, policy: string) =>
+    scopeOf(ctx, target, policy, name, mac)
+
+  return {
+    async answer(ctx: RequestContext): Promise<Result | undefined> {
+      const by = sources.modelFor(ctx.principal.orgId)
+      const target = ctx.plan?.targets[0]
+      if (by === null || target === undefined || COMBINING.has(ctx.plan?.strategy ?? '') || sources.bypassed(ctx))
+        return undefined
+      const prompt = promptOf(ctx.request as Frozen<CanonicalRequest>)
+      if (prompt === null) return undefined
+      const { provider, model } = target
+      const policy = sources.policyOf(ctx)
+      const route = routes.of({ ...orgAndKey(ctx), provider, model })
+      if (!routes.usable(route)) return undefined
+      const [vector] = (await sources.embed(ctx, by, [prompt])) ?? []
+      if (ctx.signal.aborted) throw ctx.signal.reason
+      if (vector === undefined) return undefined
+      const found = await nearest(ctx, scopeAt(ctx, target, by, policy), vector)
+      const like = found !== null && found.similarity + ROUNDING >= thresholdOf(ctx, route) ? found : null
+      const hit = like !== null && clock.now() - like.kept.call.at < sources.maxAgeOf(ctx) ? like : null
+      const sampled = hit !== null && sources.random() < sources.revalidateRate ? { kept: hit.kept, route } : null
+      if (hit === null || sampled !== null) {
+        sources.counted(sampled === null ? 'miss' : 'sampled')
+        if (sampled === null) route.misses++
+        expect(ctx, { by, policy, vector, sampled, response: null })
+        return undefined
+      }
+      route.hits++
+      sources.counted('hit')
+      return given(ctx, hit.kept, hit.similarity)
+    },
+
+    /** Hook `stream`: watches what the caller is sent. */
+    watch(ctx: RequestContext): StreamTransform | undefined {
+      const waiting = pending.get(ctx)
+      if (waiting === undefined) return undefined
+      const whole = collector()
+      waiting.response = whole.response
+      return { passive: true, event: whole.event }
+    },
+
+    /** Hook `response`. */
+    see(ctx: RequestContext, response: Frozen<CanonicalResponse>): undefined {
+      const waiting = pending.get(ctx)
+      if (waiting !== undefined) waiting.response = () => response
+    },
+  }
+
+  function given(ctx: RequestContext, kept: KeptText, similarity: number): Result {
+    ctx.cached = 'semantic'
+    ctx.cachedCall = kept.call
+    ctx.responseHeaders.set('x-gateway-cache-similarity', Math.min(similarity, 1).toFixed(3))
+    const response = responseOf(kept)
+    return ctx.stream ? { kind: 'stream', source: replaySource(response) } : { kind: 'full', response }
+  }
+
+  async function nearest(ctx: RequestContext, scope: string, vector: Float32Array) {
+    try {
+      const match = await vectors.nearest(scope, vector)
+      if (match === undefined) return null
+      const { id, value, similarity } = match
+      return { similarity, kept: readKept(await vault.open(value, place(scope, id, ctx))) }
+    } catch (error) {
+      log.warn('semantic_cache.read_failed', { error: String(error) })
+      return null
+    }
+  }
+
+  /** Its answer is kept when it has ended well. */
+  function expect(ctx: RequestContext, waiting: Pending): void {
+    pending.set(ctx, waiting)
+    ctx.hold({ settle: (outcome) => sources.behind(keep(ctx, waiting, outcome)) })
+  }
+
+  async function keep(ctx: RequestContext, { by, policy, vector, sampled, response }: Pending, outcome: Outcome): Promise<void> {
+    const call = callOf(ctx, outcome, clock.now())
+    const target = ctx.candidate?.target
+    if (call === null || target === undefined || response === null) return
+    try {
+      const kept = keptOf(response(), call)
+      if (kept === null) return
+      // Under the target that answered, which need not be the one that was looked under.
+      if (!sources.noStore(ctx)) await store(ctx, scopeAt(ctx, target, by, policy), vector, kept)
+      if (sampled === null) return
+      const agreed = await agree(sampled.kept.text, kept.text, (texts) => sources.embed(ctx, by, texts))
+      if (agreed !== null) routes.compared(sampled.route, agreed)
+    } catch (error) {
+      log.warn('semantic_cache.write_failed', { error: String(error) })
+    }
+  }
+
+  async function store(ctx: RequestContext, scope: string, vector: Float32Array, kept: KeptText): Promise<void> {
+    const id = randomId('', 16)
+    const value = await vault.seal(JSON.stringify(kept), place(scope, id, ctx))
+    await vectors.add(scope, { id, vector, value, expiresAt: clock.now() + Math.min(sources.ttlMs, sources.maxAgeOf(ctx)) })
+  }
+}
+
+function orgAndKey({ principal: { orgId, keyId } }: RequestContext) {
+  return { orgId, keyId }
+}
+
+function place(scope: string, id: string, { principal: { orgId } }: RequestContext) {
+  return { table: 'semantic_cache', id: `${scope}:${id}`, column: 'answer', orgId }
+}
+
+/** A caller may ask for more likeness than the route does, never for less (RELIABILITY T6). */
+function thresholdOf({ headers }: RequestContext, { threshold }: Route): number {
+  const asked = Number(headers.get('x-gateway-cache-threshold') ?? Number.NaN)
+  return asked > threshold && asked <= 1 ? asked : threshold
+}

@@ -1,0 +1,73 @@
+// Embeddings of short texts from an upstream, in OpenAI's format. Whatever goes wrong is no vector, never an error of a request.
+import { z } from 'zod'
+import { decodeUtf8 } from '../../core/lib/bytes.ts'
+import { estimateText, noUsage } from '../../core/lib/token-estimate.ts'
+import type { ConnectionService, SideCalls } from '../../core/services.ts'
+import type { Usage } from '../../core/types/answer.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { EmbedModel } from './embed-model.ts'
+
+export interface EmbedderSources {
+  readonly clock: Pick<Clock, 'now'>
+  readonly log: Logger
+  readonly calls: Pick<SideCalls, 'post' | 'book'>
+  readonly connections: Pick<ConnectionService, 'list'>
+}
+
+/** Vectors of length 1, one a text; null when there are none. Billed to the caller's organization, not to its key. */
+export type Embed = (ctx: RequestContext, by: EmbedModel, texts: readonly string[]) => Promise<readonly Float32Array[] | null>
+
+const TIMEOUT_MS = 2000
+const MAX_DIMENSIONS = 8192
+
+const answer = z.object({
+  data: z.array(z.object({ index: z.int().optional(), embedding: z.array(z.number()).min(1).max(MAX_DIMENSIONS) })),
+  usage: z
+    .object({ prompt_tokens: z.int().min(0) })
+    .optional()
+    .catch(undefined),
+})
+
+export function embedder({ clock, log, calls, connections }: EmbedderSources): Embed {
+  return async (ctx, { provider, model }, texts) => {
+    const connection = connections.list(provider, model, ctx)[0]
+    if (connection === undefined) return null
+    const startedAt = clock.now()
+    try {
+      const body = { model, input: texts, encoding_format: 'float' }
+      const { status, body: bytes } = await calls.post(connection, '/embeddings', body, TIMEOUT_MS)
+      if (status !== 200) throw new Error(`The upstream answered ${status}.`)
+      const { data, usage } = answer.parse(JSON.parse(decodeUtf8(bytes)))
+      const { orgId } = ctx.principal
+      calls.book({
+        ...{ connection, model, operation: 'embeddings', source: 'cache_embedding', orgId, status, startedAt },
+        usage: usageOf(usage?.prompt_tokens, texts),
+      })
+      const vectors = inOrder(data).map(normalised)
+      if (vectors.length !== texts.length || vectors.includes(null)) throw new Error('The upstream sent other vectors.')
+      return vectors as Float32Array[]
+    } catch (error) {
+      log.warn('semantic_cache.embedding_failed', {
+        model,
+        error: error instanceof z.ZodError ? 'not understood' : String(error),
+      })
+      return null
+    }
+  }
+}
+
+function inOrder(data: z.output<typeof answer>['data']): number[][] {
+  return [...data].sort((a, b) => (a.index ?? 0) - (b.index ?? 0)).map(({ embedding }) => embedding)
+}
+
+/** null: a vector without a direction. */
+function normalised(values: readonly number[]): Float32Array | null {
+  const length = Math.hypot(...values)
+  return length > 0 && Number.isFinite(length) ? Float32Array.from(values, (value) => value / length) : null
+}
+
+function usageOf(reported: number | undefined, texts: readonly string[]): Usage {
+  const inputTotal = reported ?? Math.ceil(texts.reduce((sum, text) => sum + estimateText(text), 0))
+  return { ...noUsage(), inputTotal, total: inputTotal, estimated: reported === undefined }
+}

@@ -1,0 +1,113 @@
+// The semantic cache (CONTRACTS 6.2): a question that is similar enough to one that was answered gets that answer. Off until
+// it is switched on and an external model for embeddings is named.
+import { z } from 'zod'
+import { systemRandom } from '../../core/lib/system-random.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { answering, type Pending } from './answering.ts'
+import { semanticCacheRoutes } from './api.ts'
+import { type EmbedModel, embedModelOf } from './embed-model.ts'
+import { embedder } from './embedder.ts'
+import { routesOf } from './routes.ts'
+
+const DEFAULT_TTL_MS = 3_600_000
+const DEFAULT_THRESHOLD = 0.95
+const SWEEP_MS = 60_000
+
+const share = z.number().min(0).max(1)
+
+export const semanticCache = definePlugin({
+  name: 'semantic-cache',
+  requires: ['exact-cache', 'connections'],
+  config: z.strictObject({
+    /** null: an hour; 0 = off. */
+    ttlMs: z.int().min(0).nullable().default(null).meta({ env: 'SEMANTIC_CACHE_TTL_MS' }),
+    /** `provider/model`. */
+    embedModel: z.string().nullable().default(null).meta({ env: 'SEMANTIC_CACHE_EMBED_MODEL' }),
+    /** Share of the hits that are answered afresh and compared. */
+    revalidateRate: share.default(0.05).meta({ env: 'SEMANTIC_CACHE_REVALIDATE_RATE' }),
+    /** A route that agrees less often gets a higher threshold. */
+    precisionFloor: share.default(0.9).meta({ env: 'SEMANTIC_CACHE_PRECISION_FLOOR' }),
+    /** Names that are no external models. */
+    routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
+    freePool: z.string().nullable().default(null).meta({ env: 'FREE_POOL_VM' }),
+    /** Draws the samples, in [0, 1). */
+    random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
+  }),
+  settings: {
+    'semantic_cache.enabled': z.boolean().default(false).meta({ env: 'SEMANTIC_CACHE_ENABLED' }),
+    'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD).meta({ env: 'SEMANTIC_CACHE_THRESHOLD' }),
+  },
+  setup(gateway, config) {
+    const plain = gateway as unknown as PluginGateway
+    const { clock, log, settings, vault } = gateway
+    const connections = gateway.use('connections')
+    const caches = gateway.use('exactCache')
+    const policy = gateway.use('cachePolicy')
+    const virtualModels = gateway.optional('virtualModels')
+    const vectors = gateway.use('vectors')
+    const ttlMs = config.ttlMs ?? DEFAULT_TTL_MS
+    const results = gateway.metrics.tally('semantic_cache_lookups_total', 'Look-ups in the semantic cache.', ['result'])
+    const series = { hit: results.series('hit'), sampled: results.series('sampled'), miss: results.series('miss') }
+
+    const known = { internalNames: namesIn(config.routes, config.freePool), knowsProvider: connections.knows }
+    const judged = () => embedModelOf(config.embedModel, known)
+    const modelFor = (orgId: number | null): EmbedModel | null => {
+      const model = judged()
+      return 'reason' in model || virtualModels()?.named(orgId, model.name) != null ? null : model
+    }
+
+    let enabled = settings.get('semantic_cache.enabled') && ttlMs > 0
+    const routes = routesOf(settings.get('semantic_cache.threshold'), config.precisionFloor, () => clock.now())
+    const refuse = () => {
+      const model = judged()
+      if (enabled && 'reason' in model)
+        log.error(`The semantic cache stays off: ${model.reason}. Set GATEWAY_SEMANTIC_CACHE_EMBED_MODEL.`)
+    }
+    settings.watch('semantic_cache.enabled', (wanted) => {
+      enabled = wanted && ttlMs > 0
+      routes.reset(settings.get('semantic_cache.threshold'))
+      refuse()
+    })
+    settings.watch('semantic_cache.threshold', (threshold) => routes.reset(threshold))
+    gateway.hook('ready', refuse)
+
+    const work = new Set<Promise<void>>()
+    const pending = gateway.slot<Pending>()
+    const cache = answering({
+      ...{ clock, log, vault, vectors, routes, pending, ttlMs, modelFor },
+      ...{ random: config.random, revalidateRate: config.revalidateRate },
+      embed: embedder({ clock, log, connections, calls: gateway.use('sideCalls') }),
+      policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.wishes(ctx).seed ?? null]),
+      maxAgeOf: (ctx) => caches.wishes(ctx).ttlMs ?? Number.POSITIVE_INFINITY,
+      // Who wants several answers is not given one of them for the others.
+      bypassed: (ctx) => caches.bypassed(ctx) || (caches.wishes(ctx).bucketSize ?? 1) > 1,
+      noStore: (ctx) => caches.wishes(ctx).noStore === true,
+      counted: (result) => series[result].add(1),
+      behind(promise) {
+        work.add(promise)
+        void promise.finally(() => work.delete(promise))
+      },
+    })
+    gateway.hook('answer', cache.answer, {
+      after: 'exact-cache',
+      when: (ctx) => enabled && ctx.operation === 'chat' && ctx.ingress !== null,
+    })
+    const when = (ctx: Parameters<typeof pending.get>[0]) => enabled && pending.get(ctx) !== undefined
+    gateway.hook('stream', cache.watch, { order: 'post', onError: 'open', when })
+    gateway.hook('response', cache.see, { order: 'post', onError: 'open', when })
+    gateway.every('sweep', SWEEP_MS, () => vectors.sweep())
+    semanticCacheRoutes(plain, routes)
+    return async () => {
+      await Promise.all(work)
+    }
+  },
+})
+
+/** Of GATEWAY_ROUTES and the free pool; entries that are wrong have no name. */
+function namesIn(routes: unknown, freePool: string | null): ReadonlySet<string> {
+  const named = Array.isArray(routes) ? routes.map((route) => (route as { name?: unknown } | null)?.name) : []
+  return new Set([...named, freePool].filter((name) => typeof name === 'string'))
+}
+
+export default semanticCache

@@ -1,0 +1,46 @@
+// An answer as it is kept: its text, and what it had cost. Only one that ended by itself and is nothing but text.
+import { z } from 'zod'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { Frozen } from '../../core/types/canonical.ts'
+import type { CachedCall } from '../../core/types/context.ts'
+
+/** UTF-16 units of an answer. */
+const MAX_CHARS = 128 * 1024
+
+const keptText = z.object({
+  text: z.string(),
+  id: z.string(),
+  model: z.string(),
+  created: z.number(),
+  nativeFinish: z.string(),
+  call: z.custom<CachedCall>((value) => typeof value === 'object' && value !== null),
+})
+export type KeptText = z.output<typeof keptText>
+
+/** null: what must not be given again. */
+export function keptOf(response: Frozen<CanonicalResponse>, call: CachedCall): KeptText | null {
+  const [choice, ...others] = response.choices
+  if (choice === undefined || others.length > 0 || choice.finish !== 'stop') return null
+  let text = ''
+  for (const part of choice.parts) {
+    // Thoughts are not kept: they belong to the question they were thought about.
+    if (part.t === 'reasoning') continue
+    if (part.t !== 'text' || part.annotations?.length) return null
+    text += part.text
+  }
+  if (text === '' || text.length > MAX_CHARS) return null
+  const { id, model, created } = response
+  return { text, id, model, created, nativeFinish: choice.nativeFinish, call }
+}
+
+/** @throws Error when it is none. */
+export function readKept(text: string): KeptText {
+  return keptText.parse(JSON.parse(text))
+}
+
+export function responseOf({ text, id, model, created, nativeFinish, call }: KeptText): CanonicalResponse {
+  return {
+    ...{ id, model, created, usage: { ...call.usage }, ext: {} },
+    choices: [{ index: 0, parts: [{ t: 'text', text }], finish: 'stop', nativeFinish }],
+  }
+}

@@ -1,0 +1,35 @@
+// Which requests may be answered by similarity, and what is compared (CONTRACTS 6.2): a short conversation of plain text whose
+// last turn is the user's. Whatever could make two similar questions need different answers keeps a request away.
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+
+const MAX_MESSAGES = 6
+const MAX_CHARS = 8000
+
+/** The text of the last user turn; null: not for this cache. */
+export function promptOf(request: Frozen<CanonicalRequest>): string | null {
+  const { messages, system, sampling, tools, toolChoice, modalities, audioOut, webSearch, logprobs } = request
+  const last = messages.at(-1)
+  if (last?.role !== 'user' || messages.length > MAX_MESSAGES) return null
+  if (tools.length > 0 || toolChoice !== undefined || webSearch !== undefined) return null
+  if (audioOut !== undefined || modalities?.some((modality) => modality !== 'text') || logprobs?.enabled) return null
+  if ((sampling.temperature ?? 1) > 1 || (sampling.n ?? 1) !== 1 || leansOnState(request)) return null
+  let chars = 0
+  for (const { parts } of [...system, ...messages]) {
+    for (const part of parts) {
+      if (part.t !== 'text') return null
+      chars += part.text.length
+      if (chars > MAX_CHARS) return null
+    }
+  }
+  const text = last.parts.map((part) => (part.t === 'text' ? part.text : '')).join('\n')
+  return text.trim() === '' ? null : text
+}
+
+/** What the vendor remembers is not in the request. */
+function leansOnState({ state }: Frozen<CanonicalRequest>): boolean {
+  if (state === undefined) return false
+  const { previousResponseId, conversation, background, promptTemplate, thread, container } = state
+  return (
+    [previousResponseId, conversation, promptTemplate, thread, container].some((value) => value != null) || background === true
+  )
+}

@@ -1,0 +1,72 @@
+// How well the cache answers, by route: a provider's model and a key. Of the hits some are answered afresh and compared; a
+// route that is wrong too often gets a higher threshold, and at the highest it is shut off (CONTRACTS 6.2).
+export interface RouteId {
+  readonly orgId: number | null
+  readonly keyId: number | null
+  readonly provider: string
+  readonly model: string
+}
+
+export interface Route extends RouteId {
+  threshold: number
+  /** Outcomes of the last comparisons, oldest first: whether the answers agreed. */
+  ring: boolean[]
+  /** Epoch ms; 0: it is not. */
+  disabledUntil: number
+  hits: number
+  misses: number
+}
+
+const RING = 50
+const MIN_SAMPLES = 20
+const STEP = 0.01
+const HIGHEST = 0.99
+const DISABLED_MS = 86_400_000
+const MAX_ROUTES = 10_000
+
+export interface Routes {
+  of(id: RouteId): Route
+  usable(route: Route): boolean
+  compared(route: Route, agreed: boolean): void
+  list(orgId: number | null): readonly Route[]
+  /** Everything begins again: the settings have changed. */
+  reset(threshold: number): void
+}
+
+export function routesOf(initial: number, floor: number, now: () => number): Routes {
+  const routes = new Map<string, Route>()
+  let base = initial
+  return {
+    of({ orgId, keyId, provider, model }) {
+      const name = JSON.stringify([orgId, keyId, provider, model])
+      let route = routes.get(name)
+      if (route === undefined) {
+        route = { orgId, keyId, provider, model, threshold: base, ring: [], disabledUntil: 0, hits: 0, misses: 0 }
+        if (routes.size >= MAX_ROUTES) routes.delete(routes.keys().next().value as string)
+        routes.set(name, route)
+      }
+      return route
+    },
+    usable: ({ disabledUntil }) => disabledUntil <= now(),
+    compared(route, agreed) {
+      route.ring.push(agreed)
+      if (route.ring.length > RING) route.ring.shift()
+      const precision = precisionOf(route)
+      if (route.ring.length < MIN_SAMPLES || precision === null || precision >= floor) return
+      route.ring = []
+      if (route.threshold >= HIGHEST) route.disabledUntil = now() + DISABLED_MS
+      // Without the dust of binary fractions.
+      else route.threshold = Math.min(HIGHEST, Math.round((route.threshold + STEP) * 1e6) / 1e6)
+    },
+    list: (orgId) => [...routes.values()].filter((route) => route.orgId === orgId),
+    reset(threshold) {
+      base = threshold
+      routes.clear()
+    },
+  }
+}
+
+/** null: nothing was compared. */
+export function precisionOf({ ring }: Route): number | null {
+  return ring.length === 0 ? null : ring.filter(Boolean).length / ring.length
+}

@@ -1,0 +1,98 @@
+// GENCONTENT_SIGNATURE_CACHE (CONTRACTS 3.7): Gemini signs its tool calls and wants the signatures back, callers of other
+// dialects have no field that brings them. So they are kept for an hour, for the same key, tenant, account and model only
+// (RELIABILITY T8), and put back where the history comes without. What is missed is the encoder's to mend (the skip sentinel).
+import { z } from 'zod'
+import { ExpiringMap } from '../../core/lib/expiring-map.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { CanonicalRequest, Frozen, Message, Part, Signature } from '../../core/types/canonical.ts'
+import type { Candidate, RequestContext } from '../../core/types/context.ts'
+
+const TTL_MS = 3_600_000
+const MAX_ENTRIES = 5000
+const SWEEP_MS = 60_000
+
+export const thoughtSignatures = definePlugin({
+  name: 'thought-signatures',
+  config: z.strictObject({ enabled: z.boolean().default(true).meta({ env: 'GENCONTENT_SIGNATURE_CACHE' }) }),
+  setup(gateway, { enabled }) {
+    if (!enabled) return
+    const signatures = new ExpiringMap<Signature>({ clock: gateway.clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES })
+    /** Of the attempt under way; unset where its answer has nothing to keep. */
+    const scopes = gateway.slot<string | undefined>()
+    gateway.every('sweep', SWEEP_MS, async () => signatures.sweep())
+
+    gateway.hook(
+      'prepare',
+      (ctx, call) => {
+        // Callers of the dialect itself bring signatures along.
+        const wanted = call.hop.upstream === 'generate_content' && call.hop.caller !== 'generate_content'
+        if (!wanted) return scopes.get(ctx) === undefined ? undefined : scopes.set(ctx, undefined)
+        const scope = scopeOf(ctx, call.candidate)
+        scopes.set(ctx, scope)
+        const signed = withSignatures(call.request, (id) => signatures.get(keyOf(scope, id)))
+        if (signed !== null) call.edit().messages = signed
+      },
+      { when: (ctx) => ctx.operation === 'chat' },
+    )
+
+    const keep = (scope: string | undefined, part: Frozen<Part>): void => {
+      if (scope === undefined || part.t !== 'tool_call' || part.signature?.dialect !== 'generate_content') return
+      signatures.set(keyOf(scope, part.id), part.signature)
+    }
+    const when = (ctx: RequestContext): boolean => scopes.get(ctx) !== undefined
+    gateway.hook(
+      'stream',
+      (ctx) => {
+        const scope = scopes.get(ctx)
+        return { passive: true, event: (event) => event.e === 'part_stop' && keep(scope, event.full) }
+      },
+      { order: 'pre', when },
+    )
+    gateway.hook(
+      'response',
+      (ctx, { choices }) => {
+        const scope = scopes.get(ctx)
+        for (const { parts } of choices) for (const part of parts) keep(scope, part)
+      },
+      { order: 'pre', when },
+    )
+    return () => signatures.clear()
+  },
+})
+
+function scopeOf({ principal }: RequestContext, { connection, target }: Candidate): string {
+  return JSON.stringify([principal.orgId, principal.keyId, connection.id, target.model])
+}
+
+function keyOf(scope: string, callId: string): string {
+  return `${scope} ${callId}`
+}
+
+/** null when no call of the history gets one. */
+function withSignatures(
+  { messages }: Frozen<CanonicalRequest>,
+  find: (callId: string) => Signature | undefined,
+): Message[] | null {
+  let found = false
+  const signed = messages.map((message) => {
+    if (message.role !== 'assistant' || bringsSignature(message.parts)) return message
+    const parts = message.parts.map((part) => {
+      const signature = part.t === 'tool_call' ? find(part.id) : undefined
+      if (signature === undefined) return part
+      found = true
+      return { ...part, signature }
+    })
+    return { ...message, parts }
+  })
+  return found ? (signed as Message[]) : null
+}
+
+/**
+ * What the caller brings counts: a signature on a call, or thoughts, which bring it along where other dialects carry it, or
+ * are another vendor's: then the turn is not Gemini's, even if its calls have ids that were seen here.
+ */
+function bringsSignature(parts: readonly Frozen<Part>[]): boolean {
+  return parts.some((part) => part.t === 'reasoning' || (part.t === 'tool_call' && part.signature !== undefined))
+}
+
+export default thoughtSignatures

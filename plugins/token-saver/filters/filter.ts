@@ -1,0 +1,24 @@
+// What a tool-output filter is (CONTRACTS 3.2): it knows one kind of output by its first lines and says it with fewer.
+
+/** A tool's output without colours and progress that was overwritten. */
+export interface Output {
+  readonly lines: readonly string[]
+  /** The first lines that are not blank, of the first 1,024 characters. */
+  readonly head: readonly string[]
+  /** The same of the last 1,024: summaries stand there. */
+  readonly tail: readonly string[]
+}
+
+export interface Filter {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  /** For people: what it goes by. */
+  readonly detects: string
+  readonly limits: Readonly<Record<string, number>>
+  /** Told by its summary, it comes before filters of a lower number that would take it for something else. */
+  early?(output: Output): boolean
+  detect(output: Output): boolean
+  /** null: it is not what it looked like. */
+  shorten(lines: readonly string[]): readonly string[] | null
+}

@@ -1,0 +1,114 @@
+// Fewer tokens for the same work (CONTRACTS 3): style instructions that make answers short and code small, and filters that
+// say tool output with fewer lines. Client-facing calls only (DECISIONS 28): panels, judges and steps are left alone.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { filtersApi } from './api.ts'
+import { type Filtered, filtering } from './filtering.ts'
+import { FILTERS, OFF_BY_DEFAULT } from './filters/list.ts'
+import { CAVEMAN_HEADER, instructionsFor, type Levels, levelsOf, PONYTAIL_HEADER, withInstructions } from './levels.ts'
+import { CAVEMAN_LEVELS, PONYTAIL_LEVELS } from './texts.ts'
+
+const OPT_OUT_HEADER = 'x-gateway-token-saver'
+/** Beside the levels, so that a stored setting can say it where the environment names one. */
+const OFF = 'off'
+
+export const tokenSaver = definePlugin({
+  name: 'token-saver',
+  settings: {
+    'token_saver.caveman_level': z
+      .enum([...CAVEMAN_LEVELS, OFF])
+      .nullable()
+      .default(null)
+      .meta({ env: 'CAVEMAN_LEVEL' }),
+    'token_saver.ponytail_level': z
+      .enum([...PONYTAIL_LEVELS, OFF])
+      .nullable()
+      .default(null)
+      .meta({ env: 'PONYTAIL_LEVEL' }),
+    'token_saver.filters_enabled': z.boolean().default(false),
+    'token_saver.disabled_filters': z.array(z.enum(FILTERS.map(({ id }) => id))).default([...OFF_BY_DEFAULT]),
+  },
+  setup(gateway) {
+    const { settings } = gateway
+    const read = () => {
+      const caveman = settings.get('token_saver.caveman_level')
+      const ponytail = settings.get('token_saver.ponytail_level')
+      const levels: Levels = { caveman: caveman === OFF ? null : caveman, ponytail: ponytail === OFF ? null : ponytail }
+      const disabled: ReadonlySet<string> = new Set(settings.get('token_saver.disabled_filters'))
+      return { levels, disabled, filters: settings.get('token_saver.filters_enabled') }
+    }
+    let set = read()
+    let stale = false
+    const changed = (): void => {
+      stale = true
+    }
+    settings.watch('token_saver.caveman_level', changed)
+    settings.watch('token_saver.ponytail_level', changed)
+    settings.watch('token_saver.filters_enabled', changed)
+    settings.watch('token_saver.disabled_filters', changed)
+    const now = () => {
+      if (stale) {
+        stale = false
+        set = read()
+      }
+      return set
+    }
+
+    const fromClient = (ctx: RequestContext): boolean => ctx.operation === 'chat' && ctx.ingress !== null && ctx.parent === null
+    const virtualModels = gateway.optional('virtualModels')
+    const optedOut = ({ headers, virtualModel, principal }: RequestContext): boolean => {
+      if (headers.get(OPT_OUT_HEADER)?.trim().toLowerCase() === OFF) return true
+      return virtualModel !== null && virtualModels()?.named(principal.orgId, virtualModel)?.config.tokenSaver === false
+    }
+    const styles = (ctx: RequestContext): boolean => {
+      if (!fromClient(ctx)) return false
+      const { levels } = now()
+      const { headers } = ctx
+      const said = levels.caveman !== null || levels.ponytail !== null
+      return (said || headers.has(CAVEMAN_HEADER) || headers.has(PONYTAIL_HEADER)) && !optedOut(ctx)
+    }
+    const filters = (ctx: RequestContext): boolean => now().filters && fromClient(ctx) && !optedOut(ctx)
+
+    // Neither is in the body that caches know a request by.
+    const cachePolicy = gateway.optional('cachePolicy')
+    gateway.hook('ready', () =>
+      cachePolicy()?.version('token_saver', (ctx) => {
+        const { caveman, ponytail } = styles(ctx) ? levelsOf(ctx, now().levels) : { caveman: null, ponytail: null }
+        const without = filters(ctx) ? [...now().disabled].sort() : null
+        return caveman === null && ponytail === null && without === null ? null : JSON.stringify([caveman, ponytail, without])
+      }),
+    )
+
+    /** Found with the first attempt; the others say the same. */
+    const found = gateway.slot<readonly string[]>()
+    gateway.hook(
+      'prepare',
+      (ctx, call) => {
+        let texts = found.get(ctx)
+        if (texts === undefined) {
+          const levels = levelsOf(ctx, now().levels)
+          texts = instructionsFor(call.request, levels)
+          found.set(ctx, texts)
+          if (texts.length > 0) ctx.note('token_saver', { ...levels })
+        }
+        if (texts.length === 0) return
+        const request = call.edit()
+        request.system = withInstructions(request.system, texts, call.hop.upstream)
+      },
+      { when: styles },
+    )
+
+    const results = filtering(gateway.slot<Filtered>(), () => now().disabled, gateway.optional('savings'))
+    gateway.hook('prepare', results.prepare, { when: filters })
+    filtersApi(gateway as unknown as PluginGateway, {
+      enabled: () => now().filters,
+      disabled: () => now().disabled,
+      levels: () => now().levels,
+      stats: results.stats,
+    })
+  },
+})
+
+export default tokenSaver

@@ -1,0 +1,20 @@
+// What a filter may not change: who answers a request and how, what the vendor's headers say, and what was used.
+import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import { FilterFailure } from './failure.ts'
+
+const FIXED = ['model', 'stream', 'source', 'headers'] as const
+
+/** @throws FilterFailure `bad_output` */
+export function acceptRequest(before: Frozen<CanonicalRequest>, after: CanonicalRequest): void {
+  for (const name of FIXED)
+    if (canonicalJson(before[name]) !== canonicalJson(after[name]))
+      throw new FilterFailure('bad_output', `It changed \`request.${name}\`, which no filter may.`)
+}
+
+/** @throws FilterFailure `bad_output` */
+export function acceptResponse(before: Frozen<CanonicalResponse>, after: CanonicalResponse): void {
+  if (canonicalJson(before.usage) !== canonicalJson(after.usage))
+    throw new FilterFailure('bad_output', 'It changed `response.usage`, which no filter may.')
+}

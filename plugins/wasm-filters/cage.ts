@@ -1,0 +1,194 @@
+// One thread with one guest, from outside: calls one at a time, ends the thread when the guest runs over its time, and starts
+// another for the calls that wait. What is measured is the guest's own time, not how long its turn took to come.
+import type { Worker } from 'node:worker_threads'
+import { systemClock } from '../../core/lib/clock.ts'
+import type { Timer } from '../../core/types/ports.ts'
+import { FilterFailure } from './failure.ts'
+import type { GuestReply } from './guest.ts'
+import { MAX_QUEUE } from './limits.ts'
+import { type CallMessage, createProgress, type Progress, sharedTime, type WorkerMessage } from './protocol.ts'
+import { startThread } from './worker-thread.ts'
+
+export interface CageInit {
+  readonly wasm: Uint8Array<ArrayBuffer>
+  readonly config: Readonly<Record<string, string>>
+  /** ms for compiling and initialising. */
+  readonly initMs: number
+  /** ms that a call may wait for its turn. */
+  readonly queueMs: number
+  readonly time?: CageTime
+}
+
+/** Real time by default: the thread runs in it, whatever the gateway's clock says. */
+export interface CageTime {
+  timer(ms: number, fn: () => void): Timer
+  /** Monotonic ms, the same in all threads. */
+  now(): number
+}
+
+export type CageReply = GuestReply & { readonly ms: number }
+
+/** For calls that only the same guest may answer. null: none has been asked yet; who is asked first is written down. */
+export interface GuestBond {
+  generation: number | null
+}
+
+interface Job {
+  readonly message: CallMessage
+  readonly limitMs: number
+  readonly bond: GuestBond | null
+  readonly waiting: Timer
+  resolve(reply: CageReply): void
+  reject(failure: Error): void
+}
+
+/** What a thread that has not even entered its guest is waited for: the machine is busy, not the guest. */
+const UNHEARD_MS = 10_000
+
+const REAL: CageTime = { timer: systemClock.timer, now: sharedTime }
+
+export class Cage {
+  /** Another number: another guest, which remembers nothing of the one before. */
+  generation = 0
+  readonly #init: CageInit
+  readonly #time: CageTime
+  readonly #queue: Job[] = []
+  #worker: Worker | null = null
+  #progress: Progress = createProgress()
+  #ready = false
+  #running: Job | null = null
+  #watch: Timer | null = null
+  #opening: { resolve(exports: readonly string[]): void; reject(error: Error): void } | null = null
+  #closed = false
+
+  constructor(init: CageInit) {
+    this.#init = init
+    this.#time = init.time ?? REAL
+  }
+
+  get pending(): number {
+    return this.#queue.length + (this.#running === null ? 0 : 1)
+  }
+
+  /** Starts the thread. @returns what the guest exports. @throws Error why the module cannot be used. */
+  open(): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      this.#opening = { resolve, reject }
+      this.#start()
+    })
+  }
+
+  /** Rejects with a FilterFailure when there is no reply; what the guest itself did wrong is in the reply. */
+  call(message: CallMessage, limitMs: number, bond: GuestBond | null = null): Promise<CageReply> {
+    if (this.#closed) return Promise.reject(new FilterFailure('trap', 'The gateway is closing.'))
+    if (this.#queue.length >= MAX_QUEUE) return Promise.reject(new FilterFailure('busy', 'Too many calls wait for the filter.'))
+    return new Promise((resolve, reject) => {
+      const waiting = this.#time.timer(this.#init.queueMs, () => {
+        const at = this.#queue.indexOf(job)
+        if (at === -1) return
+        this.#queue.splice(at, 1)
+        reject(new FilterFailure('busy', `The filter was not free within ${this.#init.queueMs} ms.`))
+      })
+      const job: Job = { message, limitMs, bond, waiting, resolve, reject }
+      this.#queue.push(job)
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#end(new FilterFailure('trap', 'The gateway is closing.'), true)
+  }
+
+  #next(): void {
+    if (this.#running !== null || this.#queue.length === 0) return
+    if (this.#worker === null) return this.#start()
+    if (!this.#ready) return
+    const job = this.#queue.shift() as Job
+    job.waiting.cancel()
+    const { bond } = job
+    if (bond !== null) {
+      bond.generation ??= this.generation
+      if (bond.generation !== this.generation) {
+        job.reject(new FilterFailure('state_lost', 'The guest that knew of this request was ended.'))
+        return this.#next()
+      }
+    }
+    this.#running = job
+    this.#worker.postMessage(job.message)
+    this.#limit(job.limitMs, `It ran for more than ${job.limitMs} ms.`)
+  }
+
+  #start(): void {
+    const progress = createProgress()
+    const { wasm, config, initMs } = this.#init
+    const worker = startThread({ wasm, config, progress })
+    this.#worker = worker
+    this.#progress = progress
+    this.#ready = false
+    worker.unref()
+    // A thread that was ended may have sent something before.
+    const current = (fn: () => void) => (): void => {
+      if (this.#worker === worker) fn()
+    }
+    worker.on('message', (message: WorkerMessage) => current(() => this.#heard(message))())
+    worker.on('error', (error) => current(() => this.#end(new FilterFailure('memory', `Its thread died: ${error.message}`)))())
+    worker.on(
+      'exit',
+      current(() => this.#end(new FilterFailure('trap', 'Its thread ended.'))),
+    )
+    this.#limit(initMs, `It took more than ${initMs} ms to begin.`)
+  }
+
+  #heard(message: WorkerMessage): void {
+    this.#watch?.cancel()
+    if (message.kind === 'refused') return void this.#end(new FilterFailure('trap', message.message), true)
+    if (message.kind === 'ready') {
+      this.#ready = true
+      this.#opening?.resolve(message.exports)
+      this.#opening = null
+      return this.#next()
+    }
+    const job = this.#running
+    this.#running = null
+    if (message.renewed) this.generation++
+    job?.resolve(message)
+    this.#next()
+  }
+
+  /** Looks again until the guest has had its time; one that has finished is waited for. */
+  #limit(limitMs: number, why: string): void {
+    this.#watch?.cancel()
+    const since = this.#time.now()
+    const look = (): void => {
+      const entered = this.#progress[0] as number
+      const now = this.#time.now()
+      const left = entered === 0 ? UNHEARD_MS - (now - since) : limitMs - (now - entered)
+      if (left <= 0) void this.#end(new FilterFailure('timeout', why))
+      else this.#watch = this.#time.timer(Math.max(1, Math.min(left, limitMs)), look)
+    }
+    this.#watch = this.#time.timer(limitMs, look)
+  }
+
+  /** Ends the thread and the call in it; those that wait get another thread, unless `all` is over. */
+  async #end(failure: FilterFailure, all = false): Promise<void> {
+    const worker = this.#worker
+    const failed = this.#running === null ? [] : [this.#running]
+    const began = this.#ready
+    this.#watch?.cancel()
+    this.#worker = null
+    this.#ready = false
+    this.#running = null
+    this.generation++
+    // A guest that does not even begin would not do so for the others.
+    if (all || !began) failed.push(...this.#queue.splice(0))
+    for (const job of failed) {
+      job.waiting.cancel()
+      job.reject(failure)
+    }
+    this.#opening?.reject(failure)
+    this.#opening = null
+    this.#next()
+    await worker?.terminate()
+  }
+}

@@ -1,0 +1,160 @@
+// One filter as the plugin sees it: what it takes part in, and its answers, read and bounded. Knows nothing of requests of the
+// gateway: `hookgate filter test` uses it as it is.
+import { availableParallelism } from 'node:os'
+import type { z } from 'zod'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import { breaker } from './breaker.ts'
+import type { Cage, CageReply, CageTime, GuestBond } from './cage.ts'
+import {
+  type ChunkDecision,
+  chunkDecision,
+  filterManifest,
+  type RequestDecision,
+  type ResponseDecision,
+  readAnswer,
+  requestDecision,
+  responseDecision,
+} from './decision.ts'
+import { type FailureReason, FilterFailure } from './failure.ts'
+import { guestLog } from './guest-log.ts'
+import { MAX_MODULE_BYTES, MAX_TEXT_BYTES, type Timeouts } from './limits.ts'
+import { withLimits } from './module-limits.ts'
+import { createPool } from './pool.ts'
+
+export const HOOKS = ['request', 'response', 'chunk'] as const
+export type FilterHook = (typeof HOOKS)[number]
+
+export interface FilterInit {
+  /** Where it came from, for messages. */
+  readonly file: string
+  readonly module: Uint8Array
+  readonly config: Readonly<Record<string, string>>
+  readonly timeouts: Timeouts
+  readonly clock: Clock
+  readonly log: Logger
+  readonly time?: CageTime
+  failed(reason: FailureReason): void
+  /** How long the guest ran, ms. */
+  timed?(hook: FilterHook | 'end', ms: number): void
+}
+
+/** Where a request's calls go. */
+export interface Seat extends GuestBond {
+  readonly cage: Cage
+}
+
+export interface Filter {
+  readonly name: string
+  readonly version: string
+  readonly hooks: ReadonlySet<FilterHook>
+  /** Lower case: what it may see. */
+  readonly headers: readonly string[]
+  seat(): Seat
+  /** It exports `on_end`: it wants to hear when it may forget a request. */
+  readonly keepsState: boolean
+  /** All reject with a FilterFailure; `accept` may throw one, where a decision does not fit what it is about. */
+  onRequest(seat: Seat, input: object, accept?: (decision: RequestDecision) => void): Promise<RequestDecision>
+  onResponse(seat: Seat, input: object, accept?: (decision: ResponseDecision) => void): Promise<ResponseDecision>
+  onChunk(seat: Seat, input: object, accept?: (decision: ChunkDecision) => void): Promise<ChunkDecision>
+  /** Never rejects. */
+  onEnd(seat: Seat, input: object): Promise<void>
+  close(): Promise<void>
+}
+
+const CONTINUE = { action: 'continue' } as const
+
+/** @throws Error that says why the file is no filter. */
+export async function openFilter(init: FilterInit): Promise<Filter> {
+  const { file, module, config, timeouts, clock, log, time } = init
+  const refused = (why: unknown) =>
+    new Error(`The WASM filter ${file} cannot be used. ${why instanceof Error ? why.message : String(why)}`)
+  if (module.length > MAX_MODULE_BYTES) throw refused(`It has more than ${MAX_MODULE_BYTES} bytes.`)
+  const lines = guestLog(log, clock)
+  const guard = breaker(clock)
+  let wasm: Uint8Array<ArrayBuffer>
+  try {
+    wasm = Uint8Array.from(withLimits(module))
+  } catch (error) {
+    throw refused(error)
+  }
+  const pool = createPool(
+    { wasm, config, initMs: timeouts.init, queueMs: timeouts.queue, time },
+    Math.min(2, availableParallelism()),
+  )
+
+  async function call(seat: Seat, name: string, input: string, limitMs: number): Promise<CageReply> {
+    // One that keeps nothing of a request has nothing to lose.
+    const reply = await seat.cage.call({ name, input, now: clock.now() }, limitMs, keepsState ? seat : null)
+    lines.write(filterName, reply.lines)
+    if (reply.failure !== null) throw new FilterFailure(reply.failure.reason, reply.failure.message)
+    return reply
+  }
+
+  const newSeat = (): Seat => ({ cage: pool.least(), generation: null })
+
+  let filterName = file
+  let keepsState = false
+  let exports: ReadonlySet<string>
+  let manifest: z.output<typeof filterManifest>
+  try {
+    exports = new Set(await pool.open())
+    if (!exports.has('manifest')) throw new Error('It does not export `manifest`.')
+    manifest = readAnswer(filterManifest, (await call(newSeat(), 'manifest', '', timeouts.init)).output)
+    for (const hook of manifest.hooks ?? [])
+      if (!exports.has(`on_${hook}`))
+        throw new Error(`Its manifest names the hook \`${hook}\`, but it does not export \`on_${hook}\`.`)
+  } catch (error) {
+    await pool.close()
+    throw refused(error)
+  }
+  filterName = manifest.name
+  const hooks = new Set(manifest.hooks ?? HOOKS.filter((hook) => exports.has(`on_${hook}`)))
+  keepsState = exports.has('on_end')
+
+  async function decided<D>(hook: FilterHook, seat: Seat, input: object, schema: z.ZodType<D>, accept?: (decision: D) => void) {
+    try {
+      if (guard.off) throw new FilterFailure('off', 'It is off for a minute: it ran over its time three times.')
+      const text = JSON.stringify(input)
+      if (Buffer.byteLength(text) > MAX_TEXT_BYTES)
+        throw new FilterFailure('too_large', `What it is to look at has more than ${MAX_TEXT_BYTES} bytes.`)
+      const { output, ms } = await call(seat, `on_${hook}`, text, timeouts[hook])
+      init.timed?.(hook, ms)
+      const decision = output === '' ? (CONTINUE as D) : readAnswer(schema, output)
+      accept?.(decision)
+      return decision
+    } catch (error) {
+      const failure = error instanceof FilterFailure ? error : new FilterFailure('trap', String(error))
+      init.failed(failure.reason)
+      lines.failed(filterName, hook, failure)
+      if (failure.reason === 'timeout' && guard.timedOut()) log.error('wasm.off', { filter: filterName, seconds: 60 })
+      throw failure
+    }
+  }
+
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    hooks,
+    headers: manifest.headers,
+    keepsState,
+    seat: newSeat,
+    onRequest: (seat, input, accept) => decided('request', seat, input, requestDecision, accept),
+    onResponse: (seat, input, accept) => decided('response', seat, input, responseDecision, accept),
+    onChunk: (seat, input, accept) => decided('chunk', seat, input, chunkDecision, accept),
+    async onEnd(seat, input) {
+      if (!keepsState || guard.off || seat.cage.generation !== seat.generation) return
+      try {
+        const { ms } = await call(seat, 'on_end', JSON.stringify(input), timeouts.chunk)
+        init.timed?.('end', ms)
+      } catch (error) {
+        const failure = error instanceof FilterFailure ? error : new FilterFailure('trap', String(error))
+        // What it was to forget is gone.
+        if (failure.reason === 'state_lost') return
+        init.failed(failure.reason)
+        lines.failed(filterName, 'end', failure)
+        if (failure.reason === 'timeout') guard.timedOut()
+      }
+    },
+    close: () => pool.close(),
+  }
+}

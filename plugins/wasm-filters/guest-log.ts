@@ -1,0 +1,37 @@
+// What a filter writes into the gateway's log, and what is written about it: so many lines a minute and no more, or a filter
+// could drown everybody else's.
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { FilterFailure } from './failure.ts'
+import type { LogLine } from './kernel.ts'
+
+const LINES_PER_MINUTE = 60
+const MINUTE_MS = 60_000
+
+export interface GuestLog {
+  write(filter: string, lines: readonly LogLine[]): void
+  failed(filter: string, hook: string, failure: FilterFailure): void
+}
+
+export function guestLog(log: Logger, clock: Clock): GuestLog {
+  let since = Number.NEGATIVE_INFINITY
+  let written = 0
+
+  function mayWrite(filter: string): boolean {
+    const now = clock.monotonic()
+    if (now - since >= MINUTE_MS) {
+      since = now
+      written = 0
+    }
+    if (++written === LINES_PER_MINUTE + 1) log.warn('wasm.log_cut', { filter, linesPerMinute: LINES_PER_MINUTE })
+    return written <= LINES_PER_MINUTE
+  }
+
+  return {
+    write(filter, lines) {
+      for (const { level, text } of lines) if (mayWrite(filter)) log[level]('wasm.log', { filter, text })
+    },
+    failed(filter, hook, { reason, message }) {
+      if (mayWrite(filter)) log.warn('wasm.failed', { filter, hook, reason, error: message })
+    },
+  }
+}

@@ -1,0 +1,129 @@
+// WASM filters (ARCHITECTURE C.7): modules of the Extism guest ABI that look at requests and answers, each in a thread that ends
+// when they run over their time. Without GATEWAY_PLUGIN_PATH the plugin takes part in nothing.
+
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { rootOf } from '../../core/lib/root-request.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
+import type { CanonicalResponse } from '../../core/types/answer.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { FailureReason } from './failure.ts'
+import { type Filter, openFilter } from './filter.ts'
+import { type FilterFile, readFilterFiles } from './filter-files.ts'
+import { filtering, type RequestFilters } from './filtering.ts'
+import { TIMEOUTS, type Timeouts } from './limits.ts'
+
+const ms = z.int().min(1).max(60_000)
+
+const config = z.strictObject({
+  /** A *.wasm, several with the path delimiter between them, or a folder of them; unset = no filters. */
+  path: z.string().min(1).optional().meta({ env: 'PLUGIN_PATH' }),
+  /** True: a filter that fails is passed over; false: the request is refused. */
+  failOpen: z.boolean().default(false).meta({ env: 'PLUGIN_FAIL_OPEN' }),
+  /** What guests read with Extism's `config_get`; the same for all of them. */
+  config: z.record(z.string().max(256), z.string().max(65_536)).default({}),
+  /** ms of the guest's time, and what a call may wait for its turn. */
+  timeouts: z
+    .strictObject({ init: ms, request: ms, response: ms, chunk: ms, queue: ms })
+    .partial()
+    .transform((given): Timeouts => ({ ...TIMEOUTS, ...given }))
+    .default(TIMEOUTS),
+})
+
+export const wasmFilters = definePlugin({
+  name: 'wasm-filters',
+  config,
+  async setup(gateway, { path, failOpen, config, timeouts }) {
+    const failures = gateway.metrics.counter('wasm_failures_total', 'Calls of WASM filters that failed, by reason.', ['reason'])
+    if (path === undefined) return
+    const failed = (reason: FailureReason) => failures.labels(reason).inc()
+    const { clock, log } = gateway
+    const files = await usable(readFilterFiles(path), failOpen, log)
+    const opened = await openAll(files, { failOpen, config, timeouts, clock, log, failed })
+    const filters = opened.map(({ filter }) => filter)
+    const caches = gateway.optional('exactCache')
+    const stages = filtering({
+      filters,
+      failOpen,
+      states: gateway.slot<RequestFilters>(),
+      answers: gateway.slot<CanonicalResponse>(),
+      unfit: (ctx) => caches()?.request(ctx, { noStore: true }),
+    })
+
+    const any = (hook: 'request' | 'response' | 'chunk') => filters.some(({ hooks }) => hooks.has(hook))
+    if (any('request')) {
+      gateway.hook('request', (ctx) => stages.request(ctx as RequestContext<'chat'>), { when: readsRequest })
+      gateway.hook('answer', stages.answer, { order: 'pre', when: readsRequest, onError: 'closed' })
+    }
+    if (any('response')) gateway.hook('response', stages.response, { when: answersCaller })
+    if (any('chunk')) gateway.hook('stream:batch', stages.batch, { when: answersCaller })
+    if (filters.some(({ keepsState }) => keepsState)) gateway.hook('settled', stages.settled)
+
+    // Answers under other filters are other answers.
+    const version = createHash('sha256').update(JSON.stringify([config, failOpen]))
+    for (const { module } of opened) version.update(module)
+    const digest = version.digest('hex')
+    const cachePolicy = gateway.optional('cachePolicy')
+    gateway.hook('ready', () => cachePolicy()?.version('wasm_filters', () => digest))
+    return async () => void (await Promise.all(filters.map((filter) => filter.close())))
+  },
+})
+
+interface Opening {
+  failOpen: boolean
+  config: Readonly<Record<string, string>>
+  timeouts: Timeouts
+  clock: Clock
+  log: Logger
+  failed(reason: FailureReason): void
+}
+
+/** @throws Error naming the first that cannot be used, unless a failing filter is to be passed over. */
+async function openAll(files: readonly FilterFile[], { failOpen, ...rest }: Opening): Promise<Opened[]> {
+  const opened: Opened[] = []
+  for (const file of files) {
+    try {
+      const filter = await openFilter({ ...file, ...rest })
+      opened.push({ filter, module: file.module })
+      rest.log.info('A WASM filter is in use.', {
+        filter: filter.name,
+        version: filter.version,
+        file: file.file,
+        hooks: [...filter.hooks],
+      })
+    } catch (error) {
+      if (!failOpen) {
+        await Promise.all(opened.map(({ filter }) => filter.close()))
+        throw error
+      }
+      rest.log.error('A WASM filter is left out.', { file: file.file, reason: String(error) })
+    }
+  }
+  return opened
+}
+
+interface Opened {
+  readonly filter: Filter
+  readonly module: Uint8Array
+}
+
+async function usable(reading: Promise<FilterFile[]>, failOpen: boolean, log: Logger): Promise<FilterFile[]> {
+  if (!failOpen) return reading
+  return reading.catch((error: unknown) => {
+    log.error('WASM filters are left out.', { reason: String(error) })
+    return []
+  })
+}
+
+/** What callers send to models, and ask the size of. */
+function readsRequest(ctx: RequestContext): boolean {
+  return (ctx.operation === 'chat' || ctx.operation === 'count_tokens') && ctx.ingress !== null
+}
+
+/** What callers get from models, also through calls inside their request. */
+function answersCaller(ctx: RequestContext): boolean {
+  return ctx.operation === 'chat' && rootOf(ctx).ingress !== null
+}
+
+export default wasmFilters

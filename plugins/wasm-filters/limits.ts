@@ -1,0 +1,34 @@
+// What a filter may use at most (ARCHITECTURE C.7). No import: the worker reads them too.
+
+/** 64 KiB each: 16 MiB, for the guest's own memory and again for what it exchanges with the host. */
+export const MAX_PAGES = 256
+/** All tables of a module together: each entry takes 8 bytes of the host. */
+export const MAX_TABLE_ENTRIES = 65_536
+/** Bytes of a module. */
+export const MAX_MODULE_BYTES = 16 << 20
+/** UTF-8 bytes of an input or an output. */
+export const MAX_TEXT_BYTES = 4 << 20
+/** Levels of an output: above what a body may have, since the canonical form wraps it. */
+export const MAX_DEPTH = 256
+/** Members and elements of an output: what reading it may cost the gateway. */
+export const MAX_VALUES = 100_000
+/** Bytes of all variables that a guest keeps with the host. */
+export const MAX_VAR_BYTES = 1 << 20
+/** Log lines of one call; the rest is dropped. */
+export const MAX_LOG_LINES = 16
+/** Bytes of a log line. */
+export const MAX_LOG_BYTES = 1024
+/** Calls that wait for one worker. */
+export const MAX_QUEUE = 256
+
+/** ms of the guest's own time. */
+export interface Timeouts {
+  init: number
+  request: number
+  response: number
+  chunk: number
+  /** What a call waits for its turn at most. */
+  queue: number
+}
+
+export const TIMEOUTS: Timeouts = { init: 1000, request: 50, response: 50, chunk: 10, queue: 1000 }
