@@ -1,25 +1,43 @@
 // The built-in plugins in their visible order. A config without `plugins` gets exactly these.
 import type { Plugin } from '../core/types/plugin.ts'
+import { alerts } from './alerts/index.ts'
 import { audit } from './audit/index.ts'
 import { budgets } from './budgets/index.ts'
+import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
 import { connections } from './connections/index.ts'
 import { countTokens } from './count-tokens/index.ts'
+import { exactCache } from './exact-cache/index.ts'
+import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
+import { helicone } from './helicone/index.ts'
 import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
+import { ledger } from './ledger/index.ts'
+import { liveEvents } from './live-events/index.ts'
 import { metrics } from './metrics/index.ts'
+import { payloadRules } from './payload-rules/index.ts'
 import { policy } from './policy/index.ts'
+import { pricing } from './pricing/index.ts'
 import { proxyPools } from './proxy-pools/index.ts'
 import { quota } from './quota/index.ts'
 import { rateLimits } from './rate-limits/index.ts'
+import { reasoningReplay } from './reasoning-replay/index.ts'
 import { registry } from './registry/index.ts'
+import { requestLog } from './request-log/index.ts'
 import { resilience } from './resilience/index.ts'
+import { savings } from './savings/index.ts'
+import { semanticCache } from './semantic-cache/index.ts'
 import { settings } from './settings/index.ts'
 import { signIn } from './sign-in/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
+import { telemetry } from './telemetry/index.ts'
 import { thinkTags } from './think-tags/index.ts'
+import { thoughtSignatures } from './thought-signatures/index.ts'
+import { tokenSaver } from './token-saver/index.ts'
+import { usage } from './usage/index.ts'
 import { virtualModels } from './virtual-models/index.ts'
+import { wasmFilters } from './wasm-filters/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
 export interface PresetOptions {
@@ -27,47 +45,135 @@ export interface PresetOptions {
   signIn?: Parameters<typeof signIn>[0]
   keys?: Parameters<typeof keys>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
+  guardrails?: false
+  wasmFilters?: Parameters<typeof wasmFilters>[0] | false
+  /** Without it there is no semantic cache either. */
+  exactCache?: Parameters<typeof exactCache>[0] | false
   registry?: false
   catalog?: false
+  pricing?: Parameters<typeof pricing>[0] | false
   policy?: false
   proxyPools?: Parameters<typeof proxyPools>[0] | false
   virtualModels?: Parameters<typeof virtualModels>[0] | false
+  helicone?: false
+  semanticCache?: Parameters<typeof semanticCache>[0] | false
+  ledger?: Parameters<typeof ledger>[0] | false
+  usage?: false
   budgets?: false
-  webhooks?: false
+  webhooks?: Parameters<typeof webhooks>[0] | false
+  alerts?: Parameters<typeof alerts>[0] | false
+  requestLog?: Parameters<typeof requestLog>[0] | false
+  savings?: Parameters<typeof savings>[0] | false
+  liveEvents?: Parameters<typeof liveEvents>[0] | false
   resilience?: Parameters<typeof resilience>[0] | false
   quota?: false
+  tokenSaver?: false
+  cacheInjection?: false
+  reasoningReplay?: false
+  thoughtSignatures?: Parameters<typeof thoughtSignatures>[0] | false
+  payloadRules?: Parameters<typeof payloadRules>[0] | false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
   itemIds?: false
   thinkTags?: false
   countTokens?: false
   health?: false
   metrics?: false
+  telemetry?: Parameters<typeof telemetry>[0] | false
 }
 
-/** `plugins: [...preset({ metrics: false }), ourPlugin()]`. */
+/** `plugins: [...preset({ metrics: false }), ourPlugin()]`. @throws TypeError for an option that is none. */
 export function preset(options: PresetOptions = {}): Plugin[] {
+  checkOptions(options)
   const plugins: (Plugin | false)[] = [
     settings(),
     audit(),
     signIn(options.signIn),
     keys(options.keys),
     options.rateLimits !== false && rateLimits(options.rateLimits),
+    options.guardrails !== false && guardrails(),
+    options.wasmFilters !== false && wasmFilters(options.wasmFilters),
+    options.exactCache !== false && exactCache(options.exactCache),
     connections(),
     options.registry !== false && registry(),
     options.catalog !== false && catalog(),
+    options.catalog !== false && options.pricing !== false && pricing(options.pricing),
     options.policy !== false && policy(),
     options.proxyPools !== false && proxyPools(options.proxyPools),
     options.virtualModels !== false && virtualModels(options.virtualModels),
-    options.budgets !== false && budgets(),
-    options.webhooks !== false && webhooks(),
+    options.helicone !== false && helicone(),
+    options.exactCache !== false && options.semanticCache !== false && semanticCache(options.semanticCache),
+    options.ledger !== false && ledger(options.ledger),
+    options.ledger !== false && options.usage !== false && usage(),
+    options.ledger !== false && options.budgets !== false && budgets(),
+    options.webhooks !== false && webhooks(options.webhooks),
+    options.alerts !== false && alerts(options.alerts),
+    options.requestLog !== false && requestLog(options.requestLog),
+    options.ledger !== false && options.savings !== false && savings(options.savings),
+    options.liveEvents !== false && liveEvents(options.liveEvents),
     options.resilience !== false && resilience(options.resilience),
     options.quota !== false && quota(),
+    options.tokenSaver !== false && tokenSaver(),
+    options.cacheInjection !== false && cacheInjection(),
+    options.reasoningReplay !== false && reasoningReplay(),
+    options.thoughtSignatures !== false && thoughtSignatures(options.thoughtSignatures),
+    options.payloadRules !== false && payloadRules(options.payloadRules),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
     options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
+    options.telemetry !== false && telemetry(options.telemetry),
   ]
   return plugins.filter((plugin) => plugin !== false)
+}
+
+/** True: `false` leaves it out. */
+const OPTIONS: Record<keyof PresetOptions, boolean> = {
+  signIn: false,
+  keys: false,
+  rateLimits: true,
+  guardrails: true,
+  wasmFilters: true,
+  exactCache: true,
+  registry: true,
+  catalog: true,
+  pricing: true,
+  policy: true,
+  proxyPools: true,
+  virtualModels: true,
+  helicone: true,
+  semanticCache: true,
+  ledger: true,
+  usage: true,
+  budgets: true,
+  webhooks: true,
+  alerts: true,
+  requestLog: true,
+  savings: true,
+  liveEvents: true,
+  resilience: true,
+  quota: true,
+  tokenSaver: true,
+  cacheInjection: true,
+  reasoningReplay: true,
+  thoughtSignatures: true,
+  payloadRules: true,
+  stripUnsupported: true,
+  itemIds: true,
+  thinkTags: true,
+  countTokens: true,
+  health: true,
+  metrics: true,
+  telemetry: true,
+}
+
+/** A slip in a name would leave a guardrail on, or off, without a word. @throws TypeError */
+function checkOptions(options: PresetOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(OPTIONS, name))
+      throw new TypeError(`preset: there is no option \`${name}\`. There are: ${Object.keys(OPTIONS).join(', ')}.`)
+    const leavesOut = OPTIONS[name as keyof PresetOptions]
+    if (value === false && !leavesOut) throw new TypeError(`preset: \`${name}\` cannot be left out: nothing runs without it.`)
+  }
 }

@@ -104,7 +104,7 @@ function recordOf(connection: Connection, snapshot: Snapshot, until: number | nu
   }
 }
 
-function windowOf({ resetsAt, from: _, ...window }: KeptWindow): z.input<typeof quotaWindow> {
+function windowOf({ resetsAt, from: _from, heardAt: _heardAt, ...window }: KeptWindow): z.input<typeof quotaWindow> {
   const { limit, remaining } = window
   const share = limit === null || limit <= 0 || remaining === null ? null : Math.round((remaining / limit) * 1000) / 10
   return { ...window, remaining_pct: share, resets_at: resetsAt === null ? null : new Date(resetsAt).toISOString() }

@@ -81,6 +81,7 @@ export const quota = definePlugin({
         return () => void (asking.drivers.get(driver.provider) === driver && asking.drivers.delete(driver.provider))
       },
       exhaustedUntil: (connection, model) => exhausted.until(connection, model),
+      remainingFraction: (connection, model) => meter.remaining(connection, model),
     })
     quotaRoutes(plain, meter, exhausted, asking)
     const takeBack = accounts.extend({

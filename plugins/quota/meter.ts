@@ -6,7 +6,7 @@ import type { Connection } from '../../core/types/provider.ts'
 import type { ExhaustedAccounts } from './exhausted.ts'
 import { headerWindows } from './header-windows.ts'
 import type { QuotaReading } from './service.ts'
-import { exhaustions, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
+import { exhaustions, remainingFraction, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
 import { loadSnapshots, storeSnapshot } from './store.ts'
 
 /** A snapshot is written this long after a change, ms: a busy account changes with every answer. */
@@ -18,12 +18,17 @@ export class Meter {
   readonly #snapshots: Map<string, Snapshot>
   readonly #unwritten = new Set<string>()
   readonly #writer: BatchWriter<string>
+  readonly #secretOf: (connection: Connection) => string | null
+  /** Whose quota the snapshot of a connection is. */
+  readonly #credentials = new Map<string, string | null>()
 
   constructor(gateway: PluginGateway, exhausted: ExhaustedAccounts, snapshots: Map<string, Snapshot>) {
     this.#gateway = gateway
     this.#exhausted = exhausted
     this.#snapshots = snapshots
     const { db, clock, log } = gateway
+    const connections = gateway.use('connections')
+    this.#secretOf = (connection) => connections.secretOf(connection)
     this.#writer = new BatchWriter<string>({
       ...{ name: 'quota of accounts', clock, log, maxWaitMs: BEHIND_MS },
       async write(ids) {
@@ -41,17 +46,25 @@ export class Meter {
     const now = this.#gateway.clock.now()
     const windows = headerWindows(headers, model, now)
     if (windows.length === 0) return
-    this.#exhausted.look(connection)
+    this.#look(connection)
     this.#keep(connection, withHeaders(this.#snapshots.get(connection.id), windows, now))
   }
 
   read(connection: Connection, reading: QuotaReading): void {
-    this.#exhausted.look(connection)
+    this.#look(connection)
     this.#keep(connection, withReading(this.#snapshots.get(connection.id), reading, this.#gateway.clock.now()))
   }
 
   failed(connection: Connection, error: string): void {
     this.#keep(connection, withError(this.#snapshots.get(connection.id), error, this.#gateway.clock.now()))
+  }
+
+  /** Of the tightest window, 0 to 1; null: not known. */
+  remaining(connection: Connection, model: string): number | null {
+    if (!this.#snapshots.has(connection.id)) return null
+    this.#look(connection)
+    const snapshot = this.#snapshots.get(connection.id)
+    return snapshot === undefined ? null : remainingFraction(snapshot, model, this.#gateway.clock.now())
   }
 
   /** What the old key had left. */
@@ -68,6 +81,15 @@ export class Meter {
 
   close(): Promise<void> {
     return this.#writer.close()
+  }
+
+  /** What is known may be of another key. */
+  #look(connection: Connection): void {
+    this.#exhausted.look(connection)
+    const credential = this.#secretOf(connection)
+    const before = this.#credentials.get(connection.id)
+    if (before !== undefined && before !== credential) this.forget(connection.id)
+    this.#credentials.set(connection.id, credential)
   }
 
   #keep(connection: Connection, snapshot: Snapshot): void {

@@ -39,6 +39,11 @@ export interface QuotaService {
   driver(driver: QuotaDriver): () => void
   /** Epoch ms until which nothing is left of this model on this account; null: there is. */
   exhaustedUntil(connection: Connection, model: string): number | null
+  /**
+   * How much of its tightest window is left of this model on this account, 0 to 1, as far as this process has heard lately;
+   * null: nobody knows.
+   */
+  remainingFraction(connection: Connection, model: string): number | null
 }
 
 interface QuotaExhausted {

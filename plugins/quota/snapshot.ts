@@ -1,10 +1,13 @@
 // What an account's provider has said of its quota, put together from answers and from its usage API.
+import { globMatch } from '../../core/lib/glob.ts'
 import type { QuotaReading, QuotaWindow } from './service.ts'
 
 export type Source = 'api' | 'headers' | 'error'
 
 export interface KeptWindow extends QuotaWindow {
   readonly from: 'api' | 'headers'
+  /** Epoch ms. */
+  readonly heardAt: number
 }
 
 export interface Snapshot {
@@ -21,6 +24,9 @@ export interface Snapshot {
 const MAX_WINDOWS = 60
 /** CONTRACTS 2.7: nothing is left, and nobody said when there will be. */
 const WITHOUT_RESET_MS = 3_600_000
+
+/** How long a window holds that does not say when it ends: answers speak of a minute, usage APIs are asked every five. */
+const FRESH_MS = { headers: 60_000, api: 600_000 }
 
 export function withHeaders(before: Snapshot | undefined, windows: readonly QuotaWindow[], now: number): Snapshot {
   return {
@@ -60,10 +66,29 @@ export function exhaustions({ windows }: Snapshot, now: number): Map<string | nu
   return until
 }
 
+/** Of the tightest window that holds for the model and has not ended, 0 to 1; null: there is none. */
+export function remainingFraction({ windows }: Snapshot, model: string, now: number): number | null {
+  let least: number | null = null
+  for (const window of windows) {
+    const { remaining, limit, resetsAt, from, heardAt } = window
+    const holds = resetsAt === null ? now - heardAt <= FRESH_MS[from] : resetsAt > now
+    if (!holds || (window.model !== null && !globMatch(window.model, model))) continue
+    const share = shareOf(remaining, limit)
+    if (share !== null) least = Math.min(least ?? 1, share)
+  }
+  return least
+}
+
+function shareOf(remaining: number | null, limit: number | null): number | null {
+  if (remaining === null) return null
+  if (remaining <= 0) return 0
+  return limit === null || limit <= 0 ? null : Math.min(1, remaining / limit)
+}
+
 function kept(windows: readonly QuotaWindow[], from: KeptWindow['from'], now: number): KeptWindow[] {
   return windows.map((window) => {
     const resetsAt = window.resetsAt ?? (window.exhausted ? now + WITHOUT_RESET_MS : null)
-    return { ...window, resetsAt, from }
+    return { ...window, resetsAt, from, heardAt: now }
   })
 }
 

@@ -15,6 +15,8 @@ const window = z.object({
   resetsAt: amount,
   exhausted: z.boolean(),
   from: z.enum(['api', 'headers']),
+  /** 0: of a time before this was kept. */
+  heardAt: z.number().default(0),
 })
 
 const snapshotRow = z

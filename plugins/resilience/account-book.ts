@@ -3,7 +3,7 @@ import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { AccountState } from './account-state.ts'
-import type { BreakerRules } from './breaker.ts'
+import type { BreakerRules, CircuitChange } from './breaker.ts'
 import type { Effect } from './effects.ts'
 import type { Announcer } from './events.ts'
 
@@ -11,6 +11,8 @@ import type { Announcer } from './events.ts'
 export interface Sent {
   readonly state: AccountState
   readonly connection: Connection
+  /** As `accessOf` said when it was sent. */
+  readonly access: unknown
   readonly model: string
   /** The state's serial when it started. */
   seen: number
@@ -23,6 +25,8 @@ export interface Sent {
 export interface AccountBookOptions {
   clock: Clock
   announce: Announcer
+  /** Differs when what a connection presents to its upstream does. */
+  accessOf(connection: Connection): unknown
   rules(): BreakerRules
   /** A state has changed in a way that outlives a moment. */
   changed(state: AccountState): void
@@ -39,20 +43,22 @@ export class AccountBook {
   readonly of = (id: string): AccountState => {
     let state = this.#states.get(id)
     if (state === undefined) {
-      state = new AccountState(id)
+      state = new AccountState(id, this.#options.accessOf)
       this.#states.set(id, state)
     }
     return state
   }
 
+  readonly accessOf = (connection: Connection): unknown => this.#options.accessOf(connection)
+
   failed(sent: Sent, error: GatewayErrorShape, effect: Effect): void {
     const { clock, announce, rules, changed } = this.#options
-    const { state, connection, model } = sent
+    const { state, connection, access, model } = sent
     const now = clock.monotonic()
     state.lastUsedAt = clock.now()
     state.lastError = { status: error.upstream?.status || error.status, message: error.message, at: clock.now() }
     const before = state.serial
-    const started = state.apply(effect, connection, model, now, sent.seen)
+    const started = state.apply(effect, access, model, now, sent.seen)
     const circuit = this.#judge(sent, effect, now)
     if (started.cooldownMs !== undefined)
       announce.cooldownStarted(connection, effect.cooldown ? null : model, started.cooldownMs, 'retry_after')
@@ -85,7 +91,7 @@ export class AccountBook {
   /** It ended without saying anything about the account: the caller left, or the request itself was refused. */
   toldNothing({ state, probe }: Sent): void {
     if (!probe) return
-    state.breaker.probeToldNothing()
+    state.breaker.probeToldNothing(this.#options.clock.monotonic())
     state.circuitAt = this.#options.clock.now()
     this.#options.changed(state)
   }
@@ -108,7 +114,7 @@ export class AccountBook {
     return names.filter(([, { until }]) => now < until).length
   }
 
-  #judge(sent: Sent, effect: Effect, now: number): 'opened' | 'reopened' | null {
+  #judge(sent: Sent, effect: Effect, now: number): CircuitChange | null {
     const { state, probe } = sent
     if (effect.breaker) return state.failed(now, this.#options.rules(), probe)
     if (probe) this.toldNothing(sent)

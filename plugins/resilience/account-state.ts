@@ -2,7 +2,7 @@
 // successes, read by every candidate. Times are monotonic ms; what expires is looked at when it is read.
 import type { SkipReason } from '../../core/types/error.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import { Breaker, type BreakerRules } from './breaker.ts'
+import { Breaker, type BreakerRules, type CircuitChange } from './breaker.ts'
 import type { Effect, LockReason, Span } from './effects.ts'
 
 export interface ModelLock {
@@ -56,8 +56,8 @@ export class AccountState {
   /** 429s of the whole account in a row, without a hint. */
   level = 0
   quotaUntil: number | null = null
-  /** The connection as it was refused: one that has been changed since gets another try. */
-  refused: Connection | null = null
+  /** The access that was refused: a connection that has another one since gets another try. */
+  refused: unknown = null
   inflight = 0
   lastError: LastError | null = null
   /** Epoch ms. */
@@ -70,22 +70,38 @@ export class AccountState {
   serial = 0
   /** Nothing to look at: the state of nearly every account nearly always. */
   quiet = true
+  readonly #accessOf: (connection: Connection) => unknown
 
-  constructor(id: string) {
+  /** @param accessOf differs when what a connection presents to its upstream does. */
+  constructor(id: string, accessOf: (connection: Connection) => unknown = (connection) => connection) {
     this.id = id
+    this.#accessOf = accessOf
+  }
+
+  refuses(connection: Connection): boolean {
+    return this.refused !== null && this.refused === this.#accessOf(connection)
   }
 
   /** null: it may be asked. */
   blocked(connection: Connection, model: string, now: number): Block | null {
     if (this.quiet) return null
     if (this.refused !== null) {
-      if (this.refused === connection) return { reason: 'disabled', until: null, lock: null }
+      if (this.refuses(connection)) return { reason: 'disabled', until: null, lock: null }
       this.refused = null
     }
     if (this.quotaUntil !== null && now < this.quotaUntil)
       return { reason: 'quota_exhausted', until: this.quotaUntil, lock: null }
     const admitsAt = this.breaker.admitsAt(now)
-    if (admitsAt > now) return { reason: 'circuit_open', until: admitsAt, lock: null }
+    return admitsAt > now ? { reason: 'circuit_open', until: admitsAt, lock: null } : this.#resting(model, now)
+  }
+
+  /** Nothing but its circuit keeps it from being asked, and somebody may look before the time. */
+  admitsEarly(connection: Connection, model: string, now: number, everyMs: number): boolean {
+    if (this.blocked(connection, model, now)?.reason !== 'circuit_open') return false
+    return this.#resting(model, now) === null && this.breaker.admitsEarly(now, everyMs)
+  }
+
+  #resting(model: string, now: number): Block | null {
     if (this.cooldown !== null && now < this.cooldown.until) return { reason: 'cooldown', until: this.cooldown.until, lock: null }
     for (const name of [ALL_MODELS, model]) {
       const lock = this.locks.get(name)
@@ -94,8 +110,11 @@ export class AccountState {
     return null
   }
 
-  /** @param seen the serial when the attempt started: of failures that ran side by side one raises the level. */
-  apply(effect: Effect, connection: Connection, model: string, now: number, seen: number): Started {
+  /**
+   * @param access what was sent; the connection may have another one by now.
+   * @param seen the serial when the attempt started: of failures that ran side by side one raises the level.
+   */
+  apply(effect: Effect, access: unknown, model: string, now: number, seen: number): Started {
     const started: Started = {}
     if (effect.lock) {
       const name = effect.lock.all ? ALL_MODELS : model
@@ -120,14 +139,14 @@ export class AccountState {
       this.serial++
     }
     if (effect.refused) {
-      this.refused = connection
+      this.refused = access
       this.serial++
     }
     this.settle()
     return started
   }
 
-  failed(now: number, rules: BreakerRules, probe: boolean): 'opened' | 'reopened' | null {
+  failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
     const change = this.breaker.failed(now, rules, probe)
     this.settle()
     return change

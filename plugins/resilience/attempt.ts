@@ -2,6 +2,7 @@
 // speaks when it is there, a stream when it has ended: one that breaks after its first content counts as a failure, one the
 // caller leaves counts as nothing.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { rootOf } from '../../core/lib/root-request.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -10,16 +11,18 @@ import type { AccountBook, Sent } from './account-book.ts'
 import { PROBE_LEASE_MS } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
 import type { CooldownWait } from './cooldown-wait.ts'
+import type { EarlyProbes } from './early-probes.ts'
 import { type Effect, effectOf } from './effects.ts'
 import type { ErrorRules } from './error-rules.ts'
 import type { OutageWatch } from './outage.ts'
+import { isTest } from './own-test.ts'
 import { skipping } from './refusals.ts'
 import type { Renewal } from './renewal.ts'
-import { isTest, rootOf } from './request-root.ts'
 
 export interface AttemptParts {
   gateway: PluginGateway
   book: AccountBook
+  early: EarlyProbes
   capacity: Capacity
   rules: ErrorRules
   wait: CooldownWait
@@ -32,7 +35,7 @@ export interface AttemptParts {
 type Next = () => Promise<Result>
 
 export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidate: Candidate, next: Next) => Promise<Result> {
-  const { book, capacity, gateway } = parts
+  const { book, early, capacity, gateway } = parts
   return (ctx, candidate, next) => {
     const { connection, target } = candidate
     const state = book.of(connection.id)
@@ -41,14 +44,17 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
     const now = state.quiet ? 0 : gateway.clock.monotonic()
     // The walk may have come here long after the candidates were chosen.
     const block = test ? null : state.blocked(connection, target.model, now)
-    if (block !== null) return Promise.reject(skipping(block, now))
+    const everyMs = block?.reason === 'circuit_open' ? early.everyMs(ctx, now) : null
+    const looks = everyMs !== null && state.admitsEarly(connection, target.model, now, everyMs)
+    if (block !== null && !looks) return Promise.reject(skipping(block, now))
     const start = (probe: boolean, release: () => void): Promise<Result> => {
-      const sent: Sent = { state, connection, model: target.model, seen: state.serial, probe, test }
+      const access = book.accessOf(connection)
+      const sent: Sent = { state, connection, access, model: target.model, seen: state.serial, probe, test }
       state.inflight++
       return new AttemptRun(parts, ctx, sent, release).run(next)
     }
     if (limit === null && (state.breaker.closed || test)) return start(false, nothing)
-    return admitted(parts, candidate, limit, test).then(({ probe, release }) => start(probe, release))
+    return admitted(parts, candidate, { limit, test, everyMs }).then(({ probe, release }) => start(probe, release))
   }
 }
 
@@ -56,8 +62,7 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
 async function admitted(
   { book, capacity, gateway, shared }: AttemptParts,
   { connection }: Candidate,
-  limit: number | null,
-  test: boolean,
+  { limit, test, everyMs }: { limit: number | null; test: boolean; everyMs: number | null },
 ): Promise<{ probe: boolean; release: () => void }> {
   const state = book.of(connection.id)
   const { breaker } = state
@@ -66,8 +71,8 @@ async function admitted(
   const now = gateway.clock.monotonic()
   const name = `probe:${connection.id}:${breaker.reopenings}:${breaker.probes}:${Math.round(state.circuitAt)}`
   try {
-    if (breaker.beginProbe(now) && (!shared || (await gateway.counters.once(name, PROBE_LEASE_MS))))
-      return { probe: true, release }
+    const begun = breaker.beginProbe(now) || (everyMs !== null && breaker.beginEarlyProbe(now, everyMs))
+    if (begun && (!shared || (await gateway.counters.once(name, PROBE_LEASE_MS)))) return { probe: true, release }
   } catch (error) {
     release()
     throw error

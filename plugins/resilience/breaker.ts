@@ -1,5 +1,5 @@
 // The circuit of one account (CONTRACTS 2.6): closed → open after consecutive failures → one probe → closed, or open for
-// twice as long. Times are monotonic ms.
+// twice as long. A probe before its time that fails changes nothing about when the next one is due. Times are monotonic ms.
 export interface BreakerRules {
   /** Consecutive failures that open it. */
   threshold: number
@@ -9,6 +9,9 @@ export interface BreakerRules {
 }
 
 export type Circuit = 'closed' | 'open' | 'half_open'
+
+/** `kept_open`: by a probe before its time, until when it was open anyway. */
+export type CircuitChange = 'opened' | 'reopened' | 'kept_open'
 
 /** Bounds what a probe that never ends keeps closed to others. */
 export const PROBE_LEASE_MS = 30_000
@@ -22,6 +25,8 @@ export class Breaker {
   reopenings = 0
   /** Probes that told nothing since it opened last: part of the name of the next one. */
   probes = 0
+  /** When it opened, or somebody looked last and found out nothing better. */
+  lookedAt = 0
   #probeUntil = 0
 
   get closed(): boolean {
@@ -46,14 +51,27 @@ export class Breaker {
     return true
   }
 
+  /** Before its time: nobody is looking, and nobody has for `everyMs`. */
+  admitsEarly(now: number, everyMs: number): boolean {
+    return this.openedAt !== null && now < this.openUntil && this.#probeUntil <= now && this.lookedAt + everyMs <= now
+  }
+
+  /** True for the one request that may look before its time. */
+  beginEarlyProbe(now: number, everyMs: number): boolean {
+    if (!this.admitsEarly(now, everyMs)) return false
+    this.#probeUntil = now + PROBE_LEASE_MS
+    return true
+  }
+
   /** It said neither yes nor no: the next request is the probe. */
-  probeToldNothing(): void {
+  probeToldNothing(now: number): void {
     this.#probeUntil = 0
+    this.lookedAt = now
     this.probes++
   }
 
   /** What it did to the circuit. While it is open only the probe counts: the others were sent before. */
-  failed(now: number, rules: BreakerRules, probe: boolean): 'opened' | 'reopened' | null {
+  failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
     if (this.openedAt === null) {
       if (++this.failures < rules.threshold) return null
       this.openedAt = now
@@ -62,6 +80,11 @@ export class Breaker {
     }
     if (!probe) return null
     this.failures++
+    if (now < this.openUntil) {
+      this.#probeUntil = 0
+      this.lookedAt = now
+      return 'kept_open'
+    }
     this.reopenings++
     this.#open(now, rules)
     return 'reopened'
@@ -85,6 +108,7 @@ export class Breaker {
     this.openUntil = 0
     this.reopenings = 0
     this.probes = 0
+    this.lookedAt = 0
     this.#probeUntil = 0
   }
 
@@ -92,6 +116,7 @@ export class Breaker {
     const doubled = cooldownMs * 2 ** Math.min(this.reopenings, 30)
     this.openUntil = now + Math.max(cooldownMs, Math.min(maxCooldownMs, doubled))
     this.probes = 0
+    this.lookedAt = now
     this.#probeUntil = 0
   }
 }

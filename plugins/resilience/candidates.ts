@@ -1,31 +1,50 @@
-// Leaves out accounts that are not to be asked now. A healthy account costs one look-up.
+// Leaves out accounts that are not to be asked now. A healthy account costs one look-up. When nobody would be left, circuits
+// that may be looked at before their time stay in.
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { AccountBook } from './account-book.ts'
 import type { Block } from './account-state.ts'
+import type { EarlyProbes } from './early-probes.ts'
+import { isTest } from './own-test.ts'
 import { refusalOf } from './refusals.ts'
-import { isTest } from './request-root.ts'
 
-/** @param skipped is told of each candidate that is left out. */
-export function candidatesHook(
-  book: AccountBook,
-  clock: Clock,
-  skipped: (candidate: Candidate, block: Block) => void,
-): (ctx: RequestContext, candidates: Candidate[]) => Candidate[] {
+export interface CandidatesParts {
+  book: AccountBook
+  clock: Clock
+  early: EarlyProbes
+  /** Left out by whoever counts quotas, a hook later. */
+  usedUp(candidate: Candidate): boolean
+  /** Is told of each candidate that is left out here. */
+  skipped(candidate: Candidate, block: Block): void
+}
+
+export function candidatesHook({
+  book,
+  clock,
+  early,
+  usedUp,
+  skipped,
+}: CandidatesParts): (ctx: RequestContext, candidates: Candidate[]) => Candidate[] {
   return (ctx, candidates) => {
     if (candidates.every(({ connection }) => book.of(connection.id).quiet) || isTest(ctx)) return candidates
     const now = clock.monotonic()
-    const blocks: Block[] = []
-    const kept = candidates.filter((candidate) => {
+    const blocks = new Map<Candidate, Block>()
+    for (const candidate of candidates) {
       const { connection, target } = candidate
       const block = book.of(connection.id).blocked(connection, target.model, now)
-      if (block === null) return true
-      blocks.push(block)
+      if (block !== null) blocks.set(candidate, block)
+    }
+    // A probe that is due may fail as well as one that is not.
+    const closed = ({ connection }: Candidate): boolean => book.of(connection.id).breaker.closed
+    const nobody = !candidates.some((candidate) => !blocks.has(candidate) && closed(candidate) && !usedUp(candidate))
+    const looked = new Set(nobody ? early.among(ctx, candidates, now) : [])
+    const kept = candidates.filter((candidate) => !blocks.has(candidate) || looked.has(candidate))
+    for (const [candidate, block] of blocks) {
+      if (looked.has(candidate)) continue
       ctx.skip(candidate, block.reason, block.until === null ? undefined : clock.now() + Math.ceil(block.until - now))
       skipped(candidate, block)
-      return false
-    })
-    const refusal = kept.length === 0 ? refusalOf(blocks, now) : null
+    }
+    const refusal = kept.length === 0 ? refusalOf([...blocks.values()], now) : null
     if (refusal !== null) throw refusal
     return kept
   }

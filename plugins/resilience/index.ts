@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import { accessOf } from './access.ts'
 import { AccountBook } from './account-book.ts'
 import type { AccountState } from './account-state.ts'
 import { lockRoute } from './api.ts'
@@ -11,6 +12,7 @@ import { attemptHook } from './attempt.ts'
 import { candidatesHook } from './candidates.ts'
 import { capacityOf } from './capacity.ts'
 import { cooldownWait } from './cooldown-wait.ts'
+import { earlyProbes } from './early-probes.ts'
 import { errorRules } from './error-rules.ts'
 import { announcer, SUBSCRIPTIONS } from './events.ts'
 import { accountMetrics } from './gauges.ts'
@@ -25,7 +27,7 @@ import { loadStates, storeState } from './store.ts'
 /** Provides the service `accountState`. */
 export const resilience = definePlugin({
   name: 'resilience',
-  requires: ['accounts', 'status'],
+  requires: ['accounts', 'connections', 'status'],
   config: z.strictObject({
     /** Concurrent requests of each account without a cap of its own; null or 0 = unlimited. */
     accountMaxInflight: z.int().min(0).nullable().default(null).meta({ env: 'ACCOUNT_MAX_INFLIGHT' }),
@@ -40,6 +42,9 @@ export const resilience = definePlugin({
     'breaker.failure_threshold': z.int().min(1).max(1000).default(5),
     'breaker.cooldown_secs': z.number().min(1).max(86_400).default(30),
     'breaker.max_cooldown_secs': z.number().min(1).max(86_400).default(300),
+    /** How often an open circuit may be looked at by requests that have nobody else to ask; 0 = never before its time. */
+    // Off: an open circuit may be asked after `cooldown_until`, not before (SPEC "States and transitions").
+    'breaker.early_probe_secs': z.number().min(0).max(86_400).default(0),
   },
   events: SUBSCRIPTIONS,
   migrations,
@@ -47,6 +52,7 @@ export const resilience = definePlugin({
     const { clock, db, settings } = gateway
     const plain = gateway as unknown as PluginGateway
     const accounts = gateway.use('accounts')
+    const quota = gateway.optional('quota')
     const shared = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
     const orgOf = (id: string) => accounts.list().find(({ connection }) => connection.id === id)?.orgId ?? null
 
@@ -62,8 +68,10 @@ export const resilience = definePlugin({
     })
     const sharing = shared ? startSharing(plain, () => book) : null
     const announce = announcer(plain, orgOf, shared)
+    const connections = gateway.use('connections')
     const book: AccountBook = new AccountBook({
       clock,
+      accessOf: accessOf({ secretOf: (connection) => connections.secretOf(connection) }),
       announce: {
         ...announce,
         cooldownStarted(connection, model, ms, source) {
@@ -87,15 +95,23 @@ export const resilience = definePlugin({
     await loadStates(db, book.of, clock)
     const metrics = accountMetrics(plain, book)
 
+    const early = earlyProbes({
+      ...{ book, since: gateway.slot<number>() },
+      everyMs: () => settings.get('breaker.early_probe_secs') * 1000,
+    })
     gateway.hook(
       'candidates',
-      candidatesHook(book, clock, ({ connection }, { reason }) => metrics.skipped(connection.provider, reason)),
+      candidatesHook({
+        ...{ book, clock, early },
+        usedUp: ({ connection, target }) => (quota()?.exhaustedUntil(connection, target.model) ?? null) !== null,
+        skipped: ({ connection }, { reason }) => metrics.skipped(connection.provider, reason),
+      }),
     )
     const capacity = capacityOf(gateway.counters, config.accountMaxInflight)
     gateway.hook(
       'attempt',
       attemptHook({
-        ...{ gateway: plain, book, capacity, shared, renewal: renewal(plain) },
+        ...{ gateway: plain, book, early, capacity, shared, renewal: renewal(plain) },
         rules: errorRules(config.errorRules, gateway.log),
         wait: cooldownWait(plain, {
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,

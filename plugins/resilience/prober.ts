@@ -55,7 +55,8 @@ export function startProber(gateway: PluginGateway, book: AccountBook, metrics: 
     if (state.blocked(connection, '', now) !== null) return
     const half = !state.breaker.closed
     if (half && !state.breaker.beginProbe(now)) return
-    const sent: Sent = { state, connection, model: '', seen: state.serial, probe: half, test: false }
+    const access = book.accessOf(connection)
+    const sent: Sent = { state, connection, access, model: '', seen: state.serial, probe: half, test: false }
     const ending = new AbortController()
     const stop = () => ending.abort(GatewayError.timeout('The list of models did not come in time.'))
     signal.addEventListener('abort', stop, { once: true })

@@ -16,7 +16,7 @@ export function recordOf(state: AccountState, connection: Connection, clock: Clo
   const quota = ahead(state.quotaUntil)
   const byBreaker = open !== null && open > (cooldown ?? 0)
   return {
-    status: statusOf(state.refused === connection, quota !== null, circuit !== 'closed', cooldown !== null),
+    status: statusOf(state.refuses(connection), quota !== null, circuit !== 'closed', cooldown !== null),
     cooldown_until: wall(byBreaker ? open : cooldown),
     cooldown_source: byBreaker ? 'circuit_breaker' : cooldown === null ? null : 'retry_after',
     consecutive_failures: breaker.failures,

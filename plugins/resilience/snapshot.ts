@@ -76,6 +76,7 @@ export function join(state: AccountState, other: Snapshot, clock: Clock): boolea
       breaker.reopenings = other.circuit.reopenings
       breaker.probes = other.circuit.probes
       breaker.failures = other.circuit.failures
+      breaker.lookedAt = here(other.circuit_at)
     }
   }
   state.settle()

@@ -1,6 +1,7 @@
 // A virtual model in the spelling of the control plane: bodies in, records out (CONTRACTS 1.2).
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { WORDED } from '../../core/lib/issue-text.ts'
 import { complaints, DEFAULT_CONFIG, target, virtualModelName } from './fields.ts'
 import { STRATEGIES, type VirtualModel, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 import type { VirtualModelFields } from './store.ts'
@@ -29,6 +30,7 @@ const configBody = z.strictObject({
   straggler_grace_ms: z.int().min(0).max(600_000).optional(),
   panel_timeout_ms: z.int().min(1).max(600_000).optional(),
   latency_buffer: z.number().min(0).max(1).optional(),
+  token_saver: z.boolean().optional().describe('False: the token saver leaves requests through it alone.'),
 })
 
 const optionalFields = {
@@ -140,6 +142,7 @@ export function recordOf(model: VirtualModel): z.input<typeof virtualModelRecord
       straggler_grace_ms: config.stragglerGraceMs,
       panel_timeout_ms: config.panelTimeoutMs,
       latency_buffer: config.latencyBuffer,
+      token_saver: config.tokenSaver,
     },
     description,
     managed_by: managedBy,
@@ -150,7 +153,7 @@ export function recordOf(model: VirtualModel): z.input<typeof virtualModelRecord
 
 function targetOf(given: z.output<typeof targetBody>, index: number): VirtualTarget {
   const { connection_id, ...rest } = typeof given === 'string' ? { target: given, connection_id: null } : given
-  const parsed = target.safeParse({ ...rest, ...(connection_id === undefined ? {} : { connectionId: connection_id }) })
+  const parsed = target.safeParse({ ...rest, ...(connection_id === undefined ? {} : { connectionId: connection_id }) }, WORDED)
   if (parsed.success) return parsed.data
   throw GatewayError.invalid(`targets.${index}`, `\`targets.${index}\`: ${parsed.error.issues[0]?.message}.`)
 }
@@ -167,6 +170,7 @@ function configOf(body: z.output<typeof configBody>, before: VirtualModelConfig)
     stragglerGraceMs: body.straggler_grace_ms ?? before.stragglerGraceMs,
     panelTimeoutMs: body.panel_timeout_ms ?? before.panelTimeoutMs,
     latencyBuffer: body.latency_buffer ?? before.latencyBuffer,
+    tokenSaver: body.token_saver ?? before.tokenSaver,
   }
 }
 

@@ -1,7 +1,7 @@
-// `auto` (CONTRACTS 1.8): without any set-up, the best of what the connections offer: healthy, cheap, quick. Ranked once a
-// second; a request takes the first five that can serve it.
+// `auto` (CONTRACTS 1.8): without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
+// Ranked once a second; a request takes the first five that can serve it.
 import { capable, type RequestNeeds } from './capability.ts'
-import type { Knowledge } from './knowledge.ts'
+import type { Accounts, Knowledge } from './knowledge.ts'
 import { AUTO, PLAIN_CONFIG, plainTarget, type Recipe, type RecipeTarget } from './recipe.ts'
 import type { LatencyTable } from './strategies/latency-table.ts'
 
@@ -52,22 +52,25 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
   }
 
   function ranking(orgId: number | null): RecipeTarget[] {
-    const eligible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
+    const possible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
       const { mode, price, contextWindow } = knowledge.facts(provider, model)
       const known = price !== undefined || contextWindow !== undefined
       if (mode === 'chat' ? !known && !isDefault : mode !== undefined || !isDefault) return []
       const target = plainTarget(provider, model)
-      const health = healthOf(orgId, target)
-      return health === null ? [] : [{ target, health }]
+      const accounts = knowledge.accounts(orgId, target)
+      return hopeless(accounts) ? [] : [{ target, available: accounts.available, health: healthOf(target, accounts) }]
     })
+    // Where everybody rests, the walk says so, and until when.
+    const awake = possible.filter(({ available }) => available.length > 0)
+    const eligible = awake.length > 0 ? awake : possible
     const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
     const times = ranks(eligible.map(({ target }) => latency.any(target.id)?.ms ?? null))
     return eligible
-      .map(({ target, health }, index) => ({
+      .map(({ target, available, health }, index) => ({
         target,
         score:
           WEIGHTS.health * health +
-          WEIGHTS.quota * UNKNOWN.quota +
+          WEIGHTS.quota * quotaOf(target, available) +
           WEIGHTS.cost * (prices[index] ?? UNKNOWN.cost) +
           WEIGHTS.latency * (times[index] ?? UNKNOWN.latency),
       }))
@@ -75,13 +78,15 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       .map(({ target }) => target)
   }
 
-  /** Null: nobody to ask. */
-  function healthOf(orgId: number | null, target: RecipeTarget): number | null {
-    const { available } = knowledge.accounts(orgId, target)
-    if (available.length === 0) return null
+  function healthOf(target: RecipeTarget, { available }: Accounts): number {
     const states = available.map((connection) => knowledge.stateOf(connection)?.breaker ?? 'closed')
     const circuit = states.includes('closed') ? 1 : states.includes('half_open') ? 0.5 : 0
     return Math.max(0, circuit - latency.failureRate(target.id))
+  }
+
+  /** Of the account with most left: the others are passed over when they run out. */
+  function quotaOf({ model }: RecipeTarget, available: Accounts['available']): number {
+    return Math.max(0, ...available.map((connection) => knowledge.quotaLeft(connection, model) ?? UNKNOWN.quota))
   }
 
   function blendedPrice({ provider, model }: RecipeTarget): number | null {
@@ -105,6 +110,11 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       return { ...all, targets: all.targets.slice(0, TRIED) }
     },
   }
+}
+
+/** Nobody can be asked now, nor later. */
+function hopeless({ available, blocked }: Accounts): boolean {
+  return available.length === 0 && blocked.every(({ reason }) => reason === 'disabled' || reason === 'not_allowed')
 }
 
 /** 1 for the least value, 0 for the greatest, by rank; null stays null. */

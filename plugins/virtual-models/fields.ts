@@ -1,5 +1,6 @@
 // What may be said about a virtual model (CONTRACTS 1.2), in the spelling of the file.
 import { z } from 'zod'
+import { WORDED } from '../../core/lib/issue-text.ts'
 import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 
 const CONCRETE = /^[^/\s]+\/\S+$/
@@ -21,7 +22,7 @@ const targetObject = z.strictObject({
 export const target = z
   .union([z.string().transform((text) => ({ target: text })), z.looseObject({})])
   .transform((given, context) => {
-    const parsed = targetObject.safeParse(given)
+    const parsed = targetObject.safeParse(given, WORDED)
     if (!parsed.success) {
       for (const issue of parsed.error.issues) context.addIssue({ ...issue, code: 'custom' })
       return z.NEVER
@@ -45,6 +46,7 @@ export const virtualModelConfig = z.strictObject({
   stragglerGraceMs: z.int().min(0).max(600_000).default(8000),
   panelTimeoutMs: z.int().min(1).max(600_000).default(90_000),
   latencyBuffer: z.number().min(0).max(1).default(0),
+  tokenSaver: z.boolean().default(true),
 }) satisfies z.ZodType<VirtualModelConfig>
 
 export const virtualModelName = z

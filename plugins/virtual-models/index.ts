@@ -1,6 +1,7 @@
 // Virtual models: named routing recipes (SPEC "Virtual model", CONTRACTS 1). Rows from gateway.config.ts and the API, names of
 // GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
 import { z } from 'zod'
+import { systemRandom } from '../../core/lib/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { virtualModelRoutes } from './api.ts'
@@ -15,9 +16,8 @@ import { namedRoutes } from './named-routes.ts'
 import { type Find, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
 import { overflow } from './overflow.ts'
 import { paramsOf, setParams } from './params.ts'
-import { planner, type Route } from './planner.ts'
+import { isMultiCall, planner, type Route } from './planner.ts'
 import { previewRoute } from './preview.ts'
-import { systemRandom } from './random.ts'
 import { AUTO } from './recipe.ts'
 import { virtualModelResource } from './resource.ts'
 import { livingVirtualModels } from './store.ts'
@@ -53,7 +53,10 @@ export const virtualModels = definePlugin({
     gateway.provide('virtualModels', models)
 
     const routes = namedRoutes(givenRoutes, { providerId, log: gateway.log, now: clock.now() })
-    const plans = planner({ knowledge, random, monotonic })
+    const shares = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
+    const unshared = (error: unknown) => gateway.log.warn('sessions.unshared', { error: String(error) })
+    const shared = { storage: shares ? gateway.storage : null, unshared }
+    const plans = planner({ knowledge, random, monotonic, shared })
     const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
     const find: Find = (orgId, name) =>
       directory.recipe(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.recipe(orgId) : null)
@@ -81,7 +84,16 @@ export const virtualModels = definePlugin({
     )
     // Internal calls may name a virtual model, too.
     const when = (ctx: RequestContext): boolean => slot.get(ctx) !== undefined
-    gateway.hook('candidates', (ctx, candidates) => plans.plan(ctx, slot.get(ctx) as Route, candidates), { order: 'post', when })
+    gateway.hook(
+      'candidates',
+      (ctx, candidates) => {
+        const route = slot.get(ctx) as Route
+        const fetching = isMultiCall(route.recipe) ? undefined : plans.sessions.fetched(ctx, route.recipe)
+        if (fetching === undefined) return plans.plan(ctx, route, candidates)
+        return fetching.then(() => plans.plan(ctx, route, candidates))
+      },
+      { order: 'post', when },
+    )
     gateway.hook(
       'call',
       (ctx, next) => {

@@ -35,6 +35,8 @@ export interface Knowledge {
   accounts(orgId: number | null, target: { provider: string; model: string; connectionId: string | null }): Accounts
   /** Null: nobody keeps it. */
   stateOf(connection: Connection): AccountRecord | null
+  /** Of its quota for the model, 0 to 1; null: not known. */
+  quotaLeft(connection: Connection, model: string): number | null
 }
 
 const NOTHING: Facts = { capabilities: {} }
@@ -53,6 +55,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
     listedPrice: (provider, model) => listedPrice(facts(provider, model)),
     offered: (orgId) => catalogue()?.offered(orgId) ?? NO_OFFERS,
     stateOf: (connection) => accountState()?.of(connection) ?? null,
+    quotaLeft: (connection, model) => quota()?.remainingFraction(connection, model) ?? null,
     accounts(orgId, { provider, model, connectionId }) {
       const mine = accounts
         .list()

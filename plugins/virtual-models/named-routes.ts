@@ -1,5 +1,6 @@
 // GATEWAY_ROUTES (CONTRACTS 1.9): names with candidates, cheapest first. An entry that is wrong is logged and left out.
 import { z } from 'zod'
+import { WORDED } from '../../core/lib/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { target, virtualModelName } from './fields.ts'
 import { PLAIN_CONFIG, type ProviderId, type Recipe, recipeTarget } from './recipe.ts'
@@ -35,7 +36,7 @@ export function namedRoutes(given: unknown, { providerId, log, now }: RouteSourc
     return routes
   }
   for (const [index, one] of given.entries()) {
-    const { data, error } = entry.safeParse(one)
+    const { data, error } = entry.safeParse(one, WORDED)
     const issue = error?.issues[0]
     const wrong = issue
       ? `${issue.path.join('.')}: ${issue.message}`

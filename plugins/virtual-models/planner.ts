@@ -4,7 +4,7 @@ import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
 import type { Facts, Knowledge } from './knowledge.ts'
 import type { Recipe, RecipeTarget } from './recipe.ts'
-import { stickySessions } from './sticky.ts'
+import { type StickyOptions, type StickySessions, stickySessions } from './sticky.ts'
 import { estimatedCost, listedPrice } from './strategies/cost.ts'
 import { latencyTable } from './strategies/latency-table.ts'
 import { ordered } from './strategies/order.ts'
@@ -30,12 +30,14 @@ export interface Planner {
   learn(ctx: RequestContext, route: Route | null, status: number): void
   readonly latency: ReturnType<typeof latencyTable>
   readonly cursors: ReturnType<typeof cursors>
+  readonly sessions: StickySessions
 }
 
 export interface PlannerOptions {
   readonly knowledge: Knowledge
   readonly random: () => number
   readonly monotonic: () => number
+  readonly shared: Pick<StickyOptions, 'storage' | 'unshared'>
 }
 
 const KNOWN_FOR_MS = 1000
@@ -48,10 +50,10 @@ interface Known {
   readonly limits: Limits
 }
 
-export function planner({ knowledge, random, monotonic }: PlannerOptions): Planner {
+export function planner({ knowledge, random, monotonic, shared }: PlannerOptions): Planner {
   const turns = cursors()
   const latency = latencyTable(monotonic)
-  const sessions = stickySessions(monotonic)
+  const sessions = stickySessions({ ...shared, monotonic, quotaLeft: knowledge.quotaLeft })
   const remembered = new WeakMap<readonly RecipeTarget[], Known>()
 
   const knownOf = ({ targets }: Recipe, now: number): Known => {
@@ -67,6 +69,7 @@ export function planner({ knowledge, random, monotonic }: PlannerOptions): Plann
   return {
     latency,
     cursors: turns,
+    sessions,
     route: (ctx, recipe) => ({ recipe, needs: new RequestNeeds(ctx), survivors: [] }),
     plan(ctx, route, candidates) {
       const { recipe, needs } = route

@@ -39,6 +39,7 @@ const signals = z.strictObject({
   output_per_1m: z.number().optional(),
   latency_ms: z.number().optional(),
   latency_samples: z.int().optional(),
+  quota_remaining_pct: z.number().optional().describe('Of the tightest window of the account that has most left.'),
   breaker: z.enum(['closed', 'open', 'half_open']).optional().describe('Of the account that would be asked first.'),
   inflight: z.int().optional().describe('Of all its accounts.'),
 })
@@ -139,12 +140,14 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
   ): z.input<typeof signals> {
     const { price } = knowledge.facts(provider, model)
     const latency = planner.latency.any(id)
+    const left = available.flatMap((connection) => knowledge.quotaLeft(connection, model) ?? [])
     const states = available.flatMap((connection) => knowledge.stateOf(connection) ?? [])
     return {
       ...(cost === null ? {} : { est_cost_usd: cost / 1e9 }),
       ...(price?.input === undefined ? {} : { input_per_1m: price.input / 1e9 }),
       ...(price?.output === undefined ? {} : { output_per_1m: price.output / 1e9 }),
       ...(latency === null ? {} : { latency_ms: Math.round(latency.ms), latency_samples: latency.samples }),
+      ...(left.length === 0 ? {} : { quota_remaining_pct: Math.round(Math.max(...left) * 1000) / 10 }),
       ...(states[0] === undefined ? {} : { breaker: states[0].breaker }),
       ...(states.length === 0 ? {} : { inflight: states.reduce((sum, { inflight }) => sum + inflight, 0) }),
     }

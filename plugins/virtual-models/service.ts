@@ -37,6 +37,8 @@ export interface VirtualModelConfig {
   readonly panelTimeoutMs: number
   /** Fraction, 0 to 1. */
   readonly latencyBuffer: number
+  /** False: requests through it get neither style instructions nor filters of tool output. */
+  readonly tokenSaver: boolean
 }
 
 export interface VirtualModel {

@@ -1,11 +1,15 @@
-// A session stays with the account that answered it last (CONTRACTS 1.5). By header only: what is pinned by content surprises
-// whoever wanted the load spread. In memory, the longest unused forgotten first.
+// A session stays with the account that answered it last (CONTRACTS 1.5), while that has quota left. By header only: what is
+// pinned by content surprises whoever wanted the load spread. In memory, the longest unused forgotten first; with a shared
+// store each pin is written there, too, and read before a session's next request: one read, and none without a session.
+import type { Storage } from 'unstorage'
+import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { Connection } from '../../core/types/provider.ts'
 import type { Recipe } from './recipe.ts'
 
-const HEADERS = ['x-gateway-session-id', 'x-session-id', 'session_id', 'session-id', 'helicone-session-id']
-const MAX_LENGTH = 256
 const MAX_SESSIONS = 10_000
+/** Less of its quota left than this, and the account is for whoever has no other. */
+const LEAST_HEADROOM = 0.15
 
 interface Pin {
   readonly target: string
@@ -14,40 +18,64 @@ interface Pin {
   until: number
 }
 
+const sharedPin = z.object({ target: z.string(), connection: z.string() })
+
 export interface StickySessions {
+  /** Learns where another process has the session; undefined: there is nothing to wait for. */
+  fetched(ctx: RequestContext, recipe: Recipe): Promise<void> | undefined
   /** The candidates with the session's own in front, if it is among them. */
   preferred(ctx: RequestContext, recipe: Recipe, candidates: Candidate[]): Candidate[]
   /** `candidate` answered. */
   answered(ctx: RequestContext, recipe: Recipe, candidate: Candidate): void
 }
 
-/** @param monotonic ms. */
-export function stickySessions(monotonic: () => number): StickySessions {
+export interface StickyOptions {
+  /** Ms. */
+  readonly monotonic: () => number
+  /** 0 to 1; null: not known. */
+  readonly quotaLeft: (connection: Connection, model: string) => number | null
+  /** Null: nobody shares it. */
+  readonly storage: Storage | null
+  readonly unshared: (error: unknown) => void
+}
+
+export function stickySessions({ monotonic, quotaLeft, storage, unshared }: StickyOptions): StickySessions {
   const pins = new Map<string, Pin>()
   const keyOf = (ctx: RequestContext, { id, config }: Recipe): string | null => {
-    const session = config.sessionSticky ? sessionOf(ctx) : null
+    const session = config.sessionSticky ? ctx.sessionId : null
     return session === null ? null : `${ctx.principal.orgId} ${id} ${session}`
   }
+  const pin = (key: string, target: string, connectionId: string, { config }: Recipe): void => {
+    pins.delete(key)
+    pins.set(key, { target, connectionId, until: monotonic() + config.stickyTtlSecs * 1000 })
+    if (pins.size > MAX_SESSIONS) pins.delete(pins.keys().next().value as string)
+  }
   return {
+    fetched(ctx, recipe) {
+      const key = storage === null ? null : keyOf(ctx, recipe)
+      if (storage === null || key === null) return undefined
+      return storage.getItem(sharedKey(key)).then((found) => {
+        const there = sharedPin.safeParse(found)
+        // What is not there may be on its way.
+        if (there.success) pin(key, there.data.target, there.data.connection, recipe)
+      }, unshared)
+    },
     preferred(ctx, recipe, candidates) {
       const key = keyOf(ctx, recipe)
-      const pin = key === null ? undefined : pins.get(key)
-      if (pin === undefined || pin.until <= monotonic()) return candidates
+      const known = key === null ? undefined : pins.get(key)
+      if (known === undefined || known.until <= monotonic()) return candidates
       const mine = candidates.find(
-        ({ target, connection }) => connection.id === pin.connectionId && nameOf(target) === pin.target,
+        ({ target, connection }) => connection.id === known.connectionId && nameOf(target) === known.target,
       )
-      return mine === undefined ? candidates : [mine, ...candidates.filter((candidate) => candidate !== mine)]
+      if (mine === undefined || (quotaLeft(mine.connection, mine.target.model) ?? 1) < LEAST_HEADROOM) return candidates
+      return [mine, ...candidates.filter((candidate) => candidate !== mine)]
     },
     answered(ctx, recipe, { target, connection }) {
       const key = keyOf(ctx, recipe)
       if (key === null) return
-      pins.delete(key)
-      pins.set(key, {
-        target: nameOf(target),
-        connectionId: connection.id,
-        until: monotonic() + recipe.config.stickyTtlSecs * 1000,
-      })
-      if (pins.size > MAX_SESSIONS) pins.delete(pins.keys().next().value as string)
+      pin(key, nameOf(target), connection.id, recipe)
+      const value = { target: nameOf(target), connection: connection.id }
+      storage?.setItem(sharedKey(key), value, { ttl: recipe.config.stickyTtlSecs }).catch(unshared)
     },
   }
 }
@@ -56,11 +84,7 @@ function nameOf({ provider, model }: Candidate['target']): string {
   return `${provider}/${model}`
 }
 
-function sessionOf({ sessionId, headers }: RequestContext): string | null {
-  if (sessionId !== null) return sessionId
-  for (const name of HEADERS) {
-    const value = headers.get(name)?.trim()
-    if (value && value.length <= MAX_LENGTH) return value
-  }
-  return null
+/** Slashes, colons and question marks of callers' own ids mean something to the store. */
+function sharedKey(key: string): string {
+  return `session:${encodeURIComponent(key)}`
 }

@@ -1,0 +1,17 @@
+// What a connection presents to its upstream: address, headers, key. A change of anything else, or of another connection, does
+// not give a refused key another try.
+import type { ConnectionService } from '../../core/services.ts'
+import type { Connection } from '../../core/types/provider.ts'
+
+/** By connection as it is now: the record of a changed one is another object. */
+export function accessOf({ secretOf }: Pick<ConnectionService, 'secretOf'>): (connection: Connection) => unknown {
+  const known = new WeakMap<Connection, string>()
+  return (connection) => {
+    let access = known.get(connection)
+    if (access === undefined) {
+      access = JSON.stringify([connection.baseUrl, connection.headers, secretOf(connection)])
+      known.set(connection, access)
+    }
+    return access
+  }
+}
