@@ -1,18 +1,17 @@
 // node bench/kill-gateway.mjs [--cycles 100] [--seed 1]: kill -9 of a serving gateway while its control plane is written to.
 // After each restart every key whose creation was acknowledged must open the data plane, every revoked one must not, and
 // the database must be whole. Prints the figures; exit code 1 when something was lost.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { startGateway } from './harness/gateway.mjs'
+import { seeded } from './harness/seeded.mjs'
 
 const { values } = parseArgs({ options: { cycles: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } } })
 const cycles = Number(values.cycles)
 const random = seeded(Number(values.seed))
-const main = fileURLToPath(new URL('../dist/adapters/cli/main.js', import.meta.url))
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-kill-'))
 /** id → secret of keys that were acknowledged; revoked ones that were acknowledged as such. */
 const living = new Map()
@@ -21,19 +20,18 @@ const figures = { cycles: 0, created: 0, revoked: 0, lost: 0, resurrected: 0, da
 
 try {
   for (let cycle = 1; cycle <= cycles; cycle++) {
-    const gateway = await start()
+    const gateway = await startGateway({ dir })
     await check(gateway.url)
-    const ending = new Promise((resolve) => gateway.child.once('exit', resolve))
     setTimeout(() => gateway.child.kill('SIGKILL'), 50 + random() * 700)
-    await Promise.all(Array.from({ length: 4 }, () => write(gateway, ending)))
-    await ending
+    await Promise.all(Array.from({ length: 4 }, () => write(gateway)))
+    await gateway.ended
     const db = new Database(join(dir, 'gateway.db'))
     if (db.pragma('integrity_check', { simple: true }) !== 'ok') figures.damaged++
     db.close()
     figures.cycles = cycle
     if (process.stderr.isTTY) process.stderr.write(`\r${cycle}/${cycles}  ${JSON.stringify(figures)}   `)
   }
-  const last = await start()
+  const last = await startGateway({ dir })
   await check(last.url)
   last.child.kill('SIGTERM')
 } finally {
@@ -43,37 +41,21 @@ if (process.stderr.isTTY) process.stderr.write('\n')
 console.table([figures])
 if (figures.lost + figures.resurrected + figures.damaged > 0) process.exitCode = 1
 
-async function start() {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--data-dir', dir], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const url = await new Promise((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-      const found = /listening on (\S+)/.exec(text)
-      if (found) resolve(found[1])
-    })
-    child.once('exit', (code) => reject(new Error(`The gateway ended with ${code} before it listened.`)))
-  })
-  return { child, url }
-}
-
 /** Creates keys, and revokes some, until the gateway is gone. Only what was answered counts. */
-async function write({ url }, ending) {
+async function write({ api, ended }) {
   let over = false
-  void ending.then(() => {
+  void ended.then(() => {
     over = true
   })
   while (!over) {
     try {
-      const made = await post(`${url}/api/keys`, { label: 'kill' })
+      const made = await api('POST', '/api/keys', { label: 'kill' })
       living.set(made.id, made.key)
       figures.created++
       if (random() < 0.3) {
         // From here on either answer is right until the revocation is acknowledged.
         living.delete(made.id)
-        await post(`${url}/api/keys/${made.id}`, undefined, 'DELETE')
+        await api('DELETE', `/api/keys/${made.id}`)
         revoked.set(made.id, made.key)
         figures.revoked++
       }
@@ -104,26 +86,4 @@ async function ask(url, key) {
   })
   await response.arrayBuffer()
   return response.status
-}
-
-async function post(url, body, method = 'POST') {
-  const response = await fetch(url, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new Error(`${response.status}`)
-  return answer
-}
-
-/** mulberry32 */
-function seeded(seed) {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -3,7 +3,10 @@
 //   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare in turn; medians and ratios
 //   npm run bench -- --rounds 1         quicker
 //   npm run bench -- --s4               2,000 open streams too (memory per stream)
+//   npm run bench -- --only s1,s3       some of the scenarios: s1 JSON, s2 streams, s3 both translated
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
+//   npm run bench -- --kernel           the gateway with keys, connections and the pipeline, nothing else
+//   npm run bench -- --awake            mock and load never sleep: no target pays for waking them
 //   npm run bench -- --json             figures only, as JSON
 //
 // Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, bounded in time.
@@ -18,9 +21,11 @@ const args = process.argv.slice(2)
 const rounds = Number(args[args.indexOf('--rounds') + 1]) || 3
 const json = args.includes('--json')
 const withKeys = args.includes('--keys')
-const scenarios = args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3']
+const only = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
+const scenarios = only ?? (args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3'])
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const MOCK = 9170
+if (args.includes('--awake')) process.env.BENCH_AWAKE = '1'
 const say = (line) => json || process.stderr.write(`${line}\n`)
 
 const mock = spawn('taskset', ['-c', '1', build('mock'), String(MOCK)], { stdio: 'ignore' })
@@ -41,11 +46,11 @@ const targets = {
       at('../dist/adapters/cli/main.js'),
       'serve',
       '--config',
-      at('./gateway.config.mjs'),
+      at(args.includes('--kernel') ? './kernel.config.mjs' : './gateway.config.mjs'),
       '--port',
       '9172',
     ],
-    env: { BENCH_UPSTREAM: upstream, GATEWAY_DATA_DIR: dataDir },
+    env: { BENCH_UPSTREAM: upstream, GATEWAY_DATA_DIR: dataDir, GATEWAY_PRICING_SYNC_ENABLED: 'false' },
   },
 }
 
@@ -102,6 +107,7 @@ async function measure(name, scenario) {
 const figures = {
   's1 CPU µs/request': ['s1', (p) => p.json_sat.cpu.us_per_request],
   's1 requests/s': ['s1', (p) => p.json_sat.rps ?? p.json_sat.ok / p.json_sat.seconds],
+  's1 3,000/s CPU µs/request': ['s1', (p) => p.json_3000rps.cpu.us_per_request],
   's1 200/s p50 ms': ['s1', (p) => p.json_200rps.latency_ms?.p50],
   's1 200/s p99 ms': ['s1', (p) => p.json_200rps.latency_ms?.p99],
   's2 CPU µs/chunk paced': ['s2', (p) => p.sse_sat.cpu.us_per_chunk],
@@ -109,6 +115,7 @@ const figures = {
   's2 first token p50 ms': ['s2', (p) => p.sse_20rps.ttft_ms?.p50],
   's2 first token p99 ms': ['s2', (p) => p.sse_20rps.ttft_ms?.p99],
   's3 CPU µs/request (messages → chat)': ['s3', (p) => p.json_sat.cpu.us_per_request],
+  's3 3,000/s CPU µs/request (messages → chat)': ['s3', (p) => p.json_3000rps.cpu.us_per_request],
   's3 CPU µs/chunk (messages → chat)': ['s3', (p) => p.sse_sat.cpu.us_per_chunk],
   's4 RSS KB/stream': ['s4', (p) => p.open2000_5cps.rss_mb.kb_per_stream],
   's4 chunk delay p99 ms': ['s4', (p) => p.open2000_5cps.chunk_delay_ms?.p99],

@@ -1,0 +1,121 @@
+// node bench/instructions.mjs [--requests 1500] [--warm 60] [--messages]: what a JSON request costs in instructions of the
+// process, counted by valgrind. Clocks differ by half on a busy machine, and CPU time with them; this differs by a few percent,
+// so it tells whether a change to the hot path was one. It leaves out the kernel (system calls are the same as bare's but for
+// SQLite's) and says nothing of caches. What V8 still compiles after the warm-up is counted too.
+//
+// Needs `npm run build`, valgrind and a C compiler; some minutes. Loopback only, bounded in time.
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { bodies, build } from './harness/bench.mjs'
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1500' },
+    warm: { type: 'string', default: '60' },
+    messages: { type: 'boolean', default: false },
+  },
+})
+const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+const [MOCK, PORT] = [9174, 9175]
+const serve = (config) => [at('../dist/adapters/cli/main.js'), 'serve', '--config', at(config), '--port', String(PORT)]
+const TARGETS = {
+  bare: [at('./harness/anchors/bare.mjs')],
+  kernel: ['--max-semi-space-size=64', ...serve('./kernel.config.mjs')],
+  'everything on': ['--max-semi-space-size=64', ...serve('./gateway.config.mjs')],
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'hookgate-instructions-'))
+const body = join(dir, 'body.json')
+writeFileSync(body, JSON.stringify(bodies[values.messages ? 'anthropic' : 'openai']('openai/mock', false)))
+const mock = spawn(build('mock'), [String(MOCK)], { stdio: 'ignore' })
+const rows = {}
+try {
+  for (const name of Object.keys(TARGETS)) {
+    process.stderr.write(`${name}: ${values.warm} s of warm-up, then ${values.requests} requests\n`)
+    rows[name] = await counted(name)
+  }
+} finally {
+  mock.kill('SIGKILL')
+  rmSync(dir, { recursive: true, force: true })
+}
+console.log(`${process.version}, ${values.messages ? 'messages → chat' : 'chat → chat'}, ${values.requests} requests`)
+console.table(
+  Object.fromEntries(
+    Object.entries(rows).map(([name, each]) => [
+      name,
+      { 'thousand instructions/request': Math.round(each / 1000), ratio: Math.round((each / rows.bare) * 100) / 100 },
+    ]),
+  ),
+)
+
+/** Instructions a request. */
+async function counted(name) {
+  const out = join(dir, name.replace(/\W/g, '-'))
+  const flags = ['--tool=callgrind', '--instr-atstart=no', '--smc-check=all-non-file', `--callgrind-out-file=${out}`]
+  const child = spawn('valgrind', [...flags, process.execPath, ...TARGETS[name]], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      ...{ PORT: String(PORT), UPSTREAM: `http://127.0.0.1:${MOCK}`, BENCH_UPSTREAM: `http://127.0.0.1:${MOCK}` },
+      ...{ GATEWAY_DATA_DIR: mkdtempSync(join(dir, 'data-')), GATEWAY_PRICING_SYNC_ENABLED: 'false' },
+    },
+  })
+  const control = (...args) => execFileSync('callgrind_control', [...args, String(child.pid)], { stdio: 'ignore' })
+  try {
+    await listening()
+    load('--seconds', values.warm)
+    control('-i', 'on')
+    const { ok } = load('--seconds', '300', '--requests', values.requests)
+    control('-i', 'off')
+    control('-d')
+    return total(out) / ok
+  } finally {
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('close', resolve))
+  }
+}
+
+function load(...args) {
+  const path = values.messages ? '/v1/messages' : '/v1/chat/completions'
+  const all = [
+    '--port',
+    PORT,
+    '--path',
+    path,
+    '--body',
+    body,
+    '--conns',
+    16,
+    '--header',
+    'anthropic-version: 2023-06-01',
+    ...args,
+  ]
+  return JSON.parse(execFileSync(build('load'), all.map(String), { timeout: 400_000 }))
+}
+
+/** Of all that was dumped. */
+function total(out) {
+  let instructions = 0
+  for (const file of readdirSync(dir)) {
+    if (!join(dir, file).startsWith(`${out}.`)) continue
+    instructions += Number(/^totals: (\d+)/m.exec(readFileSync(join(dir, file), 'utf8'))?.[1] ?? 0)
+  }
+  if (instructions === 0) throw new Error('valgrind counted nothing.')
+  return instructions
+}
+
+async function listening() {
+  for (let tries = 0; tries < 600; tries++) {
+    try {
+      await fetch(`http://127.0.0.1:${PORT}/healthz`)
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+  throw new Error(`Nothing listens on ${PORT}.`)
+}
