@@ -1,10 +1,13 @@
-// Writes the generated parts of docs/: the variable table, the hooks and their sealed order, the routes, the metrics.
+// Writes the generated parts of docs/: the variable table, the hooks and their sealed order, the routes, the metrics,
+// the events of webhooks.
 // They come from the built code, so that they cannot say anything else than what runs.
 //
 //   npm run docs               rewrites what is between the marks
 //   node scripts/docs.mjs --check    fails when something there is stale
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog, VARIABLES } from '../dist/adapters/node/index.js'
+import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/catalog.js'
+import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
 import { warningText } from './warning-text.mjs'
 
@@ -21,6 +24,7 @@ const sections = {
   'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
   'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
   'docs/metrics.md': { metrics: await metricTable() },
+  'docs/webhooks.md': { events: eventTable() },
 }
 await gateway.close()
 
@@ -193,6 +197,28 @@ async function metricTable() {
       ]
     })
   return table(['Metric', 'Type', 'Labels', 'Plugin', 'What'], rows)
+}
+
+function eventTable() {
+  const rows = EVENT_TYPES.map((type) => {
+    if (EVENT_TEXT[type] === undefined) throw new Error(`scripts/event-text.mjs says nothing about ${type}.`)
+    const { defaultOn, debounce } = kindOf(type)
+    return [
+      `\`${type}\``,
+      defaultOn ? 'yes' : 'no',
+      debounce ? `${duration(debounce.ms)}, \`${debounce.by}\`` : '–',
+      EVENT_TEXT[type],
+    ]
+  })
+  return table(['Event', 'Default', 'Not again within', 'When'], rows)
+}
+
+function duration(ms) {
+  const [unit, size] = [
+    ['h', 3_600_000],
+    ['min', 60_000],
+  ].find(([, each]) => ms >= each)
+  return `${ms / size} ${unit}`
 }
 
 function labelsOf(text, name) {

@@ -2,6 +2,8 @@
 const SAID = {
   credential_policy: 'The account that answered is one that people sign in with; its vendor may not want that.',
   estimated_tokens: 'The target cannot count tokens; the count is a local estimate.',
+  fallback_ignored:
+    'An entry of `Helicone-Fallbacks` was left out: no provider here is at its address, it names no model, the key may not use it, or the asked model is a virtual one.',
   image_output: 'Images of the answer are in `message.images`, a convention beyond the chat dialect.',
   json_object_as_instruction: 'The wish for a JSON object became an instruction to the model.',
   max_tokens_raised: 'The token limit was below the least the target takes.',

@@ -1,0 +1,22 @@
+// When each event of the webhook catalogue is sent, for docs/webhooks.md.
+export const EVENT_TEXT = {
+  'request.failed': 'An upstream could not answer a request: 5xx, no connection, a timeout, a broken stream.',
+  'request.rate_limited': 'The upstream’s rate limit was answered to the caller. The gateway’s own limits tell nobody.',
+  'request.budget_rejected': 'A budget or a session’s cap refused a request with 402.',
+  'budget.threshold_crossed': '85 or 95 percent of a budget are spent.',
+  'budget.crossed': 'All of a budget is spent, or a request was refused for it.',
+  'budget.projected_exceeded': 'As it goes, a budget will be over before its window ends.',
+  'provider.circuit_opened': 'A connection failed several times in a row and is not asked for a while.',
+  'provider.circuit_closed': 'It answers again.',
+  'account.cooldown_started': 'A connection is left alone until its rate limit ends.',
+  'account.quota_exhausted': 'A connection’s quota is used up.',
+  'provider.outage': 'A provider failed five times within a minute (minor), or ten times (major).',
+  'webhook.endpoint_auto_disabled': 'Another endpoint was disabled after five days of failures.',
+  'report.weekly_digest': 'A week’s savings. Not sent yet.',
+  'key.created': 'Somebody made a client key.',
+  'key.rotated': 'Somebody gave a client key a new secret.',
+  'key.deleted': 'Somebody revoked a client key.',
+  'user.created': 'Somebody made a user. There are none yet.',
+  'user.deleted': 'Somebody removed a user. There are none yet.',
+  'spend.tracked': 'What requests cost, up to 512 in one event, every 5 seconds.',
+}
