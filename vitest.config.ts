@@ -17,8 +17,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // A machine that is shared stalls for seconds: these are for what hangs, what is too slow a test says itself.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     maxWorkers: 2,
+    // A file that loads the whole gateway anew pays seconds for it: the gateway keeps no state in modules, so files share them.
+    isolate: false,
   },
 })
