@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { built, hookgate, hookgateRoot, run } from './adapters/cli/hookgate.ts'
+import { command } from './adapters/cli/in-process.ts'
 import { asModule, blocks, inScratch, readDoc } from './markdown.ts'
 
 const DOCS = readdirSync(join(hookgateRoot, 'docs')).filter((name) => name.endsWith('.md'))
@@ -50,6 +51,22 @@ describe('documentation', () => {
       const real = [...stdout.matchAll(/--[a-z-]+/g)].map(([flag]) => flag)
       expect(said.sort()).toEqual([...new Set(real)].sort())
     }
+  })
+
+  it('every command that exists is in docs/configuration.md, and every one there exists', async () => {
+    const lines = readDoc('docs/configuration.md').match(/^hookgate .*$/gm) ?? []
+    const said = lines.flatMap((line) =>
+      line.split(', hookgate ').flatMap((part) => {
+        const [name = '', second = ''] = part.replace(/^hookgate /, '').split(/\s+/)
+        const isGroup = /^[a-z]+(\|[a-z]+)+$/.test(second) || ['password', 'audit', 'db', 'master-key'].includes(name)
+        return isGroup ? second.split('|').map((one) => `${name} ${one}`) : [name]
+      }),
+    )
+    for (const words of said) expect((await command([...words.split(' '), '--help'])).code, words).toBe(0)
+    const { stdout } = await command(['--help'])
+    const real = [...stdout.matchAll(/^\s+`?([a-z-]+)`? {2,}\S/gm)].map(([, name]) => name as string)
+    expect(real.length).toBeGreaterThan(15)
+    expect(new Set(said.map((words) => words.split(' ')[0]))).toEqual(new Set(real))
   })
 })
 

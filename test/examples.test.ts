@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { built, hookgateRoot, listening, type Serving, serving, start } from './adapters/cli/hookgate.ts'
+import { built, hookgate, hookgateRoot, listening, type Serving, serving, start } from './adapters/cli/hookgate.ts'
 import { ask, DIALECTS, post, until } from './adapters/node/support.ts'
 
 const JITI = join(hookgateRoot, 'node_modules/jiti/lib/jiti-cli.mjs')
@@ -46,12 +46,14 @@ describe('examples', () => {
     expect(names.sort()).toEqual(
       [
         'config-as-code',
+        'costly-requests',
         'custom-plugin',
         'custom-provider',
         'library-in-express',
         'library-in-h3',
         'library-in-node-http',
         'minimal',
+        'wasm-filter',
       ].sort(),
     )
   })
@@ -101,6 +103,33 @@ describe('examples', () => {
     expect(metrics).toContain('gateway_house_rules_running 0')
   })
 
+  it('costly-requests: what costs more than the limit is written down with the books, summed over the day, and nothing else', async () => {
+    const base = await run('costly-requests')
+    const api = async (path: string, init: RequestInit = {}) => {
+      const response = await fetch(base + path, { ...init, headers: { 'content-type': 'application/json' } })
+      expect(response.status, path).toBe(200)
+      return response.json()
+    }
+    await answersEverywhere(base, 'echo/echo-1', 'Hello there')
+    const price = { model: 'echo/*', input: 1000, output: 1000 }
+    await api('/api/pricing/overrides', { method: 'PUT', body: JSON.stringify({ data: [price] }) })
+    const costs: number[] = []
+    for (const text of ['Hi', 'What does it cost to say so much?', 'And how much does it cost to say even more than that?']) {
+      const answer = await post(base, ask('chat', 'echo/echo-1', { text }))
+      const { usage } = (await answer.json()) as { usage: { total_tokens: number } }
+      costs.push(usage.total_tokens / 1000)
+    }
+    const costly = costs.filter((cost) => cost > 0.01)
+    expect(costly).toHaveLength(2)
+    await expect.poll(async () => ((await api('/api/costly-requests')) as { data: [] }).data.length).toBe(2)
+    const { data, today_usd } = (await api('/api/costly-requests')) as { data: { charge_usd: number }[]; today_usd: number }
+    expect(data.map(({ charge_usd }) => charge_usd).sort()).toEqual(costly.sort())
+    expect(today_usd).toBeCloseTo(
+      costly.reduce((sum, cost) => sum + cost, 0),
+      9,
+    )
+  })
+
   it('custom-provider: a provider as code with its quirks, and a connection that says its wire format', async () => {
     const base = await run('custom-provider')
     await answersEverywhere(base, 'inhouse/any', 'In-house, asked in messages: any')
@@ -110,6 +139,14 @@ describe('examples', () => {
     expect(await content(await post(base, { path, body: { ...body, max_completion_tokens: 50 } }))).toBe(
       'Acme, at most 50 tokens',
     )
+  })
+
+  it('wasm-filter: refuses requests that contain the word, as its README says', async () => {
+    const args = ['filter', 'test', 'examples/wasm-filter/filter.wasm', '--config', 'word=heron', '--limit-ms', '20000', '--json']
+    const { code, stdout, stderr } = await hookgate(args, { cwd: hookgateRoot })
+    expect(code, stderr).toBe(0)
+    const { rows } = JSON.parse(stdout) as { rows: { action: string }[] }
+    expect(rows.map(({ action }) => action)).toEqual(['deny', 'deny', 'deny', 'deny'])
   })
 
   it('config-as-code: references to secrets, a plugin beside the file, a pinned setting, options', async () => {

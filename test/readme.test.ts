@@ -1,9 +1,14 @@
 // README is run: its requests, its SDK snippets, its library call and its plugin, against a server as `npm start` starts it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { folder, type Serving, serving } from './adapters/cli/hookgate.ts'
-import { ask, post, until } from './adapters/node/support.ts'
-import { type Block, blocks, curlRequest, runModule } from './markdown.ts'
 
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestGateway } from '../adapters/testing/test-gateway.ts'
+import { folder, hookgateRoot, type Serving, serving, start } from './adapters/cli/hookgate.ts'
+import { ask, eventually, post, until } from './adapters/node/support.ts'
+import { type Block, blocks, curlRequest, inScratch, runModule } from './markdown.ts'
+
+const JITI = join(hookgateRoot, 'node_modules/jiti/lib/jiti-cli.mjs')
 const ADDRESS = 'http://127.0.0.1:8788'
 const curls = blocks('README.md', 'sh').filter(({ code }) => code.startsWith('curl'))
 const snippets = blocks('README.md', 'ts')
@@ -71,9 +76,63 @@ describe('README', () => {
   })
 })
 
+describe('docs/webhooks.md', () => {
+  it('the receiver takes what the gateway signs, once an event, and nothing else', async () => {
+    const receiver = blocks('docs/webhooks.md', 'ts').find(({ code }) => code.includes('standardwebhooks')) as Block
+    const port = await freePort()
+    const forwarded: { headers: Record<string, string>; body: string }[] = []
+    const forward = async ({ headers, body }: { headers: Record<string, string>; body: string }) =>
+      fetch(`http://127.0.0.1:${port}/in`, { method: 'POST', headers, body })
+    const t = await createTestGateway({
+      ports: {
+        // The name of the endpoint leads outside; here it leads to the receiver.
+        async outboundPost({ headers, body }) {
+          forwarded.push({ headers: { ...headers }, body })
+          return { status: (await forward({ headers: { ...headers }, body })).status }
+        },
+      },
+    })
+    const call = async (path: string, body: object) => (await (await t.post(path, body)).json()) as Record<string, string>
+    const { id, secret } = await call('/api/webhooks/endpoints', { url: 'https://hooks.example.com/in' })
+    await inScratch({ 'receiver.ts': receiver.code }, async (path) => {
+      const env = { WEBHOOK_SECRET: secret as string, PORT: String(port) }
+      const child = start([JITI, join(path, 'receiver.ts')], { env })
+      let printed = ''
+      child.stdout?.on('data', (chunk) => {
+        printed += chunk
+      })
+      await eventually(
+        () =>
+          fetch(`http://127.0.0.1:${port}`)
+            .then(() => true)
+            .catch(() => false),
+        10_000,
+      )
+      expect(await call(`/api/webhooks/endpoints/${id}/test`, {})).toMatchObject({ status: 'delivered', last_status: 204 })
+      const [sent] = forwarded as [{ headers: Record<string, string>; body: string }]
+      expect((await forward(sent)).status).toBe(204)
+      expect((await forward({ ...sent, body: `${sent.body} ` })).status).toBe(401)
+      await until(() => printed.endsWith('\n'))
+      expect(printed).toMatch(/^webhook\.test evt_\S+\n$/)
+      const ended = new Promise((resolve) => child.on('close', resolve))
+      child.kill('SIGKILL')
+      await ended
+    })
+    await t.close()
+  })
+})
+
 describe('docs/plugins.md', () => {
   it('the test of a plugin runs as it stands there', async () => {
     const example = blocks('docs/plugins.md', 'ts').find(({ code }) => code.includes('createTestGateway')) as Block
     expect(await runModule(example.code)).toEqual({ code: 0, stdout: '503 200\n', stderr: '' })
   })
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -4,6 +4,7 @@ import type { RecordedRequest, ScriptedUpstream } from '../../adapters/testing/s
 import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
+import type { Plugin } from '../../core/types/plugin.ts'
 import { freshAccounts } from '../support/fresh-accounts.ts'
 import type { Caller } from './callers/caller.ts'
 import { chatCaller } from './callers/chat.ts'
@@ -41,7 +42,8 @@ export interface World {
   close(): Promise<void>
 }
 
-export async function startWorld(): Promise<World> {
+/** `plugins`: more of them, behind the preset. */
+export async function startWorld(plugins: Plugin[] = []): Promise<World> {
   const upstream = await scriptedUpstream()
   const at = (dialect: Dialect) => ({ baseUrl: upstream.baseUrl(dialect), wireFormat: dialect, apiKey: 'sk-upstream' })
   const gateway = await createTestGateway({
@@ -54,7 +56,7 @@ export async function startWorld(): Promise<World> {
         google: { provider: 'google', ...at('generate_content') },
       },
     },
-    plugins: [freshAccounts()],
+    plugins: [freshAccounts(), ...plugins],
     ports: { fetchMedia: async () => ({ mime: FETCHED.mime, data: FETCHED.data }) },
   })
   const { url } = await gateway.listen()

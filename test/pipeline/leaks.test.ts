@@ -16,30 +16,30 @@ function countedClock(): Clock & { running: number } {
     ...systemClock,
     running: 0,
     timer: (ms: number, fn: () => void, background?: boolean) => {
-      clock.running++
+      const over = begun()
       const fired = (): void => {
-        clock.running--
+        over()
         fn()
       }
-      const timer = systemClock.timer(ms, fired, background)
-      return once1(() => timer.cancel())
+      return ending(over, systemClock.timer(ms, fired, background))
     },
-    every: (ms: number, fn: () => void) => {
-      clock.running++
-      const timer = systemClock.every(ms, fn)
-      return once1(() => timer.cancel())
-    },
+    every: (ms: number, fn: () => void) => ending(begun(), systemClock.every(ms, fn)),
   }
-  const once1 = (cancel: () => void): Timer => {
+  /** Returns its end, which counts once. */
+  const begun = (): (() => void) => {
     let live = true
-    return {
-      cancel() {
-        if (live) clock.running--
-        live = false
-        cancel()
-      },
+    clock.running++
+    return () => {
+      if (live) clock.running--
+      live = false
     }
   }
+  const ending = (over: () => void, timer: Timer): Timer => ({
+    cancel() {
+      over()
+      timer.cancel()
+    },
+  })
   return clock
 }
 
@@ -116,7 +116,7 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
       ).text()
     }
     await t.untilSettled(16)
-    await expect.poll(() => clock.running, { interval: 20, timeout: 3000 }).toBe(standing)
+    await expect.poll(() => clock.running, { interval: 20 }).toBe(standing)
     const warnings: string[] = []
     process.on('warning', ({ name, message }) => void warnings.push(`${name}: ${message}`))
     const before = resources()
@@ -138,14 +138,14 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
     const open = () => t.upstream.requests.slice(16).filter(({ abortedAt }) => abortedAt === null).length
     await expect.poll(open, { interval: 10 }).toBe(0)
     // The ticker ends itself when it has had nobody to tick for a while.
-    await expect.poll(() => clock.running, { interval: 20, timeout: 3000 }).toBe(standing)
+    await expect.poll(() => clock.running, { interval: 20 }).toBe(standing)
 
     // The pool still works, with both of its connections.
     t.upstream.script(text('fine'))
     const both = [0, 1].map(() => t.post('/v1/chat/completions', pathAndBody('chat', 'chat/m', false).body))
     for (const response of await Promise.all(both)) expect(response.status).toBe(200)
     await t.untilSettled(18 + STREAMS)
-    await expect.poll(() => clock.running, { interval: 20, timeout: 3000 }).toBe(standing)
+    await expect.poll(() => clock.running, { interval: 20 }).toBe(standing)
 
     const leaked = () => {
       const after = resources()
@@ -154,9 +154,7 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
       )
     }
     // Sockets of the two idle connections may be there on both sides.
-    await expect
-      .poll(() => leaked().filter((line) => !/^TCPSocketWrap \+[1-4]$/.test(line)), { interval: 20, timeout: 3000 })
-      .toEqual([])
+    await expect.poll(() => leaked().filter((line) => !/^TCPSocketWrap \+[1-4]$/.test(line)), { interval: 20 }).toEqual([])
     expect(warnings.filter((line) => line.startsWith('MaxListeners'))).toEqual([])
     process.stdout.write(
       `leaks: ${STREAMS} aborted streams, ${t.upstream.connections} upstream sockets, 0 running, 0 timers, ${leaked().join(' ') || 'no resource more'}\n`,

@@ -1,7 +1,7 @@
 // The canary sweep (RELIABILITY L1): each secret is one of a kind, everything is used, and then it is looked for everywhere
 // it must not be: database and WAL, log, metrics, answers of the control plane, errors, and files beside them.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -10,8 +10,8 @@ import { createTestGateway, type TestGateway } from '../../adapters/testing/test
 import { systemClock } from '../../core/lib/clock.ts'
 import { jsonLog } from '../../core/lib/log.ts'
 import { ask, bearer, makeKey } from '../plugins/keys/support.ts'
+import { canary, filesOf, hitsOf, type Place } from './sweep.ts'
 
-const canary = (name: string) => `canary-${name}-${randomBytes(9).toString('hex')}`
 const masterKey = randomBytes(32)
 const secrets: Record<string, string> = {
   'provider key (file)': canary('file-key'),
@@ -54,13 +54,6 @@ async function api(method: string, path: string, body?: unknown): Promise<Record
   const said = await response.text()
   answers.push(`${method} ${path} ${response.status} ${[...response.headers].join(' ')} ${said}`)
   return said.startsWith('{') ? (JSON.parse(said) as Record<string, unknown>) : {}
-}
-
-function files(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? files(path) : [path]
-  })
 }
 
 it('after all of it has been used, no secret is found where it does not belong', async () => {
@@ -137,18 +130,13 @@ it('after all of it has been used, no secret is found where it does not belong',
   await api('DELETE', `/api/keys/${made.id}`)
   await t.untilSettled(9)
 
-  const places: [string, string][] = [
+  const places: Place[] = [
     ['log', lines.join('\n')],
     ['control plane', answers.join('\n')],
     ['errors', refusals.join('\n')],
-    ...files(dir).map((path): [string, string] => [path.slice(dir.length), readFileSync(path, 'latin1')]),
+    ...filesOf(dir),
   ]
   expect(places.map(([place]) => place)).toContain('/gateway.db')
   expect(places.some(([place, content]) => place.startsWith('/gateway.db') && content.includes('watched'))).toBe(true)
-  const hits = places.flatMap(([place, content]) =>
-    Object.entries(secrets)
-      .filter(([, secret]) => content.includes(secret))
-      .map(([name]) => `${name} in ${place}`),
-  )
-  expect(hits).toEqual([])
+  expect(hitsOf(secrets, places)).toEqual([])
 })

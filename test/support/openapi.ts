@@ -129,7 +129,7 @@ export function pathOf({ path, parameters }: Operation, values: Readonly<Record<
   const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.name in values)
   return query.length === 0
     ? filled
-    : `${filled}?${query.map(({ name }) => `${name}=${encodeURIComponent(values[name] as string)}`).join('&')}`
+    : `${filled}?${query.flatMap(({ name }) => [values[name]].flat().map((value) => `${name}=${encodeURIComponent(value as string)}`)).join('&')}`
 }
 
 export async function asked(

@@ -1,6 +1,7 @@
 // The Redis of the tests: TEST_REDIS_URL or the local one. Each user gets a key prefix of its own and removes its keys.
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
+import { Command, Redis } from 'ioredis'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { openRedis, type RedisLink } from '../../adapters/stores/redis-client.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import { silentLog } from '../../core/lib/log.ts'
@@ -19,6 +20,30 @@ export async function whyNoRedis(): Promise<string | null> {
     return 'no Redis answers at TEST_REDIS_URL or 127.0.0.1:6379'
   } finally {
     redis.disconnect()
+  }
+}
+
+/**
+ * In the tests of this file Redis has ten seconds for each answer, also where a gateway would give it 50 ms: they are not
+ * about a slow one, and a busy machine is.
+ */
+export function patientRedis(): void {
+  const { setTimeout: limited } = Command.prototype
+  beforeAll(() => {
+    Command.prototype.setTimeout = function () {
+      limited.call(this, 10_000)
+    }
+  })
+  afterAll(() => {
+    Command.prototype.setTimeout = limited
+  })
+}
+
+/** What a gateway keeps before it has reached Redis it keeps for itself: a test of two that share waits for both. */
+export async function reachedRedis(...gateways: { fetch(path: string): Promise<Response> }[]): Promise<void> {
+  for (const t of gateways) {
+    const mode = async () => ((await (await t.fetch('/healthz')).json()) as { shared_store: { mode: string } }).shared_store.mode
+    await expect.poll(mode).toBe('redis')
   }
 }
 

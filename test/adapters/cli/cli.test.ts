@@ -36,7 +36,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, password, db, master-key, audit, plan, apply, hooks, env, doctor/,
+      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. There are --config, --port, --host, --data-dir, --drain-ms/],
     [['--prot=9000'], /There is no flag --prot/],
@@ -148,24 +148,24 @@ describe('hookgate hooks', () => {
     )
     expect(order).toMatchInlineSnapshot(`
       [
-        "ingress series",
+        "ingress series helicone",
         "authenticate first keys",
-        "access series keys rate-limits",
-        "resolve first virtual-models connections virtual-models",
-        "request series",
-        "answer first",
-        "admit series",
+        "access series keys rate-limits helicone request-log",
+        "resolve first virtual-models helicone connections virtual-models",
+        "request series helicone guardrails helicone budgets",
+        "answer first exact-cache semantic-cache",
+        "admit series budgets ledger",
         "candidates reduce policy resilience quota virtual-models",
         "call wrap virtual-models count-tokens",
-        "attempt wrap virtual-models quota resilience policy proxy-pools strip-unsupported item-ids",
-        "prepare series",
-        "encoded series virtual-models strip-unsupported item-ids",
-        "stream stream think-tags",
-        "stream:batch reduce",
-        "response reduce think-tags",
-        "settle series",
-        "settled observe rate-limits virtual-models metrics",
-        "ready series virtual-models",
+        "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids helicone",
+        "prepare series token-saver token-saver reasoning-replay thought-signatures",
+        "encoded series virtual-models cache-injection reasoning-replay strip-unsupported item-ids",
+        "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log",
+        "stream:batch reduce guardrails",
+        "response reduce reasoning-replay thought-signatures think-tags guardrails semantic-cache",
+        "settle series budgets request-log savings ledger webhooks",
+        "settled observe rate-limits virtual-models helicone budgets live-events metrics",
+        "ready series guardrails pricing virtual-models helicone semantic-cache ledger budgets request-log token-saver",
         "close observe",
       ]
     `)

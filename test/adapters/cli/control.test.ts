@@ -1,32 +1,14 @@
 // Keys, tokens and connections from the command line: on the database directly, beside a server that follows.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bearer } from '../../plugins/keys/support.ts'
-import { ask, eventually, post } from '../node/support.ts'
-import { type Finished, folder, hookgate, type Serving, serving } from './hookgate.ts'
+import { eventually } from '../node/support.ts'
+import { besideServer } from './beside.ts'
+import { folder, hookgate } from './hookgate.ts'
 import { command } from './in-process.ts'
 
-const cwd = folder({})
-const data = folder({})
-const env = { GATEWAY_DATA_DIR: data, GATEWAY_REQUIRE_API_KEY: 'true', UPSTREAM_KEY: 'sk-from-a-variable-1234' }
-
-let server: Serving
-beforeAll(async () => {
-  server = await serving([], { cwd, env })
-})
-afterAll(() => {
-  server.child.kill('SIGKILL')
-})
-
-const cli = (...args: string[]): Promise<Finished> => command(args, { cwd, env })
-
-async function json<T>(...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await cli(...args, '--json')
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  return JSON.parse(stdout) as T
-}
-
-const called = async (key: string, model = 'echo/echo-1'): Promise<number> =>
-  (await post(server.url, ask('chat', model), { headers: bearer(key) })).status
+const UPSTREAM_KEY = 'sk-from-a-variable-1234'
+const beside = besideServer({ GATEWAY_REQUIRE_API_KEY: 'true', UPSTREAM_KEY })
+const { cwd, env, cli, json, called } = beside
 
 interface Key {
   id: number
@@ -41,7 +23,7 @@ describe('hookgate key', () => {
     const key = stdout.trim()
     expect(stdout).toMatch(/^gw_[A-Za-z0-9]{47}\n$/)
     expect(await called('gw_unknown')).toBe(401)
-    await eventually(async () => (await called(key)) === 200, 2500)
+    await eventually(async () => (await called(key)) === 200)
     const listed = await cli('key', 'list')
     expect(listed.stdout).toMatch(/^ID +LABEL +SECRET +MODELS +RPM +TPM +COST CENTER +EXPIRES +FROM$/m)
     expect(listed.stdout).toMatch(new RegExp(`laptop +…${key.slice(-4)} +all +- +- +- +- +api`))
@@ -79,21 +61,21 @@ describe('hookgate key', () => {
     })
   })
 
-  it('rotates and revokes: a running server knows within two seconds', async () => {
+  it('rotates and revokes: a running server hears of it', async () => {
     const made = await json<Key>('key', 'create')
-    await eventually(async () => (await called(made.key)) === 200, 2500)
+    await eventually(async () => (await called(made.key)) === 200)
     const rotated = await json<Key>('key', 'rotate', String(made.id))
-    await eventually(async () => (await called(rotated.key)) === 200, 2500)
+    await eventually(async () => (await called(rotated.key)) === 200)
     expect(await called(made.key)).toBe(401)
     const { code, stdout, stderr } = await cli('key', 'revoke', String(made.id))
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('is revoked') })
-    await eventually(async () => (await called(rotated.key)) === 401, 2500)
+    await eventually(async () => (await called(rotated.key)) === 401)
   })
 })
 
 describe('hookgate token', () => {
   const asked = (token: string, method = 'GET') =>
-    fetch(`${server.url}/api/keys`, {
+    fetch(`${beside.url}/api/keys`, {
       method,
       headers: { ...bearer(token), 'content-type': 'application/json' },
       ...(method === 'GET' ? {} : { body: '{}' }),
@@ -103,13 +85,13 @@ describe('hookgate token', () => {
     const { stdout } = await cli('token', 'create', '--scope', 'read', '--expires', '2090-01-31')
     const token = stdout.trim()
     expect(token).toMatch(/^gmt_\w{43}$/)
-    await eventually(async () => (await asked(token)) === 200, 2500)
+    await eventually(async () => (await asked(token)) === 200)
     expect(await asked(token, 'POST')).toBe(403)
     const { data: tokens } = await json<{ data: { id: number; created_by: string; expires_at: string }[] }>('token', 'list')
     expect(tokens).toMatchObject([{ created_by: 'cli', scope: 'read', expires_at: '2090-01-31T00:00:00.000Z' }])
     expect((await cli('token', 'create', '--scope', 'all')).stderr).toMatch(/--scope/)
     expect((await cli('token', 'revoke', String(tokens[0]?.id))).code).toBe(0)
-    await eventually(async () => (await asked(token)) === 401, 2500)
+    await eventually(async () => (await asked(token)) === 401)
     expect((await cli('token', 'list')).stdout).not.toContain('read')
   })
 })
@@ -117,17 +99,17 @@ describe('hookgate token', () => {
 describe('hookgate provider', () => {
   it('connects a provider that a running server then reaches, with the key from a variable', async () => {
     const { stdout: key } = await cli('key', 'create')
-    const flags = ['--base-url', `${server.url}/v1`, '--wire-format', 'chat', '--api-key', 'env:UPSTREAM_KEY']
+    const flags = ['--base-url', `${beside.url}/v1`, '--wire-format', 'chat', '--api-key', 'env:UPSTREAM_KEY']
     const { code, stdout, stderr } = await cli('provider', 'add', 'self', ...flags, '--models', 'm*')
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Connection \d+ \(self\) is made/) })
-    await eventually(async () => (await called(key.trim(), 'self/m1')) !== 400, 2500)
+    await eventually(async () => (await called(key.trim(), 'self/m1')) !== 400)
     const listed = await cli('provider', 'list')
     expect(listed.stdout).toMatch(new RegExp(`^${stdout.trim()} +self +self +…1234 +active +m\\* +\\d+ +api$`, 'm'))
-    expect(listed.stdout + stderr).not.toContain(env.UPSTREAM_KEY)
+    expect(listed.stdout + stderr).not.toContain(UPSTREAM_KEY)
     const { code: tested, stdout: verdict } = await cli('provider', 'test', stdout.trim(), '--model', 'm1')
     expect([tested, verdict]).toEqual([1, expect.stringMatching(/^credentials +m1 +\d+ ms$/m)])
     expect((await cli('provider', 'rm', stdout.trim())).code).toBe(0)
-    await eventually(async () => (await called(key.trim(), 'self/m1')) === 400, 2500)
+    await eventually(async () => (await called(key.trim(), 'self/m1')) === 400)
   })
 
   it('names the flag that is wrong', async () => {
@@ -151,7 +133,7 @@ describe('hookgate provider', () => {
 it('a new master key does not disturb the server that runs', async () => {
   const connection = { provider: 'echo', label: 'sealed', api_key: 'sk-sealed-after-1234' }
   const add = (label: string) =>
-    fetch(`${server.url}/api/providers`, {
+    fetch(`${beside.url}/api/providers`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...connection, label }),

@@ -4,6 +4,9 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkNode } from '../../../adapters/cli/doctor/variables.ts'
+import { openDatabase } from '../../../adapters/stores/open-database.ts'
+import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
+import { sql } from '../../../core/db/sql.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { folder } from './hookgate.ts'
 import { command } from './in-process.ts'
@@ -17,18 +20,26 @@ interface Finding {
   fix?: string
 }
 
-async function doctor(env: Record<string, string> = {}, files: Record<string, string> = {}, dir = folder({})) {
+/** `said`: what loading the gateway warns of. */
+async function doctor(env: Record<string, string> = {}, files: Record<string, string> = {}, dir = folder({}), said = /^$/) {
   const { code, stdout, stderr } = await command(['doctor', '--json'], {
     cwd: folder(files),
     env: { GATEWAY_DATA_DIR: dir, ...env },
   })
-  expect(stderr).toBe('')
+  expect(stderr).toMatch(said)
   const findings = (JSON.parse(stdout) as { data: Finding[] }).data
   const of = (check: string) => findings.filter((finding) => finding.check === check)
   for (const { status, fix } of findings) expect(fix === undefined).toBe(status === 'ok')
   expect(code).toBe(findings.some(({ status }) => status === 'fail') ? 1 : 0)
   return { findings, of, dir }
 }
+
+const FACTS = JSON.stringify([
+  ...[null, null, null, null, null, null, 'api', 'chat'],
+  ...['echo', 'echo-1', 'echo/echo-1', null, false, 40],
+])
+/** Of nobody's password. */
+const HASH = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b3dWRWJTmaQKTTlnGx0bYVpuPo'
 
 const config = (text: string) => ({
   'gateway.config.ts': `import { defineConfig } from 'hookgate'\nexport default defineConfig(${text})`,
@@ -150,6 +161,120 @@ describe('hookgate doctor', () => {
     expect(of('shared store')).toEqual([finding('warn', /each replica counts/)])
     expect(of('database')).toEqual([finding('warn', /lacks \d+ migrations/)])
     await db.drop()
+  })
+
+  describe('money and records', () => {
+    /** A data directory with tables, and what is done to them. */
+    async function prepared(env: Record<string, string>, change: (db: ReturnType<typeof sqliteDatabase>) => Promise<unknown>) {
+      const dir = folder({})
+      await command(['key', 'create', '--label', 'ci'], { cwd: folder({}), env: { GATEWAY_DATA_DIR: dir, ...env } })
+      const db = sqliteDatabase({ path: join(dir, 'gateway.db') })
+      await change(db)
+      await db.close()
+      return dir
+    }
+    const nothing = async () => {}
+
+    it('prices that were never fetched, in vain, long ago, just now; and that nobody wants fetched', async () => {
+      const dir = await prepared({}, nothing)
+      const prices = async (env: Record<string, string> = {}) => (await doctor(env, {}, dir)).of('prices')
+      const change = async (statement: ReturnType<typeof sql>) => {
+        const db = sqliteDatabase({ path: join(dir, 'gateway.db') })
+        await db.run(statement)
+        await db.close()
+      }
+      expect(await prices()).toEqual([finding('warn', /never fetched/)])
+      expect(await prices({ GATEWAY_PRICING_SYNC_ENABLED: 'false' })).toEqual([
+        finding('ok', /not fetched here; those compiled in/),
+      ])
+      await change(
+        sql`INSERT INTO pricing_runs (reason, status, started_at, finished_at, lease_until) VALUES ('start', 'failed', 1, 2, 0)`,
+      )
+      expect(await prices()).toEqual([finding('warn', /could never be fetched/)])
+      const confirmed = (hours: number) => Date.now() - hours * 3_600_000
+      await change(
+        sql`INSERT INTO pricing_sources (source, run_id, url, fetched_at, confirmed_at) VALUES ('primary', 1, 'u', 1, ${confirmed(25)})`,
+      )
+      expect(await prices()).toEqual([finding('warn', /They are 25 hours old/)])
+      await change(sql`UPDATE pricing_sources SET confirmed_at = ${confirmed(7)}`)
+      expect(await prices()).toEqual([finding('ok', /They were fetched at 20/)])
+    })
+
+    it('a budget of the file for a key that nobody has', async () => {
+      const file = config(`{ budgets: { team: { scope: 'key', entity: 'nobody', window: 'monthly', hardLimitUsd: 5 } } }`)
+      const dir = await prepared({}, nothing)
+      await command(['apply'], { cwd: folder(file), env: { GATEWAY_DATA_DIR: dir } })
+      expect((await doctor({}, file, dir, /no client key nobody/)).of('budgets')).toEqual([
+        finding('warn', /Budget 1: There is no client key `nobody`/),
+      ])
+    })
+
+    it('webhook endpoints that fail, and that were disabled for it', async () => {
+      const dir = folder({})
+      const env = { GATEWAY_DATA_DIR: dir }
+      for (const name of ['a', 'b', 'c'])
+        await command(['webhook', 'create', `https://${name}.example.com/in`], { cwd: dir, env })
+      expect((await doctor({}, {}, dir)).of('webhooks')).toEqual([finding('ok', /3 of 3 endpoints/)])
+      const db = sqliteDatabase({ path: join(dir, 'gateway.db') })
+      await db.run(sql`UPDATE webhooks_endpoints SET failing_since = ${Date.now()} WHERE id < 3`)
+      await db.run(sql`UPDATE webhooks_endpoints SET enabled = 0 WHERE id = 2`)
+      await db.close()
+      expect((await doctor({}, {}, dir)).of('webhooks')).toEqual([
+        finding('warn', /\(a\.example\.com\) has failed since 20/),
+        finding('warn', /\(b\.example\.com\) is disabled/),
+      ])
+    })
+
+    it('requests that a process left open, before they are settled', async () => {
+      const dir = await prepared({}, (db) =>
+        db.run(
+          sql`INSERT INTO ledger_dispatch (request_id, boot_id, at, facts) VALUES ('req_1', 'gone', ${Date.now() - 100_000}, ${FACTS})`,
+        ),
+      )
+      expect((await doctor({}, {}, dir, /Settled 1 requests/)).of('books')).toEqual([
+        finding('warn', /^1 requests were under way/),
+      ])
+      // A look loads a gateway, which settles them.
+      expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /Nothing waits/)])
+    })
+
+    it.skipIf(noPostgres)(`the same on PostgreSQL${noPostgres ? ` (${noPostgres})` : ''}`, async () => {
+      const site = await testPostgres()
+      const env = { DATABASE_URL: site.url }
+      const dir = folder({})
+      await command(['key', 'create'], { cwd: dir, env: { GATEWAY_DATA_DIR: dir, ...env } })
+      expect((await doctor(env, {}, dir)).of('books')).toEqual([finding('ok', /Nothing waits/)])
+      const db = await openDatabase(site.url, dir)
+      await db.run(
+        sql`INSERT INTO ledger_dispatch (request_id, boot_id, at, facts) VALUES ('req_1', 'gone', ${Date.now() - 100_000}, ${FACTS})`,
+      )
+      await db.close()
+      expect((await doctor(env, {}, dir, /Settled 1 requests/)).of('books')).toEqual([
+        finding('warn', /^1 requests were under way/),
+      ])
+      await site.drop()
+    })
+
+    it('writes that wait for the database, and such as cannot be read', async () => {
+      const dir = await prepared({}, nothing)
+      writeFileSync(join(dir, 'spool/000000000001.damaged'), 'not JSON')
+      writeFileSync(join(dir, 'spool/000000000002.jsonl'), '[]\n')
+      expect((await doctor({}, {}, dir)).of('spool')).toEqual([
+        finding('warn', /holds 1 files of settlements/),
+        finding('warn', /holds 1 damaged files/),
+      ])
+    })
+
+    it('bodies that are kept: in the cloud, of everybody', async () => {
+      const key = { GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') }
+      const dir = await prepared(key, nothing)
+      const cloud = { ...key, GATEWAY_PROFILE: 'cloud', GATEWAY_DASHBOARD_PASSWORD_HASH: HASH, GATEWAY_LOG_BODIES: 'true' }
+      expect((await doctor(cloud, {}, dir)).of('request log')).toEqual([
+        finding('warn', /Bodies of requests and answers are kept/),
+      ])
+      expect((await doctor({ ...key, GATEWAY_LOG_BODIES: 'true' }, {}, dir)).of('request log')).toEqual([finding('ok', /sealed/)])
+      expect((await doctor(key, {}, dir)).of('request log')).toEqual([finding('ok', /not kept/)])
+    })
   })
 
   it('a Node that is too old', () => {

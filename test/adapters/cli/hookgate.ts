@@ -68,7 +68,10 @@ export function start(args: string[], { env = {}, cwd = hookgateRoot }: Options 
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name),
   )
-  return spawn(process.execPath, args, { cwd, env: { ...Object.fromEntries(inherited), NO_COLOR: '1', ...env } })
+  return spawn(process.execPath, args, {
+    cwd,
+    env: { ...Object.fromEntries(inherited), NO_COLOR: '1', GATEWAY_PRICING_SYNC_ENABLED: 'false', ...env },
+  })
 }
 
 function finished(child: ChildProcess): Promise<Finished> {
@@ -101,9 +104,11 @@ export function folder(files: Record<string, string>): string {
 /** `npm test` builds first. A single test file run by hand must not test yesterday's build. */
 export async function built(): Promise<void> {
   const lock = join(tmpdir(), `hookgate-build-${Buffer.from(hookgateRoot).toString('hex').slice(-40)}`)
-  while (newest(['core', 'plugins', 'adapters']) > modified(join(hookgateRoot, 'dist/core/index.js'))) {
+  // A build that is under way has written some of its files already.
+  const building = () => modified(lock) > Date.now() - 60_000
+  while (building() || newest(['core', 'plugins', 'adapters']) > modified(join(hookgateRoot, 'dist/core/index.js'))) {
     // Test files run in parallel: one of them builds, the others wait.
-    if (modified(lock) < Date.now() - 60_000) rmSync(lock, { recursive: true, force: true })
+    if (!building()) rmSync(lock, { recursive: true, force: true })
     try {
       mkdirSync(lock)
     } catch {

@@ -119,6 +119,14 @@ describe('what a configuration says', () => {
     await upstream.close()
   })
 
+  it.each([
+    ['options: 7', 'options: must be an object'],
+    ['options: [8788]', 'options: must be an object'],
+    ['connections: { a: { provider: 7, x: 1, y: 2 } }', 'connections.a: there is no such field (x, y)'],
+  ])('%s stops the boot', async (inside, words) => {
+    expect(await failure(config(`${inside} as never`))).toContain(words)
+  })
+
   it('options lie below the environment, and flags above it', async () => {
     const text = config(`${ECHO}, options: { port: 1111, streamHeartbeatMs: 1111, maxBodyBytes: 1111 }`)
     const cwd = folder({ 'gateway.config.ts': text })

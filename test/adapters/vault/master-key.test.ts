@@ -130,7 +130,8 @@ describe('a key in a file', () => {
     const path = file(content)
     const message = await refusal({ path })
     expect(message).toMatch(/^GATEWAY_MASTER_KEY_PATH: .*(must hold|holds a placeholder)/)
-    expect(message).not.toContain('xx')
+    // The path may be said, and the random end of its directory's name may hold anything.
+    expect(message.replace(path, '')).not.toContain('xx')
   })
 
   it('may be a link to a file beside it, as mounted secrets are, and no other', async () => {

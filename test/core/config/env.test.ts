@@ -3,7 +3,6 @@ import { readEnv } from '../../../core/config/env.ts'
 import { VARIABLES } from '../../../core/config/variables.ts'
 
 const LENIENT = [
-  'DEFAULT_KEY_BUDGET_WINDOW',
   'BUDGET_TIMEZONE',
   'CAVEMAN_LEVEL',
   'PONYTAIL_LEVEL',

@@ -227,7 +227,7 @@ describe('when the database fails', () => {
 })
 
 describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (${noPostgres})`}`, () => {
-  it('two replicas write at once and agree within two seconds', async () => {
+  it('two replicas write at once and agree', async () => {
     const server = await testPostgres()
     const replicas = await Promise.all(
       [1, 2].map(async () => {
@@ -239,11 +239,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
       await migrate((replicas[0] as (typeof replicas)[0]).db, PLUGINS)
       const views = await Promise.all(replicas.map(({ hub }) => hub.view('pets', names)))
       await Promise.all(Array.from({ length: 20 }, (_, i) => views[i % 2]?.write(add(`n${String(i).padStart(2, '0')}`))))
-      const started = performance.now()
-      while (views.some((view) => view.current.length < 20) && performance.now() - started < 2000) {
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      }
-      expect(views.map((view) => view.current.length)).toEqual([20, 20])
+      await expect.poll(() => views.map((view) => view.current.length)).toEqual([20, 20])
       expect(views[0]?.current).toEqual(views[1]?.current)
     } finally {
       for (const { hub, db } of replicas) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sameDigest } from '../../../core/lib/same-digest.ts'
+import { expectWithin } from '../../support/in-time.ts'
 
 describe('sameDigest', () => {
   it('is equality', () => {
@@ -9,9 +10,10 @@ describe('sameDigest', () => {
     expect(sameDigest('ab', 'a')).toBe(false)
   })
 
-  it('takes as long for a difference at the start as for one at the end or none (RELIABILITY C1)', () => {
+  it('takes as long for a difference at the start as for one at the end or none (RELIABILITY C1)', async () => {
     const expected = '7f'.repeat(32)
-    expect(Math.abs(timingT(expected, sameDigest))).toBeLessThan(4.5)
+    // A difference of its own would be there each time.
+    await expectWithin(4.5, () => Math.abs(timingT(expected, sameDigest)))
   })
 
   it('would be told from a comparison that stops early by the same test', () => {
@@ -19,7 +21,9 @@ describe('sameDigest', () => {
       for (let i = 0; i < a.length; i++) if (a.charCodeAt(i) !== b.charCodeAt(i)) return false
       return true
     }
-    expect(Math.abs(timingT('7f'.repeat(32), early))).toBeGreaterThan(4.5)
+    // Seen once is enough: a busy machine hides it.
+    const seen = () => Math.abs(timingT('7f'.repeat(32), early)) > 4.5
+    expect([1, 2, 3, 4, 5].some(seen)).toBe(true)
   })
 })
 

@@ -7,6 +7,7 @@ import { randomId, requestId } from '../../../core/lib/ids.ts'
 import { hasBigNumber, RawJson, stringify } from '../../../core/lib/raw-json.ts'
 import { credentialsIn, sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import { signatureFits, unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
+import { expectWithin, timed } from '../../support/in-time.ts'
 
 describe('globs', () => {
   it.each([
@@ -21,10 +22,9 @@ describe('globs', () => {
     expect(globMatch(pattern, text)).toBe(expected)
   })
 
-  it('are linear: forty stars against two thousand characters', () => {
-    const started = performance.now()
-    expect(globMatch(`${'*a'.repeat(40)}b`, 'a'.repeat(2000))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(100)
+  it('are linear: forty stars against two thousand characters', async () => {
+    const pattern = `${'*a'.repeat(40)}b`
+    await expectWithin(100, () => timed(() => expect(globMatch(pattern, 'a'.repeat(2000))).toBe(false)))
   })
 })
 

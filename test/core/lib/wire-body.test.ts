@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { forkBody, wireBody } from '../../../core/lib/wire-body.ts'
+import { editText, forkBody, parsedBody, wireBody } from '../../../core/lib/wire-body.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 
 const text = (body: ReturnType<typeof wireBody>) => new TextDecoder().decode(body.bytes)
@@ -186,3 +186,28 @@ function removePlain(root: { [key: string]: Json }, path: string[]): void {
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(pieces.flatMap((piece) => [...piece]))
 }
+
+describe('an answer that was edited in its text', () => {
+  const answer = (source: string) => parsedBody(new TextEncoder().encode(source))
+  const bytesOf = (whole: Uint8Array | string) => (typeof whole === 'string' ? new TextEncoder().encode(whole) : whole)
+
+  it.each([
+    '{"a":"plain","b":[1.50]}',
+    '{"a":"größer 日本 👋","b":[1.50]}',
+  ])('is the same as bytes and as a text: %s', (source) => {
+    const edit = (body: ReturnType<typeof answer>) => editText(body, (given) => given.replace('{', '{"first":null,'))
+    const wanted = new TextEncoder().encode(source.replace('{', '{"first":null,'))
+    const [asText, asBytes, scanned] = [answer(source), answer(source), answer(source)]
+    for (const body of [asText, asBytes, scanned]) expect([edit(body), body.edited]).toEqual([true, true])
+    expect(bytesOf(asText.whole())).toEqual(wanted)
+    expect(new Uint8Array(asBytes.bytes)).toEqual(wanted)
+    expect(scanned.raw('b')).toBe('[1.50]')
+    scanned.remove('first')
+    expect(new TextDecoder().decode(bytesOf(scanned.whole()))).toBe(source)
+  })
+
+  it('one that is as it came is the bytes it came in', () => {
+    const bytes = new TextEncoder().encode('{"a":1}')
+    expect(parsedBody(bytes).whole()).toBe(bytes)
+  })
+})

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { columnText, redactedDetails } from '../../../plugins/audit/redact.ts'
+import { expectWithin, timed } from '../../support/in-time.ts'
 
 const of = (details: Record<string, unknown>): Record<string, unknown> => JSON.parse(redactedDetails(details))
 
@@ -81,7 +82,7 @@ describe('details', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  it('stay small, whatever comes', () => {
+  it('stay small, whatever comes', async () => {
     let deep: Record<string, unknown> = {}
     for (let i = 0; i < 10_000; i++) deep = { deep }
     const huge = {
@@ -92,10 +93,12 @@ describe('details', () => {
       dashes: 'eyJ-'.repeat(500_000),
       slashes: '//'.repeat(500_000),
     }
-    const started = performance.now()
-    for (const [name, value] of Object.entries(huge)) expect(redactedDetails({ [name]: value }).length, name).toBeLessThan(17_000)
-    expect(redactedDetails(huge).length).toBeLessThan(17_000)
-    expect(performance.now() - started).toBeLessThan(2000)
+    const redact = () => {
+      for (const [name, value] of Object.entries(huge))
+        expect(redactedDetails({ [name]: value }).length, name).toBeLessThan(17_000)
+      expect(redactedDetails(huge).length).toBeLessThan(17_000)
+    }
+    await expectWithin(2000, () => timed(redact))
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`member_${i}`, 'x'.repeat(900)]))
     expect(of(many)).toMatchObject({ truncated: true, members: expect.arrayContaining(['member_0']) })
   })

@@ -1,29 +1,63 @@
-// ARCHITECTURE D.3: in steady state a request reads nothing from the database, whatever its key binds.
-import { expect, it } from 'vitest'
+// ARCHITECTURE D.3: in steady state a request reads nothing from the database, whatever its key binds. What it writes are two
+// units of the group commit: its trace when it is admitted, its books when it is settled. A crowd shares commits.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
-import { watchedDatabase } from '../../support/watched-database.ts'
+import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { type WatchedDatabase, watchedDatabase } from '../../support/watched-database.ts'
 import { ask, bearer, makeKey } from './support.ts'
 
-it('a hundred requests with keys and limits, streamed and not, ask the database for nothing', async () => {
-  const db = watchedDatabase(sqliteDatabase({ path: ':memory:' }))
+const REQUESTS = 100
+
+let db: WatchedDatabase
+let t: TestGateway
+let once: (stream: boolean) => Promise<void>
+/** How many units each commit had. */
+let units: () => number[]
+
+beforeEach(async () => {
+  db = watchedDatabase(sqliteDatabase({ path: ':memory:' }))
+  const commit = vi.spyOn(db, 'commit')
+  units = () => commit.mock.calls.map(([list]) => list.length)
   // The clock stands: what the background does on its own schedule is not counted.
-  const t = await createTestGateway({ ports: { db, clock: fakeClock() } })
+  t = await createTestGateway({ ports: { db, clock: fakeClock() } })
   const { key } = await makeKey(t, { allowed_models: ['chat/*'], rate_limit_rpm: 1000, rate_limit_tpm: 1e6, cost_center: 'x' })
-  const once = async (body: object) => {
-    const response = await t.post('/v1/chat/completions', body, bearer(key))
+  once = async (stream) => {
+    const response = await t.post('/v1/chat/completions', { ...ask('chat/m'), stream }, bearer(key))
     expect(response.status).toBe(200)
     await response.arrayBuffer()
   }
-  await once(ask('chat/m'))
+  await once(false)
+  await booked(1)
   db.asked.length = 0
-  for (let i = 0; i < 50; i++) {
-    await once(ask('chat/m'))
-    await once({ ...ask('chat/m'), stream: true })
-  }
-  await t.untilSettled(101)
-  expect(db.asked).toEqual([])
+  commit.mockClear()
+})
+afterEach(async () => {
   await t.close()
   await db.close()
+})
+
+/** Settled, and committed: nobody waits for that but this. */
+async function booked(count: number): Promise<void> {
+  await t.untilSettled(count)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+it('requests with keys and limits, streamed and not, read nothing: each commits once at admit, and once at settle', async () => {
+  for (let i = 0; i < REQUESTS; i++) {
+    await once(i % 2 === 1)
+    await booked(i + 2)
+  }
+  expect(db.asked).toEqual(Array.from({ length: 2 * REQUESTS }, () => 'commit'))
+  expect(new Set(units())).toEqual(new Set([1]))
+})
+
+it('a hundred at once share commits, and read nothing either', async () => {
+  await Promise.all(Array.from({ length: REQUESTS }, (_, i) => once(i % 2 === 1)))
+  await booked(REQUESTS + 1)
+  expect(new Set(db.asked)).toEqual(new Set(['commit']))
+  expect(units().reduce((sum, count) => sum + count, 0)).toBe(2 * REQUESTS)
+  // They come in the same turns, and are answered in turns of their own.
+  expect(Math.max(...units())).toBeGreaterThan(REQUESTS / 4)
+  expect(db.asked.length).toBeLessThan(1.5 * REQUESTS)
 })

@@ -49,6 +49,7 @@ describe('virtualModels', () => {
       stragglerGraceMs: 8000,
       panelTimeoutMs: 90_000,
       latencyBuffer: 0,
+      tokenSaver: true,
     })
     expect(models.get(null, fast?.id ?? 0)).toBe(fast)
     expect(models.named(null, 'team/draw:1')).toMatchObject({ modality: 'image', enabled: false, configKey: 'draw' })

@@ -10,7 +10,7 @@ const open = async (options: WorldOptions) => {
 }
 afterEach(() => w.close())
 
-const slow = text('slow', { delayMs: 150 })
+const slow = text('slow', { delayMs: 400 })
 
 it('fifty callers, one account with two slots: two upstream calls, forty-eight refusals that say when to come back', async () => {
   await open({ accounts: [{ script: [slow], maxInflight: 2 }] })

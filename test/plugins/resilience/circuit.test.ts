@@ -51,7 +51,7 @@ describe('an account that fails', () => {
   })
 
   it('gets exactly one probe under twenty callers when the cooldown is over, and its success closes the circuit', async () => {
-    await open({ accounts: [{ script: [...Array(5).fill(fail(500)), text('well again', { delayMs: 50 })] }] })
+    await open({ accounts: [{ script: [...Array(5).fill(fail(500)), text('well again', { delayMs: 400 })] }] })
     await times(5, () => w.status())
     await w.clock.advance('30s')
     expect(await w.states()).toMatchObject([{ breaker: 'half_open', status: 'circuit_open' }])

@@ -108,7 +108,7 @@ describe('a rate limit', () => {
   })
 
   it('of ten callers at once raises the backoff once, and is one event', async () => {
-    await open({ accounts: [{ script: [fail(429, { delayMs: 20 })] }] })
+    await open({ accounts: [{ script: [fail(429, { delayMs: 300 })] }] })
     await Promise.all(Array.from({ length: 10 }, () => w.status()))
     expect(w.calls()).toEqual([10])
     expect((await w.chat()).headers.get('retry-after')).toBe('2')
@@ -116,7 +116,7 @@ describe('a rate limit', () => {
   })
 
   it('never shortens what is there', async () => {
-    const steps = [limited({ 'retry-after': '60' }), limited({ 'retry-after': '5' })].map((step) => ({ ...step, delayMs: 20 }))
+    const steps = [limited({ 'retry-after': '60' }), limited({ 'retry-after': '5' })].map((step) => ({ ...step, delayMs: 300 }))
     await open({ accounts: [{ script: steps }] })
     await Promise.all([w.status(), w.status()])
     expect((await w.chat()).headers.get('retry-after')).toBe('60')
@@ -221,8 +221,13 @@ describe('the Router column of the fault matrix', () => {
     expect(await w.status()).toBe(502)
     expect(w.t.upstream.requests).toHaveLength(1)
     expect(await w.states()).toMatchObject([{ status: 'auth_failed', last_error: { status: 401 } }])
+    // Another name, and another connection, are no other key.
+    expect((await call('PUT', `/api/providers/${id}`, { label: 'renamed' })).status).toBe(200)
+    expect((await call('POST', '/api/providers', { provider: 'echo' })).status).toBe(201)
+    expect(await w.status()).toBe(502)
+    expect(w.t.upstream.requests).toHaveLength(1)
     expect((await call('PUT', `/api/providers/${id}`, { api_key: 'sk-new' })).status).toBe(200)
-    expect(await w.states()).toMatchObject([{ status: 'active' }])
+    expect((await w.states())[0]).toMatchObject({ status: 'active' })
     expect(await w.status()).toBe(200)
   })
 

@@ -7,11 +7,12 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import type { ConnectionConfig } from '../../../core/config/define.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
-import { REDIS_URL, whyNoRedis } from '../../support/redis.ts'
+import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../../support/redis.ts'
 import { MASTER_KEY } from '../connections/support.ts'
 import { type World, world } from './support.ts'
 
 const noPostgres = await whyNoPostgres()
+patientRedis()
 const noServers = [noPostgres, await whyNoRedis()].filter((reason) => reason !== null).join('; ')
 
 interface Site {
@@ -101,6 +102,7 @@ describe.skipIf(noServers !== '')(
       const baseUrl = a.accounts[0]?.baseUrl('chat')
       const b = await world({ env, clock, accounts: [{ baseUrl, ...more }] })
       try {
+        await reachedRedis(a.t, b.t)
         await run(a, b)
       } finally {
         for (const one of [a, b]) {
@@ -117,9 +119,10 @@ describe.skipIf(noServers !== '')(
 
     /** The clock goes on until both have looked. */
     const eventually = async (w: World, condition: () => Promise<boolean>): Promise<void> => {
-      for (let i = 0; i < 100; i++) {
+      for (let i = 0; i < 1000; i++) {
         if (await condition()) return
-        await w.clock.advance(100)
+        // Ten seconds at most: circuits have their times.
+        if (i < 100) await w.clock.advance(100)
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
       throw new Error('It did not become true.')
@@ -132,7 +135,8 @@ describe.skipIf(noServers !== '')(
         await eventually(b, async () => (await breaker(b)) === 'open')
         expect(await b.status()).toBe(503)
         expect(a.calls()).toEqual([5])
-        a.accounts[0]?.script(text('ok', { delayMs: 100 }))
+        // Longer than a busy machine needs to ask twenty times.
+        a.accounts[0]?.script(text('ok', { delayMs: 1000 }))
         await a.clock.advance('30s')
         const seen = await Promise.all([...Array(10).fill(a), ...Array(10).fill(b)].map((w: World) => w.status()))
         expect(seen.filter((status) => status === 200)).toHaveLength(1)
@@ -164,7 +168,7 @@ describe.skipIf(noServers !== '')(
     it('in-flight slots are counted over both', async () => {
       await pair(
         async (a, b) => {
-          a.accounts[0]?.script(text('slow', { delayMs: 300 }))
+          a.accounts[0]?.script(text('slow', { delayMs: 1500 }))
           const seen = await Promise.all([...Array(10).fill(a), ...Array(10).fill(b)].map((w: World) => w.status()))
           expect(seen.filter((status) => status === 200)).toHaveLength(3)
           expect(seen.filter((status) => status === 429)).toHaveLength(17)

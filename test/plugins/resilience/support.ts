@@ -105,9 +105,9 @@ export async function errorIn(
 
 /** Gives I/O its turns until the condition holds; the gateway's clock stands. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5000
+  const end = performance.now() + 15_000
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error('It did not become true in 5 s.')
+    if (performance.now() > end) throw new Error('It did not become true in 15 s.')
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -68,12 +68,12 @@ for (const [name, why, place] of SITES) {
       const there: Knobs = knobs()
       const a = await open({ env, plugins: [knobs().plugin] })
       await open({ env, plugins: [there.plugin], ports: { clock } })
-      await put(a, { request_log: { bodies: true } })
-      expect(there.get('request_log.bodies')).toBe(false)
+      await put(a, { access_log: { bodies: true } })
+      expect(there.get('access_log.bodies')).toBe(false)
       await clock.advance('2s')
-      await expect.poll(() => there.get('request_log.bodies')).toBe(true)
+      await expect.poll(() => there.get('access_log.bodies')).toBe(true)
       await clock.advance('10s')
-      expect(there.told).toEqual([['request_log.bodies', true]])
+      expect(there.told).toEqual([['access_log.bodies', true]])
     })
 
     it('two replicas that change parts of one object at once lose neither part', async () => {

@@ -47,31 +47,31 @@ describe('/api/settings', () => {
   it('shows every declared setting with its default, nested, and where each value comes from', async () => {
     const s = await site({
       env: { LIVE_EVENT_BUFFER: '64' },
-      config: { settings: { 'cache.ttl': '1h', request_log: { bodies: pin(true) } } },
+      config: { settings: { 'cache.ttl': '1h', access_log: { bodies: pin(true) } } },
     })
     expect(ours(await s.document())).toEqual({
       ...DEFAULTS,
       buffer: { size: 64 },
       cache: { ttl: '1h' },
-      request_log: { bodies: true, sample: 1 },
+      access_log: { bodies: true, sample: 1 },
     })
     expect(await s.sources()).toMatchObject({
       'buffer.size': { source: 'env', pinned: false },
       'cache.ttl': { source: 'config', pinned: false },
-      'request_log.bodies': { source: 'config', pinned: true },
-      'request_log.sample': { source: 'default', pinned: false },
+      'access_log.bodies': { source: 'config', pinned: true },
+      'access_log.sample': { source: 'default', pinned: false },
     })
   })
 
   it('takes nested and dotted keys alike, and leaves the rest as it was', async () => {
     const s = await site()
-    const nested = await s.put({ request_log: { bodies: true }, 'buffer.size': 8 })
+    const nested = await s.put({ access_log: { bodies: true }, 'buffer.size': 8 })
     expect(nested.status).toBe(200)
-    expect(ours(await nested.json())).toEqual({ ...DEFAULTS, request_log: { bodies: true, sample: 1 }, buffer: { size: 8 } })
-    await s.put({ 'request_log.sample': 0.5 })
-    expect(ours(await s.document())).toMatchObject({ request_log: { bodies: true, sample: 0.5 } })
-    expect(s.get('request_log.bodies')).toBe(true)
-    expect((await s.sources())['request_log.bodies']).toEqual({ source: 'runtime', pinned: false })
+    expect(ours(await nested.json())).toEqual({ ...DEFAULTS, access_log: { bodies: true, sample: 1 }, buffer: { size: 8 } })
+    await s.put({ 'access_log.sample': 0.5 })
+    expect(ours(await s.document())).toMatchObject({ access_log: { bodies: true, sample: 0.5 } })
+    expect(s.get('access_log.bodies')).toBe(true)
+    expect((await s.sources())['access_log.bodies']).toEqual({ source: 'runtime', pinned: false })
     expect((await s.put({})).status).toBe(200)
   })
 
@@ -79,8 +79,8 @@ describe('/api/settings', () => {
     const s = await site({ env: { LIVE_EVENT_BUFFER: '64' }, config: { settings: { 'cache.ttl': '1h' } } })
     await s.put({ buffer: { size: 5 }, cache: { ttl: '5m' } })
     expect([s.get('buffer.size'), s.get('cache.ttl')]).toEqual([5, '5m'])
-    await s.put({ buffer: { size: null }, 'cache.ttl': null, 'request_log.sample': null })
-    expect([s.get('buffer.size'), s.get('cache.ttl'), s.get('request_log.sample')]).toEqual([64, '1h', 1])
+    await s.put({ buffer: { size: null }, 'cache.ttl': null, 'access_log.sample': null })
+    expect([s.get('buffer.size'), s.get('cache.ttl'), s.get('access_log.sample')]).toEqual([64, '1h', 1])
     expect((await s.sources())['buffer.size']?.source).toBe('env')
   })
 
@@ -98,18 +98,18 @@ describe('/api/settings', () => {
 
   const wrong: [string, unknown, string][] = [
     ['an unknown key', { nothing: 1 }, 'nothing'],
-    ['an unknown member of a group', { request_log: { body: true } }, 'request_log.body'],
-    ['an unknown dotted key', { 'request_log.body': true }, 'request_log.body'],
-    ['a wrong type', { request_log: { bodies: 'yes' } }, 'request_log.bodies'],
-    ['a number out of range', { 'request_log.sample': 2 }, 'request_log.sample'],
+    ['an unknown member of a group', { access_log: { body: true } }, 'access_log.body'],
+    ['an unknown dotted key', { 'access_log.body': true }, 'access_log.body'],
+    ['a wrong type', { access_log: { bodies: 'yes' } }, 'access_log.bodies'],
+    ['a number out of range', { 'access_log.sample': 2 }, 'access_log.sample'],
     ['a word that is none of the enum', { cache: { ttl: '2h' } }, 'cache.ttl'],
-    ['a group that is no object', { request_log: true }, 'request_log'],
-    ['a group that is null', { request_log: null }, 'request_log'],
+    ['a group that is no object', { access_log: true }, 'access_log'],
+    ['a group that is null', { access_log: null }, 'access_log'],
     ['a wrong element of a list', { reviewers: ['a', 1] }, 'reviewers.1'],
     ['a member nobody declared inside an object', { clients: { a: { id: '1', key: 'x' } } }, 'clients.a.key'],
-    ['a setting given twice', { 'request_log.bodies': true, request_log: { bodies: false } }, 'request_log.bodies'],
+    ['a setting given twice', { 'access_log.bodies': true, access_log: { bodies: false } }, 'access_log.bodies'],
     ['a prototype', '{"__proto__": {"polluted": true}}', '__proto__'],
-    ['a prototype in a group', '{"request_log": {"__proto__": {"polluted": true}}}', 'request_log.__proto__'],
+    ['a prototype in a group', '{"access_log": {"__proto__": {"polluted": true}}}', 'access_log.__proto__'],
     ['a constructor', { constructor: { prototype: { polluted: true } } }, 'constructor'],
     ['a dotted prototype', { '__proto__.polluted': true }, '__proto__.polluted'],
     ['an SQL text for a key', { "'; DROP TABLE settings; --": 1 }, "'; DROP TABLE settings; --"],
@@ -141,22 +141,22 @@ describe('/api/settings', () => {
   })
 
   it('refuses a pinned setting with 409 that names the file, and the others with it', async () => {
-    const s = await site({ config: { settings: { 'request_log.bodies': pin(false) } } })
-    const error = await errorOf(await s.put({ request_log: { sample: 0, bodies: true } }))
+    const s = await site({ config: { settings: { 'access_log.bodies': pin(false) } } })
+    const error = await errorOf(await s.put({ access_log: { sample: 0, bodies: true } }))
     expect(error).toMatchObject({ status: 409, code: 'managed_by_config' })
-    expect(error.message).toMatch(/gateway\.config\.ts.*request_log\.bodies/)
-    expect((await errorOf(await s.put({ 'request_log.bodies': null }))).status).toBe(409)
+    expect(error.message).toMatch(/gateway\.config\.ts.*access_log\.bodies/)
+    expect((await errorOf(await s.put({ 'access_log.bodies': null }))).status).toBe(409)
     expect(ours(await s.document())).toEqual(DEFAULTS)
   })
 
   it('tells watchers once for each value that changed', async () => {
     const s = await site()
-    await s.put({ request_log: { bodies: true, sample: 1 } })
-    await s.put({ request_log: { bodies: true } })
-    await s.put({ 'request_log.bodies': null })
+    await s.put({ access_log: { bodies: true, sample: 1 } })
+    await s.put({ access_log: { bodies: true } })
+    await s.put({ 'access_log.bodies': null })
     expect(s.told).toEqual([
-      ['request_log.bodies', true],
-      ['request_log.bodies', false],
+      ['access_log.bodies', true],
+      ['access_log.bodies', false],
     ])
   })
 
@@ -183,8 +183,8 @@ describe('/api/settings', () => {
     const s = await site()
     const value = fc.oneof(fc.boolean(), fc.integer({ min: -1, max: 3 }), fc.constantFrom('5m', '1h', null), fc.jsonValue())
     const key = fc.constantFrom(
-      'request_log.bodies',
-      'request_log.sample',
+      'access_log.bodies',
+      'access_log.sample',
       'buffer.size',
       'cache.ttl',
       'reviewers',

@@ -12,8 +12,8 @@ export interface Knobs {
 }
 
 const schemas = {
-  'request_log.bodies': z.boolean().default(false),
-  'request_log.sample': z.number().min(0).max(1).default(1),
+  'access_log.bodies': z.boolean().default(false),
+  'access_log.sample': z.number().min(0).max(1).default(1),
   'buffer.size': z.int().min(1).default(1024).meta({ env: 'LIVE_EVENT_BUFFER' }),
   'cache.ttl': z.enum(['5m', '1h']).default('5m'),
   reviewers: z.array(z.string()).default([]),
@@ -39,6 +39,6 @@ export const DEFAULTS = {
   buffer: { size: 1024 },
   cache: { ttl: '5m' },
   clients: {},
-  request_log: { bodies: false, sample: 1 },
+  access_log: { bodies: false, sample: 1 },
   reviewers: [],
 }

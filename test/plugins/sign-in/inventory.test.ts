@@ -60,9 +60,9 @@ describe('without credentials', () => {
     expect(open.sort()).toEqual(PUBLIC)
   })
 
-  it('the public ones are declared so, and nothing else but /metrics is, which judges by itself', () => {
+  it('the public ones are declared so, and nothing else but /metrics and /api/events is, which judge by themselves', () => {
     const declared = t.gateway.api.filter(({ role }) => role === 'public').map(({ method, path }) => `${method} ${path}`)
-    expect(declared.sort()).toEqual([...PUBLIC, 'GET /metrics'].sort())
+    expect(declared.sort()).toEqual([...PUBLIC, 'GET /metrics', 'GET /api/events'].sort())
   })
 
   it('any bad credential is worth as much as none', async () => {

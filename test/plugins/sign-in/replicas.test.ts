@@ -1,6 +1,6 @@
 // Sign-in over restarts and replicas: what ends on one ends on all, and no session outlives its password (RELIABILITY A9, A14).
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
 import { sql } from '../../../core/db/sql.ts'
@@ -37,7 +37,7 @@ for (const engine of ENGINES) {
     /** What the other replica says once it has looked. */
     const follows = async (clock: JumpingClock, t: TestGateway, token: string, expected: number) => {
       await clock.advance('2s')
-      await vi.waitFor(async () => expect(await status(t, token)).toBe(expected))
+      await expect.poll(() => status(t, token)).toBe(expected)
     }
 
     it('a session that was ended is ended on both, stays so, and is forgotten when it would have expired', async () => {
@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       expect(await status(one, token)).toBe(401)
       clock.jump(2 * HOUR)
       await clock.advance('70m')
-      await vi.waitFor(async () => expect(await rows()).toBe(0))
+      await expect.poll(rows).toBe(0)
       expect(await status(one, token)).toBe(401)
       await Promise.all([one.close(), two.close()])
     })

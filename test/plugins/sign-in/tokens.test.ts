@@ -41,7 +41,9 @@ describe('management tokens', () => {
     })
     expect(record.token_hint).toBe(`…${token.slice(-4)}`)
     expect(list).not.toContain(token)
-    for (const { path, method } of t.gateway.api.filter((route) => route.method === 'GET' && !route.path.includes(':')))
+    for (const { path, method } of t.gateway.api.filter(
+      (route) => route.method === 'GET' && !route.path.includes(':') && route.path !== '/api/events',
+    ))
       expect(await (await call(session, method, path)).text(), path).not.toContain(token)
     expect(JSON.stringify(await auditOf(t, session))).not.toContain(token)
   })

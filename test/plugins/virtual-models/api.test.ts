@@ -52,6 +52,7 @@ describe('create, read, change, delete', () => {
         straggler_grace_ms: 8000,
         panel_timeout_ms: 90_000,
         latency_buffer: 0,
+        token_saver: true,
       },
       description: '',
       managed_by: 'api',
@@ -125,6 +126,7 @@ describe('refusals', () => {
     ['another modality', { modality: 'video' }, 'modality'],
     ['a judge that is no concrete id', { config: { judge: 'coder' } }, 'config.judge'],
     ['a judge of an unknown provider', { config: { judge: 'nobody/m' } }, 'config.judge'],
+    ['a switch that is no boolean', { config: { token_saver: 'off' } }, 'config.token_saver'],
     ['a buffer beyond one', { config: { latency_buffer: 1.5 } }, 'config.latency_buffer'],
   ]
   it.each(wrong)('400 for %s, on create and on update', async (_what, body, param) => {

@@ -10,7 +10,6 @@ import { bearer, makeKey } from '../keys/support.ts'
 import { contentOf, refusalOf, type Site, type SiteOptions, site } from './support.ts'
 
 let s: Site
-afterEach(() => s.close())
 
 const priced = (usd: number, more: Partial<ModelFacts> = {}): Partial<ModelFacts> => ({
   mode: 'chat',
@@ -40,6 +39,8 @@ const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 
 const models = () => Object.values(s.up).flatMap(({ requests }) => requests.map(({ json }) => json.model))
 
 describe('auto', () => {
+  afterEach(() => s.close())
+
   it('asks the cheapest that can serve the request, and the next one after a failure', async () => {
     await start({ a: ['dear', 'blind', 'unheard-of'], b: ['cheap', 'embed'] })
     expect(contentOf(await (await s.ask('auto')).json())).toBe('a')
@@ -74,7 +75,11 @@ describe('auto', () => {
 
 describe('its ranking', () => {
   /** Models `up/<name>` by price in USD; null: not known. */
-  const ranked = (prices: Record<string, number | null>, breakers: Record<string, string> = {}) => {
+  const ranked = (
+    prices: Record<string, number | null>,
+    breakers: Record<string, string> = {},
+    left: Record<string, number> = {},
+  ) => {
     let now = 0
     const latency = latencyTable(() => now)
     const known = (model: string): Partial<ModelFacts> => {
@@ -91,11 +96,13 @@ describe('its ranking', () => {
       cost: () => null,
       listedPrice: () => null,
       offered: () => offered,
-      accounts: (_orgId, { model }) => ({
-        total: 1,
-        available: breakers[model] === 'open' ? [] : [{ id: model } as never],
-        blocked: [],
-      }),
+      accounts: (_orgId, { model }) => {
+        const connection = { id: model } as never
+        return breakers[model] === 'open'
+          ? { total: 1, available: [], blocked: [{ connection, reason: 'circuit_open', until: 1 }] }
+          : { total: 1, available: [connection], blocked: [] }
+      },
+      quotaLeft: ({ id }) => left[id] ?? null,
       stateOf: ({ id }) => ({ breaker: breakers[id] ?? 'closed' }) as never,
     }
     const auto = autoModel({ knowledge, latency, monotonic: () => now, now: 0 })
@@ -111,6 +118,15 @@ describe('its ranking', () => {
     const { order } = ranked(prices, { shaky: 'half_open', gone: 'open' })
     // 0.35 for health and 0.25 for the rank of the price, 0.3 of it where that is not known; equals by name.
     expect(order()).toEqual(['cheap', 'middle', 'shaky', 'unknown', 'dear'])
+  })
+
+  it('counts what is left of the quota; what is not known counts as half', () => {
+    const { order } = ranked({ a: 1, b: 1, c: 1, d: 1 }, {}, { a: 0.1, b: 0.4, d: 0.9 })
+    expect(order()).toEqual(['d', 'c', 'b', 'a'])
+  })
+
+  it('lists who has to rest when nobody else is there: that is no reason to call the name unknown', () => {
+    expect(ranked({ a: 2, b: 1 }, { a: 'open', b: 'open' }).order()).toEqual(['b', 'a'])
   })
 
   it('follows failures and measurements once a second', () => {

@@ -12,7 +12,8 @@ const start = async (names: string, options?: SiteOptions) => {
 }
 const targets = (names: string) => names.split('').map((name) => `${name}/m`)
 const used = (content: string, input: number, output: number) => reply({ text: content, usage: { input, output } })
-const quick = { straggler_grace_ms: 40, panel_timeout_ms: 3000 }
+// Waited for only where somebody never answers.
+const quick = { straggler_grace_ms: 1500, panel_timeout_ms: 30_000 }
 const lastTurn = (request: RecordedRequest | undefined) =>
   (request?.json.messages as { role: string; content: string }[]).at(-1)?.content ?? ''
 const outcome = async () => {
@@ -50,7 +51,7 @@ describe('fusion', () => {
       targets: targets('abc'),
       config: { ...quick, min_panel: 1, judge: 'j/m' },
     })
-    await s.make({ name: 'pair', strategy: 'fusion', targets: targets('ab'), config: { ...quick, panel_timeout_ms: 120 } })
+    await s.make({ name: 'pair', strategy: 'fusion', targets: targets('ab'), config: { ...quick, panel_timeout_ms: 1500 } })
     expect(contentOf(await (await s.ask('vm')).json())).toBe('quick')
     expect(s.calls('j')).toBe(0)
     await expect.poll(() => s.up.b?.requests[0]?.abortedAt).not.toBeNull()

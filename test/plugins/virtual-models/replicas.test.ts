@@ -1,36 +1,11 @@
 // Two gateways over one database: a name is given once, a change follows everywhere, and neither undoes what the other did.
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
+import { SITES } from '../../support/sites.ts'
 import type { Made } from './support.ts'
 
-const noPostgres = await whyNoPostgres()
-const engines: [string, string, () => Promise<{ env: Record<string, string>; end(): Promise<void> }>][] = [
-  [
-    'SQLite',
-    '',
-    async () => {
-      const dir = mkdtempSync(join(tmpdir(), 'hookgate-virtual-'))
-      return { env: { DATA_DIR: dir }, end: async () => rmSync(dir, { recursive: true, force: true }) }
-    },
-  ],
-  [
-    'PostgreSQL',
-    noPostgres ?? '',
-    async () => {
-      const database = await testPostgres()
-      const env = { DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64') }
-      return { env, end: () => database.drop() }
-    },
-  ],
-]
-
-for (const [name, missing, open] of engines) {
-  describe.skipIf(missing !== '')(`virtual models on ${name}${missing && ` (skipped: ${missing})`}`, () => {
+for (const [name, missing, open] of SITES) {
+  describe.skipIf(missing !== null)(`virtual models on ${name}`, () => {
     it('are one set for both gateways', async () => {
       const { env, end } = await open()
       const [a, b] = [await createTestGateway({ env }), await createTestGateway({ env })] as const
@@ -57,12 +32,12 @@ for (const [name, missing, open] of engines) {
         expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(changes.map(() => 200))
         const expected = { description: 'from a', enabled: false, config: { min_panel: 5 } }
         const record = async (t: TestGateway) => (await send(t, `/${id}`, 'GET')).json() as Promise<Made>
-        for (const t of [a, b]) await expect.poll(() => record(t), { timeout: 3000 }).toMatchObject(expected)
+        for (const t of [a, b]) await expect.poll(() => record(t)).toMatchObject(expected)
         expect((await send(a, '', 'POST', { ...made, name: 'second' })).status).toBe(201)
         const [first, second] = ((await (await send(a, '', 'GET')).json()) as { data: Made[] }).data
         expect((await send(a, '/reorder', 'POST', { ids: [second?.id, first?.id] })).status).toBe(200)
         expect((await send(a, `/${id}`, 'DELETE')).status).toBe(200)
-        await expect.poll(() => seen(b), { timeout: 3000 }).toBe(404)
+        await expect.poll(() => seen(b)).toBe(404)
         expect((await send(b, '', 'POST', made)).status).toBe(201)
       } finally {
         for (const t of [a, b]) await t.close()

@@ -17,13 +17,15 @@ const recipe: Recipe = {
   createdAt: 0,
 }
 const candidate = (id: string): Candidate => ({ target: plainTarget('up', 'm'), connection: { id } as Candidate['connection'] })
+const sticky = (monotonic: () => number, quotaLeft: () => number | null = () => null) =>
+  stickySessions({ monotonic, quotaLeft, storage: null, unshared() {} })
 const [a, b] = [candidate('1'), candidate('2')]
 const of = (sessionId: string, orgId: number | null = null) =>
   ({ sessionId, principal: { orgId }, headers: { get: () => null } }) as unknown as RequestContext
 
 it('a session lasts from its last answer on, in its organization and for its virtual model', () => {
   let now = 0
-  const sessions = stickySessions(() => now)
+  const sessions = sticky(() => now)
   const first = (ctx: RequestContext, of = recipe) => sessions.preferred(ctx, of, [a, b])[0]
   sessions.answered(of('s'), recipe, b)
   now = 9_000
@@ -38,10 +40,25 @@ it('a session lasts from its last answer on, in its organization and for its vir
 })
 
 it('ten thousand are kept; the longest unused goes', () => {
-  const sessions = stickySessions(() => 0)
+  const sessions = sticky(() => 0)
   for (let i = 0; i < 10_000; i++) sessions.answered(of(`s${i}`), recipe, b)
   sessions.answered(of('s0'), recipe, b)
   sessions.answered(of('new'), recipe, b)
   const first = (session: string) => sessions.preferred(of(session), recipe, [a, b])[0]
   expect([first('s0'), first('s1'), first('new')]).toEqual([b, a, b])
+})
+
+it('a session leaves an account that has less than 15 % of its quota left, and comes back when it has more', () => {
+  let left: number | null = null
+  const sessions = sticky(
+    () => 0,
+    () => left,
+  )
+  sessions.answered(of('s'), recipe, b)
+  const first = () => sessions.preferred(of('s'), recipe, [a, b])[0]
+  const seen = [null, 0.149, 0.15, 0, 1].map((share) => {
+    left = share
+    return first()
+  })
+  expect(seen).toEqual([b, a, b, a, b])
 })

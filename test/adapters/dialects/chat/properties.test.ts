@@ -150,6 +150,12 @@ describe('whatever is streamed', () => {
     )
   })
 
+  it.each(['valueOf', 'constructor', '__proto__', 'toString'])('the finish reason `%s` is none that is known', (word) => {
+    const sse = `data: ${JSON.stringify({ choices: [{ delta: { content: 'a' }, finish_reason: word }] })}\n\n`
+    expect(() => filter(sse, hop({ includeUsage: true }))).not.toThrow()
+    expect(decodeEvents(sse)).toContainEqual(expect.objectContaining({ e: 'finish', finish: 'other' }))
+  })
+
   it('no JSON in a frame makes the decoders throw', () => {
     fc.assert(
       fc.property(

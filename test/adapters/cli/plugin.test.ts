@@ -1,0 +1,70 @@
+// `hookgate plugin new`: what it writes loads, runs and keeps the contract of plugins.
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { importModule } from '../../../adapters/node/import-module.ts'
+import { loadPlugin } from '../../../adapters/node/load-plugin.ts'
+import { pluginConformance } from '../../../adapters/testing/plugin-conformance.ts'
+import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
+import type { Plugin } from '../../../core/types/plugin.ts'
+import { folder, hookgateRoot } from './hookgate.ts'
+import { command } from './in-process.ts'
+
+/** Beside the packages that `npm install` would bring. */
+function site(): string {
+  const cwd = folder({})
+  mkdirSync(join(cwd, 'node_modules'))
+  symlinkSync(join(hookgateRoot, 'node_modules', 'zod'), join(cwd, 'node_modules', 'zod'))
+  return cwd
+}
+
+it('writes a plugin that loads by its path and keeps the contract', async () => {
+  const cwd = site()
+  const written = await command(['plugin', 'new', 'late-answers'], { cwd })
+  expect(written).toMatchObject({ code: 0, stdout: `${join(cwd, 'late-answers')}\n` })
+  expect(readdirSync(join(cwd, 'late-answers')).sort()).toEqual([
+    'README.md',
+    'index.test.ts',
+    'index.ts',
+    'package.json',
+    'tsconfig.json',
+  ])
+  const from = join(cwd, 'gateway.config.ts')
+  const made = await loadPlugin('./late-answers/index.ts', { overMs: 0 }, from)
+  expect(made).toMatchObject({ name: 'late-answers', options: { overMs: 0 } })
+  const t = await createTestGateway({ plugins: [made] })
+  await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] })
+  await t.untilSettled()
+  expect(await (await t.fetch('/metrics')).text()).toMatch(/gateway_late_answers_total 1/)
+  await t.close()
+
+  const { lateAnswers } = (await importModule(join(cwd, 'late-answers', 'index.ts'))) as { lateAnswers(): Plugin }
+  for (const { name, run } of pluginConformance(() => lateAnswers(), { latencyMs: 250 }))
+    if (/^chat|leaves|500/.test(name)) await run()
+}, 60_000)
+
+it('names the package, this version of hookgate, and the kit that tests it', async () => {
+  const cwd = site()
+  await command(['plugin', 'new', 'slow-log', '--dir', 'here'], { cwd })
+  const read = (file: string) => readFileSync(join(cwd, 'here', file), 'utf8')
+  const { version } = JSON.parse(readFileSync(join(hookgateRoot, 'package.json'), 'utf8')) as { version: string }
+  expect(JSON.parse(read('package.json'))).toMatchObject({
+    name: 'hookgate-plugin-slow-log',
+    peerDependencies: { hookgate: `^${version}` },
+  })
+  expect(read('index.test.ts')).toContain('pluginConformance(() => slowLog())')
+  expect(read('index.test.ts')).toContain("toContain('gateway_slow_log_total 1')")
+})
+
+it('refuses a name that cannot be one with 2, and a folder that is there with 1', async () => {
+  const cwd = site()
+  for (const name of ['Slow', 'a_b', '../up', '-x-', 'a--b']) {
+    expect((await command(['plugin', 'new', name], { cwd })).code, name).toBe(2)
+  }
+  expect(await command(['plugin', 'new'], { cwd })).toMatchObject({ code: 2 })
+  await command(['plugin', 'new', 'twice'], { cwd })
+  const again = await command(['plugin', 'new', 'twice'], { cwd })
+  expect(again.code).toBe(1)
+  expect(again.stderr).toMatch(/exists already/)
+  expect(existsSync(join(cwd, 'up'))).toBe(false)
+})
