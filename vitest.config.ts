@@ -18,8 +18,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
     // A machine that is shared stalls for seconds: these are for what hangs, what is too slow a test says itself.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
     maxWorkers: 2,
     // A file that loads the whole gateway anew pays seconds for it: the gateway keeps no state in modules, so files share them.

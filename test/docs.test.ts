@@ -9,7 +9,8 @@ import { asModule, blocks, inScratch, readDoc } from './markdown.ts'
 const DOCS = readdirSync(join(hookgateRoot, 'docs')).filter((name) => name.endsWith('.md'))
 const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...DOCS.map((name) => `docs/${name}`)]
 
-describe('documentation', () => {
+// It compiles, and runs commands.
+describe('documentation', { timeout: 240_000 }, () => {
   it('generated parts are what `npm run docs` writes', async () => {
     await built()
     expect(await run(['scripts/docs.mjs', '--check'])).toMatchObject({ code: 0, stderr: '' })

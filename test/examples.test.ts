@@ -40,7 +40,8 @@ function textOf(frames: string): string {
 const content = async (response: Response) =>
   ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content
 
-describe('examples', () => {
+// Each starts a process that compiles what it imports.
+describe('examples', { timeout: 240_000 }, () => {
   it('all of them are run here', () => {
     const names = readdirSync(join(hookgateRoot, 'examples')).map((name) => name.replace('.ts', ''))
     expect(names.sort()).toEqual(
@@ -98,9 +99,10 @@ describe('examples', () => {
       expect(frames, dialect).not.toContain('bluebird,')
       expect(textOf(frames), dialect).toContain('What is ████████, please?')
     }
-    const metrics = await (await fetch(`${base}/metrics`)).text()
-    expect(metrics).toContain('gateway_house_rules_masked_total{stream="false"} 1')
-    expect(metrics).toContain('gateway_house_rules_running 0')
+    const metrics = async () => (await fetch(`${base}/metrics`)).text()
+    // A place is given back when the request is over, which is after its last byte.
+    await expect.poll(metrics).toContain('gateway_house_rules_running 0')
+    expect(await metrics()).toContain('gateway_house_rules_masked_total{stream="false"} 1')
   })
 
   it('costly-requests: what costs more than the limit is written down with the books, summed over the day, and nothing else', async () => {

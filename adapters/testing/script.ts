@@ -4,6 +4,8 @@ import type { Reply } from './replies/reply.ts'
 export interface Delivery {
   /** Before the head, ms. */
   delayMs?: number
+  /** Told each piece before it is written, which waits for what it returns: where a test knows better than a clock. */
+  hold?: (piece: string) => unknown
   /** Between frames (or chunks), ms. */
   everyMs?: number
   /** Writes of this many bytes instead of one per frame. */

@@ -69,6 +69,8 @@ async function started(
   const server = create((req, res) => {
     void serve(req, res).catch(() => res.destroy())
   })
+  // A stall of the machine must not end a connection on which a request is already under way.
+  server.keepAliveTimeout = 600_000
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
@@ -172,8 +174,9 @@ function framesOf(step: Step, renderer: ReplyRenderer): readonly string[] {
   return step.kind === 'reply' ? renderer.frames(step.reply) : []
 }
 
-function whole(res: ServerResponse, status: number, body: string | Uint8Array, delivery: Delivery): void {
+async function whole(res: ServerResponse, status: number, body: string | Uint8Array, delivery: Delivery): Promise<void> {
   const bytes = compressed(typeof body === 'string' ? Buffer.from(body) : Buffer.from(body), delivery)
+  if (delivery.hold) await delivery.hold(bytes.toString())
   res.writeHead(status, {
     'content-type': delivery.contentType ?? 'application/json',
     ...encodingHeader(delivery),
@@ -181,7 +184,8 @@ function whole(res: ServerResponse, status: number, body: string | Uint8Array, d
   })
   if (delivery.cut) {
     res.write(bytes.subarray(0, delivery.cut.after))
-    return void setImmediate(() => end(res, delivery))
+    setImmediate(() => end(res, delivery))
+    return
   }
   res.end(bytes)
 }
@@ -197,6 +201,7 @@ async function streamed(res: ServerResponse, list: readonly string[], delivery: 
   for (const [index, piece] of pieces.entries()) {
     if (delivery.stallAfter === index) return
     if (delivery.cut?.after === index) return end(res, delivery)
+    if (delivery.hold) await delivery.hold(piece.toString())
     if (res.destroyed) return
     if (!res.write(piece)) await Promise.race([new Promise((resolve) => res.once('drain', resolve)), closed])
     if (delivery.everyMs) await sleep(delivery.everyMs)

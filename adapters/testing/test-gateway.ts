@@ -97,9 +97,9 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
         headers: { 'content-type': 'application/json', ...headers },
       }),
     async untilSettled(count = 1) {
-      const until = performance.now() + 5000
+      const until = performance.now() + 15_000
       while (settled.length < count) {
-        if (performance.now() > until) throw new Error(`${settled.length} of ${count} requests settled in 5 s.`)
+        if (performance.now() > until) throw new Error(`${settled.length} of ${count} requests settled in 15 s.`)
         await new Promise((resolve) => setImmediate(resolve))
       }
     },

@@ -1,12 +1,10 @@
 // What must hold in the books after a kill and a restart (RELIABILITY 3.2, 3.4).
 import { PRICE } from './upstream.mjs'
 
-/** What is streamed between two checkpoints, and a little for a busy machine. */
 const CHECKPOINT_MS = 2000
-const SLACK_MS = 1500
 
-/** Adds to `figures`; returns what is wrong, in words. */
-export async function check({ rows, accounts, budgets, seen, journal, killedAt, figures, all }) {
+/** `slackMs`: how late a checkpoint may be on a busy machine. Adds to `figures`; returns what is wrong, in words. */
+export async function check({ rows, accounts, budgets, seen, journal, killedAt, slackMs, figures, all }) {
   const wrong = []
   const mine = new Map(rows.map((row) => [row.user_id, row]))
   if (mine.size !== rows.length) wrong.push(`${rows.length - mine.size} requests have two rows`)
@@ -44,7 +42,7 @@ export async function check({ rows, accounts, budgets, seen, journal, killedAt, 
     if (row.cost_nano > most) wrong.push(`${marker}: booked ${row.cost_nano}, and the upstream sent ${most} (M7)`)
     if (whole && !row.interrupted && row.cost_nano !== most) wrong.push(`${marker}: booked ${row.cost_nano} of ${most}`)
     if (!row.interrupted) return
-    const known = sent.filter((at) => at < killedAt - CHECKPOINT_MS - SLACK_MS).length
+    const known = sent.filter((at) => at < killedAt - CHECKPOINT_MS - slackMs).length
     if (row.output_tokens < known) wrong.push(`${marker}: booked ${row.output_tokens} tokens, ${known} were seen by a checkpoint`)
     figures.unbookedNano = Math.max(figures.unbookedNano, most - row.cost_nano)
   }

@@ -4,6 +4,17 @@ import { createServer } from 'node:http'
 
 export const PRICE = { input: 1e3, output: 4e3 } // nano-USD a token
 
+let awakeMs = 0
+let looked = performance.now()
+setInterval(() => {
+  const now = performance.now()
+  awakeMs += Math.min(now - looked, 100)
+  looked = now
+}, 10).unref()
+
+/** ms that went by, without those in which the machine stalled: the gateway's checkpoints stalled with it. */
+export const awake = () => awakeMs
+
 /** `journal`: marker of a request → what was sent for it, with the times of its tokens. */
 export async function countingUpstream(random) {
   const journal = new Map()
@@ -27,7 +38,7 @@ export async function countingUpstream(random) {
     const head = { id: `c-${marker}`, created: 1, model: 'm' }
     if (!asked.stream) {
       await pause(random() * 300)
-      for (let i = 0; i < count; i++) entry.sent.push(Date.now())
+      for (let i = 0; i < count; i++) entry.sent.push(awake())
       const message = { role: 'assistant', content: 'tok '.repeat(count) }
       res.writeHead(200, { 'content-type': 'application/json' })
       res.end(
@@ -39,7 +50,7 @@ export async function countingUpstream(random) {
     const send = (value) => res.write(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...value })}\n\n`)
     for (let i = 0; i < count && !entry.closed; i++) {
       send({ choices: [{ index: 0, delta: { content: 'tok ' }, finish_reason: null }] })
-      entry.sent.push(Date.now())
+      entry.sent.push(awake())
       await pause(4)
     }
     send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })

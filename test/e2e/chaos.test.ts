@@ -8,7 +8,7 @@ import { testPostgres, whyNoPostgres } from '../support/postgres.ts'
 async function chaos(...args: string[]): Promise<Record<string, number>> {
   // What is run is what was built.
   await hookgate(['--version'])
-  const common = ['--longest', '1200', '--width', '48', '--json']
+  const common = ['--longest', '1200', '--width', '48', '--slack', '20000', '--json']
   const { code, stdout, stderr } = await run([join(hookgateRoot, 'bench/chaos.mjs'), ...common, ...args])
   if (code !== 0) throw new Error(`${stdout}\n${stderr}`)
   return JSON.parse(stdout) as Record<string, number>
@@ -18,15 +18,15 @@ const missing = await whyNoPostgres()
 const CLEAN = { lost: 0, overspendNano: 0, damaged: 0, violations: 0 }
 
 describe('killed again and again, the gateway', () => {
-  it('loses no row and passes no limit on SQLite', { timeout: 300_000 }, async () => {
+  it('loses no row and passes no limit on SQLite', { timeout: 600_000 }, async () => {
     const figures = await chaos('--cycles', '20', '--seed', '20261121')
     expect(figures).toMatchObject({ cycles: 20, ...CLEAN })
     expect(figures.settled).toBeGreaterThan(50)
     expect(figures.interrupted).toBeGreaterThan(50)
-    expect(figures.refused).toBeGreaterThan(50)
+    expect(figures.refused).toBeGreaterThan(20)
   })
 
-  it.skipIf(missing !== null)('nor on PostgreSQL', { timeout: 300_000 }, async () => {
+  it.skipIf(missing !== null)('nor on PostgreSQL', { timeout: 600_000 }, async () => {
     const server = await testPostgres()
     try {
       expect(await chaos('--cycles', '4', '--database', server.url)).toMatchObject({ cycles: 4, ...CLEAN })

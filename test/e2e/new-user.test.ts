@@ -98,7 +98,7 @@ async function firstDay(place: Place): Promise<void> {
   await stop(second)
 }
 
-it('one process and SQLite', { timeout: 120_000 }, async () => {
+it('one process and SQLite', { timeout: 300_000 }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hookgate-user-data-'))
   await firstDay({ env: { GATEWAY_DATA_DIR: dir, GATEWAY_REQUIRE_API_KEY: 'true' }, clear: async () => {} })
   rmSync(dir, { recursive: true, force: true })
@@ -123,7 +123,7 @@ describe.skipIf(missing !== '')(`PostgreSQL and Redis${missing && ` (skipped: ${
   afterAll(() => place.clear())
 
   it('two processes are one gateway: keys, revocation, one rpm cap over both', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const servers = await Promise.all([serving([], { cwd, env: place.env }), serving([], { cwd, env: place.env })])
     const [a, b] = servers.map(({ url }) => url) as [string, string]
@@ -150,7 +150,7 @@ describe.skipIf(missing !== '')(`PostgreSQL and Redis${missing && ` (skipped: ${
     for (const server of servers) expect((await server.exited).code).toBe(0)
   })
 
-  it('an SDK call through each dialect, and after a restart', { timeout: 120_000 }, async () => {
+  it('an SDK call through each dialect, and after a restart', { timeout: 300_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'hookgate-user-'))
     const local = { ...place, env: { ...place.env, GATEWAY_PROFILE: 'local' } }
     // Another database than the one above: the list of keys is compared.

@@ -44,7 +44,7 @@ async function holdingUpstream() {
 
 let upstream: Awaited<ReturnType<typeof holdingUpstream>>
 let cwd: string
-const agent = new Agent({ connections: COUNT, pipelining: 1, headersTimeout: 120_000 })
+const agent = new Agent({ connections: COUNT, pipelining: 1, headersTimeout: 120_000, connect: { timeout: 120_000 } })
 beforeAll(async () => {
   upstream = await holdingUpstream()
   cwd = mkdtempSync(join(tmpdir(), 'hookgate-race-'))
@@ -90,7 +90,7 @@ async function race(servers: readonly Serving[], key: string, admitted: number):
   })
   // Nobody is answered before everybody is decided upon: what is let in is in flight at once.
   await expect
-    .poll(() => [statuses.length, upstream.waiting.length], { timeout: 60_000, interval: 50 })
+    .poll(() => [statuses.length, upstream.waiting.length], { timeout: 100_000, interval: 50 })
     .toEqual([COUNT - admitted, admitted])
   expect(new Set(statuses)).toEqual(new Set([402]))
   upstream.release()
@@ -107,7 +107,7 @@ const places = [
 ]
 
 describe.each(places)('$name', ({ processes, postgres }) => {
-  it.skipIf(postgres && noPostgres !== null)('admits exactly what the limit holds', { timeout: 240_000 }, async () => {
+  it.skipIf(postgres && noPostgres !== null)('admits exactly what the limit holds', { timeout: 480_000 }, async () => {
     const server = postgres ? await testPostgres() : null
     const dir = mkdtempSync(join(cwd, 'data-'))
     const env = {

@@ -106,7 +106,7 @@ async function abort(index: number): Promise<void> {
 }
 
 describe(`${STREAMS} aborted streams on a pool of 2`, () => {
-  it('leave nothing behind', { timeout: 60_000 }, async () => {
+  it('leave nothing behind', { timeout: 240_000 }, async () => {
     const content = framesOf('chat').head.length + 2
     t.upstream.script(text('warm'))
     for (let index = 0; index < 16; index++) {

@@ -45,7 +45,7 @@ async function start(): Promise<void> {
 
 it('post JSON with the credential of the connection, and a status is an answer', async () => {
   await start()
-  const answer = await calls.post(connection, '/embeddings', { model: 'e', input: ['é'] }, 1000)
+  const answer = await calls.post(connection, '/embeddings', { model: 'e', input: ['é'] }, 30_000)
   expect([answer.status, new TextDecoder().decode(answer.body)]).toEqual([200, '{"data":[]}'])
   const [request] = t.upstream.requests
   expect(request).toMatchObject({
@@ -55,7 +55,7 @@ it('post JSON with the credential of the connection, and a status is an answer',
   })
   expect(JSON.stringify(request?.headers)).toContain('sk-upstream')
   expect(request?.path).toMatch(/\/embeddings$/)
-  expect((await calls.post(connection, '/embeddings', {}, 1000)).status).toBe(429)
+  expect((await calls.post(connection, '/embeddings', {}, 30_000)).status).toBe(429)
   expect(t.settled).toEqual([])
 })
 

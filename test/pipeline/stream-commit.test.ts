@@ -47,7 +47,7 @@ async function scene(
   void asking
   await expect.poll(() => transport.sent.length, { interval: 1 }).toBe(1)
   const turn = async () => {
-    for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
   }
   return {
     t,

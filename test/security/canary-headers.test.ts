@@ -73,6 +73,7 @@ it('no value of such a header is found anywhere, whatever becomes of the request
 
   t.upstream.script(text('ok'))
   expect(await talk(carried)).toBe(200)
+  await t.untilSettled(1)
   expect(await talk(carried)).toBe(200)
   expect(answers.at(-1)).toContain('helicone-cache,HIT')
   expect(await talk({ ...carried, 'helicone-auth': `Bearer ${key}` }, { stream: true })).toBe(200)

@@ -1,10 +1,10 @@
 // A PostgreSQL server of the test's own, where its binaries are on the machine: it can be stopped and started.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 
 export interface OwnPostgres {
   readonly url: string
@@ -77,22 +77,10 @@ async function answering(url: string): Promise<void> {
       await client.query('SELECT 1')
       return
     } catch (error) {
-      if (attempt === 150) throw error
+      if (attempt === 300) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     } finally {
       await client.end().catch(() => {})
     }
-  }
-}
-
-/** Below the range from which outgoing connections take theirs: it must stay free while the server is stopped. */
-async function freePort(): Promise<number> {
-  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-        .once('error', () => resolve(false))
-        .listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (free) return port
   }
 }

@@ -10,8 +10,14 @@ let server: Promise<{ url: string } | { missing: string }> | null = null
 let started: OwnPostgres | null = null
 let databases = 0
 
-// Once for each test file that imports this, after everything else of it.
-afterAll(() => started?.remove())
+// After the file that began it; one behind it in the same worker starts its own.
+afterAll(async () => {
+  if (started === null) return
+  const ended = started
+  started = null
+  server = null
+  await ended.remove()
+})
 
 /** Null: there is one. */
 export async function whyNoPostgres(): Promise<string | null> {
@@ -57,7 +63,7 @@ async function find(): Promise<{ url: string } | { missing: string }> {
 }
 
 async function query(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -11,7 +11,7 @@ export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 
 /** Why tests with a real Redis cannot run, null when they can. */
 export async function whyNoRedis(): Promise<string | null> {
-  const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 1000 })
+  const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 15_000 })
   redis.on('error', () => {})
   try {
     await redis.connect()

@@ -73,6 +73,8 @@ it.each([
 
 it('--follow shows what is there and then what ends, once, filtered, until it is interrupted', async () => {
   await called()
+  // Rows are written behind: one that comes later would be new.
+  await eventually(async () => (await json<{ data: Row[] }>('logs', '--limit', '1')).data[0]?.status === 200)
   const args = ['dist/adapters/cli/main.js', 'logs', '--follow', '--json', '--limit', '1', '--status', '2xx']
   const child = start(args, { cwd: hookgateRoot, env })
   let out = ''

@@ -83,6 +83,7 @@ describe('hookgate usage', () => {
   it('prints sums, a line over time, and a table with bars for each', async () => {
     await called()
     await called('echo/echo-2')
+    await eventually(async () => (await cli('usage', '--window', '7d')).stdout.includes('echo/echo-2'))
     const { code, stdout, stderr } = await cli('usage', '--window', '7d')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^cost +[·▁▂▃▄▅▆▇█]{7,8}$/m)

@@ -33,7 +33,7 @@ export const ERROR_FRAME: Record<Dialect, RegExp> = {
 }
 
 /** Sends text as it is; resolves with everything that came back until the other side closed, or `ms` passed. */
-export async function rawHttp(port: number, text: string, ms = 15_000): Promise<string> {
+export async function rawHttp(port: number, text: string, ms = 30_000): Promise<string> {
   const socket = await openSocket(port)
   const answer = collect(socket)
   socket.write(text)
@@ -59,7 +59,7 @@ export function collect(socket: Socket): () => string {
   return () => received
 }
 
-export async function until(condition: () => boolean, ms = 15_000): Promise<void> {
+export async function until(condition: () => boolean, ms = 30_000): Promise<void> {
   const end = performance.now() + ms
   while (!condition()) {
     if (performance.now() > end) throw new Error(`Not within ${ms} ms: ${condition}`)
@@ -67,7 +67,7 @@ export async function until(condition: () => boolean, ms = 15_000): Promise<void
   }
 }
 
-export async function eventually(condition: () => Promise<boolean>, ms = 15_000): Promise<void> {
+export async function eventually(condition: () => Promise<boolean>, ms = 30_000): Promise<void> {
   const end = performance.now() + ms
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`Not within ${ms} ms: ${condition}`)

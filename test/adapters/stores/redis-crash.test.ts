@@ -10,10 +10,12 @@ import { runTs } from '../../support/run-ts.ts'
 const missing = await whyNoRedis()
 const SLOTS = 3
 // Longer than a busy machine keeps a process from running: the holder has to renew in time.
-const LEASE_MS = 3000
+const LEASE_MS = 9000
 
 describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  it('stay held while it lives, also beyond the lease, and are free when it has run out after kill -9', async () => {
+  it('stay held while it lives, also beyond the lease, and are free when it has run out after kill -9', {
+    timeout: 180_000,
+  }, async () => {
     const env = redisEnv()
     const link = await redisLink(env)
     const counters = redisCounters({ link, clock: systemClock })
@@ -28,7 +30,7 @@ describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? 
         return slot.ok
       }
       const living = performance.now()
-      while (performance.now() - living < 1.5 * LEASE_MS) {
+      while (performance.now() - living < 1.2 * LEASE_MS) {
         expect(await free()).toBe(false)
         await systemClock.sleep(100)
       }
@@ -37,10 +39,14 @@ describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? 
       const killed = performance.now()
       expect(await free()).toBe(false)
       while (!(await free())) await systemClock.sleep(20)
-      expect(performance.now() - killed).toBeLessThan(3 * LEASE_MS)
-      const slots = await Promise.all(Array.from({ length: SLOTS + 1 }, () => counters.acquire('account', SLOTS, LEASE_MS)))
-      expect(slots.filter(({ ok }) => ok)).toHaveLength(SLOTS)
-      for (const slot of slots) slot.release()
+      expect(performance.now() - killed).toBeLessThan(2.5 * LEASE_MS)
+      const granted = async () => {
+        const slots = await Promise.all(Array.from({ length: SLOTS + 1 }, () => counters.acquire('account', SLOTS, LEASE_MS)))
+        for (const slot of slots) slot.release()
+        return slots.filter(({ ok }) => ok).length
+      }
+      // Each was taken, and runs out, at a moment of its own.
+      await expect.poll(granted).toBe(SLOTS)
     } finally {
       holder.kill('SIGKILL')
       await link.remove()

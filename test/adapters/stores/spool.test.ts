@@ -1,9 +1,9 @@
 // The spool on disk: survives a crash, in order; a torn line is not a unit; a full disk finds the reserve.
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fileSpool } from '../../../adapters/stores/spool.ts'
+import { type FileSpool, fileSpool as openSpool } from '../../../adapters/stores/spool.ts'
 import { sql } from '../../../core/db/sql.ts'
 import type { Spool, SpooledUnit } from '../../../core/types/db.ts'
 
@@ -13,7 +13,17 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'hookgate-'))
   dir = join(root, 'spool')
 })
-afterEach(() => rmSync(root, { recursive: true }))
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((spool) => spool.close()))
+  rmSync(root, { recursive: true })
+})
+
+const opened: FileSpool[] = []
+const fileSpool = (...of: Parameters<typeof openSpool>): FileSpool => {
+  const spool = openSpool(...of)
+  opened.push(spool)
+  return spool
+}
 
 const unit = (n: number): SpooledUnit => [{ sql: sql`INSERT INTO t VALUES (${n})`, expect: 1 }, { sql: sql`SELECT ${null}` }]
 const numbers = (units: readonly SpooledUnit[]) => units.map(([first]) => first?.sql.params[0])
@@ -23,6 +33,15 @@ const drained = async (spool: Spool) => {
   expect(count).toBe(seen.length)
   return seen
 }
+/** Files of a directory that this process has open. */
+const openIn = (path: string) =>
+  readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
+    } catch {
+      return false
+    }
+  })
 const segments = () => readdirSync(dir).filter((name) => name !== 'reserve')
 
 describe('the spool', () => {
@@ -49,6 +68,17 @@ describe('the spool', () => {
         ['DELETE FROM t', [], undefined],
       ])
     })
+  })
+
+  // Elsewhere nothing says what a process has open.
+  it.skipIf(process.platform !== 'linux')('lets go of its file when it is closed, and its units stay', async () => {
+    const spool = fileSpool(dir, 0)
+    await spool.append([unit(1)])
+    expect(openIn(dir)).toHaveLength(1)
+    await spool.close()
+    expect(openIn(dir)).toEqual([])
+    await spool.append([unit(2)])
+    expect(await drained(spool)).toEqual([1, 2])
   })
 
   it('is private', async () => {

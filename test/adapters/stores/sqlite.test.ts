@@ -31,6 +31,9 @@ async function database(options: Partial<SqliteOptions> = {}): Promise<Database>
   return db
 }
 
+/** Longer than a machine stalls. */
+const PATIENT = { busyTimeoutMs: 50_000 }
+
 /** Another process, as far as SQLite can tell. */
 function stranger(): Sqlite.Database {
   const other = new Sqlite(path, { timeout: 0 })
@@ -146,7 +149,7 @@ describe('inside a transaction', () => {
 
 describe('another process that holds the lock', () => {
   it('and both read before they write: no update is lost', async () => {
-    const [one, two] = [await database(), await database()]
+    const [one, two] = [await database(PATIENT), await database(PATIENT)]
     await one.run(insert(0))
     const step = (db: Database) =>
       db.tx(async (tx) => {
@@ -159,7 +162,7 @@ describe('another process that holds the lock', () => {
   })
 
   it('is waited for without blocking the event loop', async () => {
-    const db = await database()
+    const db = await database(PATIENT)
     const other = stranger()
     other.exec('BEGIN IMMEDIATE')
     let turns = 0

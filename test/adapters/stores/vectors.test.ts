@@ -15,7 +15,7 @@ import type { Database } from '../../../core/types/db.ts'
 import type { VectorStore } from '../../../core/types/ports.ts'
 import { memoryVectors } from '../../../core/vectors/memory.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
-import { redisEnv, redisLink, whyNoRedis } from '../../support/redis.ts'
+import { redisEnv, redisLink, untilReady, whyNoRedis } from '../../support/redis.ts'
 
 const unit = (...values: number[]): Float32Array => Float32Array.from(values, (value) => value / Math.hypot(...values))
 
@@ -86,7 +86,9 @@ describe.skipIf(noRedis !== null)(`in Redis${noRedis === null ? '' : ` (${noRedi
       await subject.advance(60_000)
       expect(await here.nearest('a', unit(1, 0))).toBeUndefined()
     } finally {
-      await subject.links[1]?.redis.connect()
+      const back = subject.links[1]
+      await back?.redis.connect().catch(() => {})
+      if (back) await untilReady(back)
       await subject.close()
     }
   })
@@ -157,7 +159,7 @@ for (const [kind, install, missing] of KINDS) {
       for (const db of dbs.splice(0)) await db.close()
       await server.drop()
     })
-    for (const { name, run } of vectorsContract(kind, opened)) it(name, { timeout: 60_000 }, run)
+    for (const { name, run } of vectorsContract(kind, opened)) it(name, { timeout: 300_000 }, run)
 
     it('removes rows that have run out', async () => {
       const { instances, now, advance } = await opened()
@@ -180,7 +182,7 @@ describe('in PGlite with pgvector', () => {
     const stores = [await postgresVectors(db, clock), await postgresVectors(db, clock)]
     return { instances: stores as VectorStore[], now: clock.now, advance: clock.advance, close: () => db.close() }
   }
-  for (const { name, run } of vectorsContract('PGlite', opened)) it(name, { timeout: 60_000 }, run)
+  for (const { name, run } of vectorsContract('PGlite', opened)) it(name, { timeout: 300_000 }, run)
 })
 
 it.skipIf(noPostgres !== null)('a database without the type `vector` has no vector store, and gets no table', async () => {

@@ -19,7 +19,7 @@ export function wireRequest(url: string, more: Partial<WireRequest> = {}): WireR
     headers: ['content-type', 'application/json'],
     body: [Buffer.from('{}')],
     proxyUrl: null,
-    connectTimeoutMs: 2000,
+    connectTimeoutMs: 30_000,
     stream: false,
     ...more,
   }

@@ -14,6 +14,7 @@ import { sql } from '../../../core/db/sql.ts'
 import type { Database } from '../../../core/types/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { runTs } from '../../support/run-ts.ts'
+import { untilAlone } from '../../support/until-alone.ts'
 
 const noPostgres = await whyNoPostgres()
 const ORGS = [null, 1, 2, 3, 4]
@@ -154,13 +155,13 @@ describe('a rotation of a key file', () => {
 })
 
 describe('kill -9 during rotations', () => {
-  /** Each cycle kills `processes` that all rotate; `waiting` counts those that left a next key behind. */
-  async function killed(url: string, options: { cycles: number; processes: number; seed: number }) {
+  /** `wait`: goes on until one was caught in between. Each cycle kills `processes` that all rotate; `waiting` counts those that left a next key behind. */
+  async function killed(url: string, options: { cycles: number; processes: number; seed: number; wait?: true }) {
     const random = seeded(options.seed)
     let db = await openDatabase(url, dir)
     const before = await sealedValues(db)
     const figures = { rotations: 0, waiting: 0 }
-    for (let cycle = 0; cycle < options.cycles; cycle++) {
+    for (let cycle = 0; cycle < options.cycles || (options.wait && figures.waiting === 0 && cycle < 100); cycle++) {
       await db.close()
       await Promise.all(
         Array.from({ length: options.processes }, async () => {
@@ -175,19 +176,25 @@ describe('kill -9 during rotations', () => {
       )
       if (existsSync(nextPath(path))) figures.waiting++
       db = await openDatabase(url, dir)
+      await untilAlone(db)
       await expectIntact(db, before)
     }
     await db.close()
     return figures
   }
 
-  it('on SQLite: every value opens after each of 12', { timeout: 60_000 }, async () => {
-    const { rotations, waiting } = await killed(`sqlite:${join(dir, 'gateway.db')}`, { cycles: 12, processes: 1, seed: 10 })
+  it('on SQLite: every value opens after each of 12', { timeout: 300_000 }, async () => {
+    const { rotations, waiting } = await killed(`sqlite:${join(dir, 'gateway.db')}`, {
+      cycles: 12,
+      processes: 1,
+      seed: 10,
+      wait: true,
+    })
     expect(rotations).toBeGreaterThanOrEqual(12)
     expect(waiting).toBeGreaterThan(0)
   })
 
-  it('on PostgreSQL, two processes: every value opens after each of 5', { timeout: 60_000 }, async (context) => {
+  it('on PostgreSQL, two processes: every value opens after each of 5', { timeout: 300_000 }, async (context) => {
     context.skip(noPostgres !== null, noPostgres ?? '')
     const server = await testPostgres()
     try {

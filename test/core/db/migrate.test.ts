@@ -121,7 +121,7 @@ const race = async (url: string) => {
 const once = { applied: ['001', '001-versions', '10', '11', '12', '13', '14', '15'], rows: [0, 1, 2, 3, 4, 5] }
 
 describe('two processes at once', () => {
-  it('on SQLite: each migration is applied by one of them', { timeout: 60_000 }, async () => {
+  it('on SQLite: each migration is applied by one of them', { timeout: 180_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'hookgate-'))
     try {
       expect(await race(`sqlite:${join(dir, 'a.db')}`)).toEqual(once)
@@ -132,7 +132,7 @@ describe('two processes at once', () => {
 })
 
 describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (${noPostgres})`}`, () => {
-  it('two processes at once: each migration is applied by one of them', { timeout: 60_000 }, async () => {
+  it('two processes at once: each migration is applied by one of them', { timeout: 180_000 }, async () => {
     const server = await testPostgres()
     try {
       expect(await race(server.url)).toEqual(once)

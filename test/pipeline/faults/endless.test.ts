@@ -81,7 +81,7 @@ describe('with content', () => {
     ...(caller === 'chat' ? [] : [{ caller, upstream: 'chat' as const, stream: true }]),
   ])
 
-  it('256 MiB of stream end in the error frame', { timeout: 120_000 }, async () => {
+  it('256 MiB of stream end in the error frame', { timeout: 300_000 }, async () => {
     for (const cell of cases.slice(0, 3)) {
       const { head, content } = framesOf(cell.upstream, 'x'.repeat(2 * MIB), MIB)
       const transport = memoryTransport(async (sent) => {

@@ -128,12 +128,19 @@ describe('row 45: the gateway shuts down', () => {
   it('readiness is 503 at once; what ends within the drain ends normally, the rest in the error frame; all is settled', async () => {
     for (const caller of DIALECTS) {
       await count.run('45', caller, async () => {
-        const at = await accounts()
+        const clock = fakeClock()
+        const at = await accounts({ ports: { clock } })
         const server = await serve(at.t.gateway, { host: '127.0.0.1', port: 0, drainMs: 1000 })
         const ask = clients(server.url)[caller]
+        const begun = started({ caller, upstream: 'chat', stream: true })
+        let release = (): void => {}
+        const released = new Promise<void>((resolve) => {
+          release = resolve
+        })
+        let pieces = 0
         at.bad.script(
-          text(FINE, { everyMs: 8 }),
-          reply({ text: FINE }, { stallAfter: started({ caller, upstream: 'chat', stream: true }) }),
+          text(FINE, { hold: () => (++pieces > begun ? released : undefined) }),
+          reply({ text: FINE }, { stallAfter: begun }),
         )
         const finishing = ask({ model: 'two-chat/m', stream: true })
         await expect.poll(() => at.bad.requests.length, { interval: 1 }).toBe(1)
@@ -144,10 +151,17 @@ describe('row 45: the gateway shuts down', () => {
         const closed = server.close()
         const ready = await at.t.fetch('/health/readiness')
         expect(ready.status).toBe(503)
+        release()
         expect(await finishing).toMatchObject({ text: FINE, raised: null })
-        const broken = await stalled
-        expectInStream(broken.raised)
-        await closed
+        let over = false
+        void closed.then(() => {
+          over = true
+        })
+        while (!over) {
+          await clock.advance(100)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+        }
+        expectInStream((await stalled).raised)
         await expect(fetch(`${server.url}/healthz`)).rejects.toThrow()
         expect(at.t.settled.map(({ outcome }) => outcome.status)).toEqual([200, 502])
         expect(at.t.settled[1]?.outcome.usage.outputTotal).toBeGreaterThan(0)

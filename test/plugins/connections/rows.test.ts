@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
+import { whileTimePasses } from '../../support/passing-time.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { ask } from '../keys/support.ts'
 import { add, call, list, MASTER_KEY } from './support.ts'
@@ -85,7 +86,9 @@ for (const [engine, { skipped, open }] of Object.entries(places)) {
       expect(await labelOn(one)).toBe('spread')
       const within = async (wanted: string | undefined) => {
         await clock.advance('2s')
-        await expect.poll(() => labelOn(two)).toBe(wanted)
+        // SQLite answers in the same turn: there it is exact.
+        if (engine === 'SQLite') expect(await labelOn(two)).toBe(wanted)
+        else await whileTimePasses(clock, () => labelOn(two)).toBe(wanted)
       }
       await within('spread')
       await call(one, 'PUT', `/api/providers/${made.id}`, { label: 'renamed' })

@@ -257,7 +257,7 @@ describe('how long', () => {
     await ask(t, 'chat')
     await put(t, { exact_cache: { ttl_ms: 0 } })
     expect((await ask(t, 'chat')).cache).toBe('miss')
-    await put(t, { exact_cache: { ttl_ms: 5000 } })
+    await put(t, { exact_cache: { ttl_ms: 600_000 } })
     expect((await ask(t, 'chat')).cache).toBe('miss')
     expect((await ask(t, 'chat')).cache).toBe('hit')
     await put(t, { 'exact_cache.ttl_ms': null })

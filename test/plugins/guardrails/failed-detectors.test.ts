@@ -35,7 +35,8 @@ it('when the caller leaves, no further text is asked about and nothing counts as
   let asked = 0
   const gone = new AbortController()
   await open({
-    ...{ name: 'judge', stage: ['input'], mode: 'log', remote: true },
+    // Longer than the machine may stall: being too slow is not what ends it here.
+    ...{ name: 'judge', stage: ['input'], mode: 'log', remote: true, timeoutMs: 60_000 },
     check() {
       // As many as are asked about at once; it never answers, and does not listen either.
       if (++asked === 8) gone.abort()

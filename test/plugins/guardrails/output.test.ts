@@ -162,14 +162,14 @@ describe('block', () => {
   it('nothing of what is blocked gets out, wherever the stream is cut', async () => {
     const t = await gateway({ guardrails: { ...BLOCK, topics: { mode: 'block', deny: ['falcon'] } } })
     for (const [content, found] of [
-      // Ids of answers are random letters: two of them prove nothing.
       [`x ${SECRET} y`, SECRET.slice(0, 6)],
       ['x Falcon y', 'Fal'],
     ] as const)
       for (let at = 1; at < content.length; at++) {
         t.upstream.script(streamOf(content.slice(0, at), content.slice(at)))
         const { text } = await sent(t, 'chat', 'hi', { stream: true })
-        expect(text, `cut at ${at}`).not.toContain(found)
+        // Ids of answers are random letters: they prove nothing.
+        expect(text.replaceAll(/"chatcmpl-\w+"/g, ''), `cut at ${at}`).not.toContain(found)
         expect(text).toMatch(ERROR_FRAME.chat)
       }
   })

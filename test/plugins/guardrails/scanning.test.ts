@@ -125,19 +125,20 @@ describe('time', () => {
     const rules = bare(MANY, 'input')
     const time = (n: number): number => {
       const text = make(n)
-      let best = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 3; i++) {
-        // The process's own time: on a busy machine a clock also tells how long it waited.
-        const start = process.cpuUsage()
-        rules.text(text)
-        const { user, system } = process.cpuUsage(start)
-        best = Math.min(best, (user + system) / 1000)
-      }
-      return best
+      // The process's own time: on a busy machine a clock also tells how long it waited.
+      const start = process.cpuUsage()
+      rules.text(text)
+      const { user, system } = process.cpuUsage(start)
+      return (user + system) / 1000
     }
-    time(4_000)
-    // Eight times the length: a square would take 64 times as long.
-    const [short, long] = [time(20_000), time(160_000)]
+    for (let i = 0; i < 3; i++) time(4_000)
+    // Eight times the length: a square would take 64 times as long. Each by its best, and in turns: what else the machine
+    // does meets both.
+    let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (let round = 0; round < 3 || (round < 12 && long >= Math.max(24 * short, 60)); round++) {
+      short = Math.min(short, time(20_000))
+      long = Math.min(long, time(160_000))
+    }
     expect(long).toBeLessThan(Math.max(24 * short, 60))
   })
 })

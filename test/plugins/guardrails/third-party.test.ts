@@ -145,6 +145,8 @@ async function service(delayMs = 0): Promise<{ url: string; asked: string[] }> {
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     res.end(JSON.stringify(find('ACME', 'customer')(body)))
   })
+  // A stall must not end a connection on which the next question is under way.
+  server.keepAliveTimeout = 600_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => {
     server.closeAllConnections()
@@ -159,6 +161,8 @@ function remote(url: string, more: Partial<Detector> = {}): Detector {
     stage: ['input', 'output'],
     mode: 'redact',
     remote: true,
+    // Only tests of being late are about it: a machine that stalls is.
+    timeoutMs: 60_000,
     async check(text: string, _info: TextInfo, signal: AbortSignal) {
       return (await (await fetch(url, { method: 'POST', body: text, signal })).json()) as Finding[]
     },

@@ -271,7 +271,7 @@ const COMMANDS = [
 
 describe.each(ENGINES)('$name', ({ name, missing, with: withEngine }) => {
   const runs = name === 'SQLite' ? 1700 : 300
-  it.skipIf(missing !== null)(`${runs} histories end as the model says, and leave nothing reserved`, { timeout: 240_000 }, () =>
+  it.skipIf(missing !== null)(`${runs} histories end as the model says, and leave nothing reserved`, { timeout: 900_000 }, () =>
     withEngine('ledger', migrations, async (db) => {
       let histories = 0
       const property = fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 50, size: 'max' }), async (commands) => {

@@ -30,10 +30,14 @@ afterEach(async () => {
 async function open(database: (dir: string) => Promise<Database>): Promise<Database> {
   dir = mkdtempSync(join(tmpdir(), 'hookgate-books-'))
   const db = await database(dir)
-  cleaning.push(() => db.close())
+  const spool = fileSpool(join(dir, 'spool'))
+  cleaning.push(
+    () => db.close(),
+    () => spool.close(),
+  )
   books = await openBooks({
     upstream: [reply({ text: 'Hi.', usage: { input: 20, output: 5 } })],
-    ports: { db, spool: fileSpool(join(dir, 'spool')) },
+    ports: { db, spool },
   })
   return db
 }
@@ -76,7 +80,7 @@ async function through(away: () => Promise<void>, back: () => Promise<void>): Pr
 const server = await ownPostgres()
 
 describe('a hold is refused with 503 or let go, as its owner says, and what was served is booked in the end:', () => {
-  it('while every statement is refused', { timeout: 30_000 }, async () => {
+  it('while every statement is refused', { timeout: 120_000 }, async () => {
     let watched: ReturnType<typeof watchedDatabase> | undefined
     await open(async (dir) => (watched = watchedDatabase(await file(dir))))
     const set = (away: boolean) => async () => {
@@ -85,7 +89,7 @@ describe('a hold is refused with 503 or let go, as its owner says, and what was 
     await through(set(true), set(false))
   })
 
-  it('while another process holds the write lock', { timeout: 60_000 }, async () => {
+  it('while another process holds the write lock', { timeout: 120_000 }, async () => {
     await open(file)
     const other = new Sqlite(join(dir, 'gateway.db'))
     await through(
@@ -95,7 +99,7 @@ describe('a hold is refused with 503 or let go, as its owner says, and what was 
     other.close()
   })
 
-  it('while the disk is full', { timeout: 60_000 }, async () => {
+  it('while the disk is full', { timeout: 120_000 }, async () => {
     const db = await open(file)
     await through(
       async () => {
@@ -110,7 +114,7 @@ describe('a hold is refused with 503 or let go, as its owner says, and what was 
     )
   })
 
-  it.skipIf(server === null)('while PostgreSQL is gone (needs its binaries)', { timeout: 60_000 }, async () => {
+  it.skipIf(server === null)('while PostgreSQL is gone (needs its binaries)', { timeout: 120_000 }, async () => {
     if (server === null) return
     await server.start()
     await open(() => openDatabase(server.url, '.'))

@@ -5,6 +5,7 @@ import { createTestGateway, type TestGateway } from '../../../adapters/testing/t
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { PriceService } from '../../../core/services.ts'
 import type { Connection } from '../../../core/types/provider.ts'
+import { whileTimePasses } from '../../support/passing-time.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { type CardServer, cardServer, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { MASTER_KEY } from '../connections/support.ts'
@@ -56,12 +57,7 @@ describe.skipIf(missing !== null)(`two gateways on one PostgreSQL${missing === n
 
   it('fetch at their start, and both have the card', async () => {
     const both = () => Promise.all([0, 1].map(async (at) => (await resolved(at, 'openai/house-model')).source))
-    await expect
-      .poll(async () => {
-        await clock.advance('1s')
-        return both()
-      })
-      .toEqual(['primary', 'primary'])
+    await whileTimePasses(clock, both).toEqual(['primary', 'primary'])
     expect(cards.asked.length).toBeLessThanOrEqual(2)
     for (const at of [0, 1]) expect(costAt(at)).toMatchObject({ costNano: 1_000_000_000, ref: 'primary:1' })
   })
@@ -74,15 +70,13 @@ describe.skipIf(missing !== null)(`two gateways on one PostgreSQL${missing === n
     })
     expect(put?.status).toBe(200)
     expect(costAt(0)).toMatchObject({ costNano: 7_000_000_000, ref: 'override' })
-    await clock.advance('2s')
-    await expect.poll(() => costAt(1)).toMatchObject({ costNano: 7_000_000_000, ref: 'override' })
+    await whileTimePasses(clock, () => costAt(1)).toMatchObject({ costNano: 7_000_000_000, ref: 'override' })
     await gateways[1]?.fetch('/api/pricing/overrides', {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ data: [] }),
     })
-    await clock.advance('2s')
-    await expect.poll(() => costAt(0)).toMatchObject({ costNano: 1_000_000_000 })
+    await whileTimePasses(clock, () => costAt(0)).toMatchObject({ costNano: 1_000_000_000 })
   })
 
   it('a sync on one, and its drift, are seen on the other', async () => {
@@ -92,15 +86,21 @@ describe.skipIf(missing !== null)(`two gateways on one PostgreSQL${missing === n
       status: string
     }
     expect(run).toMatchObject({ status: 'ok', drifted: 1 })
-    await clock.advance('2s')
-    await expect.poll(() => costAt(0)).toMatchObject({ costNano: 2_000_000_000, ref: `primary:${run.id}` })
+    await whileTimePasses(clock, () => costAt(0)).toMatchObject({ costNano: 2_000_000_000, ref: `primary:${run.id}` })
     expect(await resolved(0, 'openai/house-model')).toMatchObject({ prices: { input: 2 }, drift: { pct: 100 } })
   })
 
   it('asked at once, one fetches', async () => {
     const before = cards.asked.length
-    cards.primary = { ...(cards.primary as object), delayMs: 2000 }
-    const answers = await Promise.all(gateways.map((gateway) => gateway.fetch('/api/pricing/sync', { method: 'POST' })))
+    // Whoever fetches has the card when the other has been sent away.
+    let sentAway = 0
+    cards.primary = { ...(cards.primary as object), hold: () => expect.poll(() => sentAway).toBe(1) }
+    const sync = async (gateway: TestGateway) => {
+      const answer = await gateway.fetch('/api/pricing/sync', { method: 'POST' })
+      if (answer.status === 409) sentAway++
+      return answer
+    }
+    const answers = await Promise.all(gateways.map(sync))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     expect(cards.asked.length).toBe(before + 1)
   })

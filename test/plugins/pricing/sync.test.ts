@@ -164,9 +164,8 @@ describe('a source that fails', () => {
     t.cards.primary = 'hang'
     await t.clock.advance('2s')
     await expect.poll(() => t.cards.asked.length).toBe(1)
-    const started = performance.now()
+    // The clock stands: what waited for an answer, or for its time to be over, would wait for ever.
     await t.gateway.close()
-    expect(performance.now() - started).toBeLessThan(2000)
     expect(t.cards.asked).toHaveLength(1)
   })
 })

@@ -40,7 +40,7 @@ describe('requests per minute', () => {
   })
 
   it('counts only what passed the allow-list', async () => {
-    const t = await gatewayWithKeys()
+    const t = await gatewayWithKeys({ ports: { clock: fakeClock() } })
     const { key } = await makeKey(t, { rate_limit_rpm: 1, allowed_models: ['chat/m'] })
     for (let i = 0; i < 5; i++) expect((await t.post(chat, ask('chat/other'), bearer(key))).status).toBe(403)
     expect((await t.post(chat, ask('chat/m'), bearer(key))).status).toBe(200)

@@ -214,6 +214,7 @@ describe('GATEWAY_LOG_ENABLED=false', () => {
   it('leaves no row, and everything else goes on', async () => {
     t = await loggingGateway({ env: { LOG_ENABLED: 'false' }, upstream: [text('x')] })
     expect((await t.post('/v1/chat/completions', ask())).status).toBe(200)
+    await t.untilSettled()
     expect(await logs(t)).toEqual({ data: [], next_cursor: null })
     expect(await metric(t, 'gateway_requests_total')).toBe(1)
   })

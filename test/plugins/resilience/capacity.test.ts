@@ -1,7 +1,7 @@
 // ACCOUNT_MAX_INFLIGHT, `max_inflight` and COST_CENTER_MAX_INFLIGHT (CONTRACTS 2.7).
 import { afterEach, expect, it } from 'vitest'
 import { hang, reply, text } from '../../../adapters/testing/script.ts'
-import { errorIn, until, type World, type WorldOptions, world } from './support.ts'
+import { behind, errorIn, until, type World, type WorldOptions, world } from './support.ts'
 
 let w: World
 const open = async (options: WorldOptions) => {
@@ -10,11 +10,10 @@ const open = async (options: WorldOptions) => {
 }
 afterEach(() => w.close())
 
-const slow = text('slow', { delayMs: 400 })
-
 it('fifty callers, one account with two slots: two upstream calls, forty-eight refusals that say when to come back', async () => {
-  await open({ accounts: [{ script: [slow], maxInflight: 2 }] })
-  const answers = await Promise.all(Array.from({ length: 50 }, () => w.chat()))
+  const { hold, counted } = behind(48)
+  await open({ accounts: [{ script: [text('slow', { hold })], maxInflight: 2 }] })
+  const answers = await Promise.all(Array.from({ length: 50 }, () => counted(w.chat())))
   const refused = answers.filter(({ status }) => status === 429)
   expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([2, 48])
   expect(refused[0]?.headers.get('retry-after')).toBe('1')
@@ -24,8 +23,10 @@ it('fifty callers, one account with two slots: two upstream calls, forty-eight r
 })
 
 it('an account that is full is passed over for the next one, and the timeline says so', async () => {
-  await open({ accounts: [{ script: [slow] }, { script: [slow] }], env: { ACCOUNT_MAX_INFLIGHT: '1' } })
-  const answers = await Promise.all([w.status(), w.status(), w.status()])
+  const { hold, counted } = behind(1)
+  const slow = { script: [text('slow', { hold })] }
+  await open({ accounts: [slow, slow], env: { ACCOUNT_MAX_INFLIGHT: '1' } })
+  const answers = await Promise.all([w.status(), w.status(), w.status()].map(counted))
   expect(answers.sort()).toEqual([200, 200, 429])
   expect(w.calls()).toEqual([1, 1])
   const skipped = w.t.settled.flatMap(({ ctx }) => ctx.attempts.flatMap(({ skipped }) => skipped?.reason ?? []))
@@ -33,7 +34,8 @@ it('an account that is full is passed over for the next one, and the timeline sa
 })
 
 it('the connection’s own number wins, 0 is unlimited', async () => {
-  await open({ accounts: [{ script: [slow], maxInflight: 0 }], env: { ACCOUNT_MAX_INFLIGHT: '1' } })
+  const script = [text('all at once', { hold: () => until(() => w.calls()[0] === 5) })]
+  await open({ accounts: [{ script, maxInflight: 0 }], env: { ACCOUNT_MAX_INFLIGHT: '1' } })
   expect(await Promise.all(Array.from({ length: 5 }, () => w.status()))).toEqual(Array(5).fill(200))
 })
 

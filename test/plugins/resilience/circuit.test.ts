@@ -1,7 +1,7 @@
 // CONTRACTS 2.6: the circuit of an account, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, reset, text } from '../../../adapters/testing/script.ts'
-import { until, type World, type WorldOptions, world } from './support.ts'
+import { behind, until, type World, type WorldOptions, world } from './support.ts'
 
 let w: World
 const open = async (options: WorldOptions) => {
@@ -51,11 +51,12 @@ describe('an account that fails', () => {
   })
 
   it('gets exactly one probe under twenty callers when the cooldown is over, and its success closes the circuit', async () => {
-    await open({ accounts: [{ script: [...Array(5).fill(fail(500)), text('well again', { delayMs: 400 })] }] })
+    const { hold, counted } = behind(19)
+    await open({ accounts: [{ script: [...Array(5).fill(fail(500)), text('well again', { hold })] }] })
     await times(5, () => w.status())
     await w.clock.advance('30s')
     expect(await w.states()).toMatchObject([{ breaker: 'half_open', status: 'circuit_open' }])
-    const seen = await Promise.all(Array.from({ length: 20 }, () => w.status()))
+    const seen = await Promise.all(Array.from({ length: 20 }, () => counted(w.status())))
     expect(seen.filter((status) => status === 200)).toHaveLength(1)
     expect(seen.filter((status) => status === 503)).toHaveLength(19)
     expect(w.calls()).toEqual([6])

@@ -1,7 +1,7 @@
 // CONTRACTS 2.3-2.5: what the failures of an account mean for it, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, raw, type Step, text } from '../../../adapters/testing/script.ts'
-import { errorIn, type World, type WorldOptions, world } from './support.ts'
+import { errorIn, until, type World, type WorldOptions, world } from './support.ts'
 
 let w: World
 const open = async (options: WorldOptions) => {
@@ -108,7 +108,7 @@ describe('a rate limit', () => {
   })
 
   it('of ten callers at once raises the backoff once, and is one event', async () => {
-    await open({ accounts: [{ script: [fail(429, { delayMs: 300 })] }] })
+    await open({ accounts: [{ script: [fail(429, { hold: () => until(() => w.calls()[0] === 10) })] }] })
     await Promise.all(Array.from({ length: 10 }, () => w.status()))
     expect(w.calls()).toEqual([10])
     expect((await w.chat()).headers.get('retry-after')).toBe('2')
@@ -116,8 +116,9 @@ describe('a rate limit', () => {
   })
 
   it('never shortens what is there', async () => {
-    const steps = [limited({ 'retry-after': '60' }), limited({ 'retry-after': '5' })].map((step) => ({ ...step, delayMs: 300 }))
-    await open({ accounts: [{ script: steps }] })
+    const hold = () => until(() => w.calls()[0] === 2)
+    const script = ['60', '5'].map((seconds) => ({ ...limited({ 'retry-after': seconds }), hold }))
+    await open({ accounts: [{ script }] })
     await Promise.all([w.status(), w.status()])
     expect((await w.chat()).headers.get('retry-after')).toBe('60')
     expect(w.types()).toEqual(['account.cooldown_started'])

@@ -1,11 +1,11 @@
 // Open circuits that are looked at before their time, when a request has nobody else to ask (docs/routing.md).
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { fail, hang, text } from '../../../adapters/testing/script.ts'
+import { fail, hang, type Step, text } from '../../../adapters/testing/script.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../../support/redis.ts'
 import { MASTER_KEY } from '../connections/support.ts'
-import { until, type World, type WorldOptions, world } from './support.ts'
+import { behind, until, type World, type WorldOptions, world } from './support.ts'
 
 patientRedis()
 const missing = [await whyNoPostgres(), await whyNoRedis()].filter((reason) => reason !== null).join('; ')
@@ -43,9 +43,10 @@ describe('a request with nobody else to ask', () => {
 
   it('is one of twenty', async () => {
     await opened()
-    w.accounts[0]?.script(text('back', { delayMs: 400 }))
+    const { hold, counted } = behind(19)
+    w.accounts[0]?.script(text('back', { hold }))
     await w.clock.advance('3s')
-    const seen = await Promise.all(Array.from({ length: 20 }, () => w.status()))
+    const seen = await Promise.all(Array.from({ length: 20 }, () => counted(w.status())))
     expect([seen.filter((status) => status === 200).length, w.calls()]).toEqual([1, [6]])
   })
 
@@ -157,36 +158,41 @@ it.skipIf(missing !== '')(`is one over two gateways, and its failure holds for b
   const database = await testPostgres()
   const env = { DATABASE_URL: database.url, REDIS_URL, MASTER_KEY, LIMITER_REDIS_FALLBACK: 'fail-closed' }
   const clock = fakeClock()
-  const config = { settings: { breaker: { early_probe_secs: 5 } } }
+  // Time enough for a busy server to tell the one what the other has found out.
+  const config = { settings: { breaker: { cooldown_secs: 600, early_probe_secs: 120 } } }
   const a = await world({ env, clock, config, accounts: [{ script: [fail(500)] }] })
   const b = await world({ env, clock, config, accounts: [{ baseUrl: a.accounts[0]?.baseUrl('chat') }] })
-  /** Each hears of the other about once a second of the clock. @param withinMs of the clock. */
-  const agreed = async (breaker: string, withinMs: number) => {
-    for (let ms = 0; ms < withinMs || ms < 10_000; ms += 10) {
-      if ((await b.states())[0]?.breaker === breaker && (await a.states())[0]?.breaker === breaker) return
-      if (ms < withinMs) await clock.advance(10)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+  /** Each hears of the other about once a second of the clock. */
+  const agreed = async (state: Record<string, unknown>) => {
+    const seen = async () => {
+      await clock.advance(50)
+      return [(await a.states())[0], (await b.states())[0]]
     }
-    throw new Error(`The circuit is not ${breaker} on both.`)
+    await expect.poll(seen, { interval: 10, timeout: 20_000 }).toMatchObject([state, state])
+  }
+  const ten = [...Array(5).fill(a), ...Array(5).fill(b)] as World[]
+  /** Whoever gets through to the upstream hears what it says when the other nine have been refused. */
+  const asked = async (answer: (hold: () => Promise<void>) => Step) => {
+    const { hold, counted } = behind(9)
+    a.accounts[0]?.script(answer(hold))
+    return Promise.all(ten.map((one) => counted(one.status())))
   }
   try {
     await reachedRedis(a.t, b.t)
     await times(5, () => a.status())
-    // Before the circuit may be looked at.
-    await agreed('open', 4500)
-    a.accounts[0]?.script(fail(500, { delayMs: 1000 }), text('back', { delayMs: 1000 }))
-    const both = () => Promise.all([...Array(5).fill(a), ...Array(5).fill(b)].map((one: World) => one.status()))
-    await clock.advance('5s')
-    expect((await both()).filter((status) => status === 500)).toHaveLength(1)
+    await agreed({ breaker: 'open' })
+    await clock.advance('2m')
+    expect((await asked((hold) => fail(500, { hold }))).filter((status) => status === 500)).toHaveLength(1)
     expect(a.calls()).toEqual([6])
-    expect((await both()).every((status) => status === 503)).toBe(true)
-    for (let second = 0; second < 5; second++) {
-      await clock.advance('1s')
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    expect((await both()).filter((status) => status === 200)).toHaveLength(1)
+    const failed = clock.monotonic()
+    expect((await asked((hold) => fail(500, { hold }))).every((status) => status === 503)).toBe(true)
+    await agreed({ consecutive_failures: 6 })
+    await clock.advance(failed + 119_999 - clock.monotonic())
+    expect((await asked((hold) => fail(500, { hold }))).every((status) => status === 503)).toBe(true)
+    await clock.advance(1)
+    expect((await asked((hold) => text('back', { hold }))).filter((status) => status === 200)).toHaveLength(1)
     expect(a.calls()).toEqual([7])
-    await agreed('closed', 60_000)
+    await agreed({ breaker: 'closed' })
   } finally {
     await b.close()
     await a.close()

@@ -39,7 +39,7 @@ it('failures of the list open the circuit, its success closes it: no request is 
   for (let i = 0; i < 2; i++) await w.clock.advance(ROUND)
   expect(w.types().at(-1)).toBe('provider.circuit_closed')
   expect([w.calls(), w.t.settled]).toEqual([[0], []])
-  expect(await (await w.t.fetch('/metrics')).text()).toMatch(/gateway_health_probes_total\{result="ok"\} [12]/)
+  expect(await (await w.t.fetch('/metrics')).text()).toMatch(/gateway_health_probes_total\{result="ok"\} [1-9]/)
 })
 
 it('no answer in ten seconds is a failure', async () => {

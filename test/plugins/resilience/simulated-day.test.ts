@@ -139,7 +139,8 @@ function callsDuringCooldown({ calls }: Simulation): { connection: string; start
   )
 }
 
-describe('ten minutes of outages, 429 storms and slow nodes', () => {
+// A day is seconds of computing, and a shared machine has not many of them.
+describe('ten minutes of outages, 429 storms and slow nodes', { timeout: 300_000 }, () => {
   it.each([
     [1, 'failover'],
     [2, 'failover'],

@@ -103,11 +103,20 @@ export async function errorIn(
     .error
 }
 
+/** `hold` of a step for those that get in: it is answered when so many others that are `counted` have had their answer. */
+export function behind(others: number): { hold(): Promise<void>; counted<T>(asking: Promise<T>): Promise<T> } {
+  let answered = 0
+  return {
+    hold: () => until(() => answered >= others),
+    counted: (asking) => asking.finally(() => answered++),
+  }
+}
+
 /** Gives I/O its turns until the condition holds; the gateway's clock stands. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 15_000
+  const end = performance.now() + 30_000
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error('It did not become true in 15 s.')
+    if (performance.now() > end) throw new Error('It did not become true in 30 s.')
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -212,6 +212,7 @@ describe('a million rows', () => {
     }
     expect(lines - 1).toBe(7000)
     expect(sum).toBe(expected)
-    expect((most - before) / 1e6).toBeLessThan(60)
+    // A million rows would be hundreds of megabytes; what nobody has collected yet is some tens.
+    expect((most - before) / 1e6).toBeLessThan(120)
   })
 })

@@ -1,6 +1,7 @@
 // fusion and pipeline: who is asked what, what is left out, what it counts, and how it fails (CONTRACTS 1.4.6, 1.4.7, 1.10).
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, hang, reply, text } from '../../../adapters/testing/script.ts'
 import type { RecordedRequest } from '../../../adapters/testing/scripted-upstream.ts'
 import { contentOf, refusalOf, type Site, type SiteOptions, site } from './support.ts'
@@ -12,8 +13,8 @@ const start = async (names: string, options?: SiteOptions) => {
 }
 const targets = (names: string) => names.split('').map((name) => `${name}/m`)
 const used = (content: string, input: number, output: number) => reply({ text: content, usage: { input, output } })
-// Waited for only where somebody never answers.
-const quick = { straggler_grace_ms: 1500, panel_timeout_ms: 30_000 }
+// Everybody answers, if not at once.
+const patient = { straggler_grace_ms: 30_000, panel_timeout_ms: 30_000 }
 const lastTurn = (request: RecordedRequest | undefined) =>
   (request?.json.messages as { role: string; content: string }[]).at(-1)?.content ?? ''
 const outcome = async () => {
@@ -25,7 +26,7 @@ const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'o
 describe('fusion', () => {
   it('hands a panel’s answers to the judge without names, and sums up what all of them used', async () => {
     await start('abj', { script: { a: [used('from a', 10, 1)], b: [used('from b', 20, 2)], j: [used('final', 300, 30)] } })
-    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...quick, judge: 'j/judge' } })
+    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...patient, judge: 'j/judge' } })
     const response = await s.ask('vm', { max_tokens: 77, response_format: { type: 'json_object' } })
     const answer = (await response.json()) as { usage: Record<string, number> }
     expect(contentOf(answer)).toBe('final')
@@ -44,7 +45,21 @@ describe('fusion', () => {
   })
 
   it('waits no longer for the slow than it must: the judge never sees them, and they are cut off', async () => {
-    await start('abcj', { script: { a: [text('quick')], b: [hang()], c: [fail(500)], j: [text('final')] } })
+    const clock = fakeClock()
+    await start('abcj', { script: { a: [text('quick')], b: [hang()], c: [fail(500)], j: [text('final')] }, ports: { clock } })
+    /** The clock goes on, and so slowly that whoever answers is heard. */
+    const asked = async (name: string) => {
+      let done = false
+      const answer = s.ask(name).finally(() => {
+        done = true
+      })
+      while (!done) {
+        await clock.advance(10)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      return contentOf(await (await answer).json())
+    }
+    const quick = { straggler_grace_ms: 1500, panel_timeout_ms: 30_000 }
     await s.make({
       name: 'vm',
       strategy: 'fusion',
@@ -52,20 +67,20 @@ describe('fusion', () => {
       config: { ...quick, min_panel: 1, judge: 'j/m' },
     })
     await s.make({ name: 'pair', strategy: 'fusion', targets: targets('ab'), config: { ...quick, panel_timeout_ms: 1500 } })
-    expect(contentOf(await (await s.ask('vm')).json())).toBe('quick')
+    expect(await asked('vm')).toBe('quick')
     expect(s.calls('j')).toBe(0)
     await expect.poll(() => s.up.b?.requests[0]?.abortedAt).not.toBeNull()
     s.up.c?.script(text('second'))
-    expect(contentOf(await (await s.ask('vm')).json())).toBe('final')
+    expect(await asked('vm')).toBe('final')
     expect(lastTurn(s.up.j?.requests[0])).toMatch(/quick[\s\S]*second$/)
     // Two are wanted, one comes: the hard stop ends it.
-    expect(contentOf(await (await s.ask('pair')).json())).toBe('quick')
+    expect(await asked('pair')).toBe('quick')
     await expect.poll(() => s.up.b?.requests.every(({ abortedAt }) => abortedAt !== null)).toBe(true)
   })
 
   it('streams the judge, and a lone answer as if it had been a stream', async () => {
     await start('abj', { script: { a: [used('from a', 10, 1)], b: [used('from b', 20, 2)], j: [used('final', 300, 30)] } })
-    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...quick, judge: 'j/m' } })
+    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...patient, judge: 'j/m' } })
     const { url } = await s.t.listen()
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
     const streamed = async () => {
@@ -95,7 +110,7 @@ describe('fusion', () => {
 
   it('gives the longest answer when the judge fails, and 503 when nobody answers', async () => {
     await start('abj', { script: { a: [text('short')], b: [text('the longer one')], j: [fail(500)] } })
-    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...quick, judge: 'j/m' } })
+    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('ab'), config: { ...patient, judge: 'j/m' } })
     expect(contentOf(await (await s.ask('vm')).json())).toBe('the longer one')
     const { ctx } = await outcome()
     expect(ctx.attempts.find(({ role }) => role === 'judge')?.status).toBe(500)
@@ -106,8 +121,8 @@ describe('fusion', () => {
 
   it('asks nobody but the judge when there are tools, and everybody when they may not be used', async () => {
     await start('abj')
-    await s.make({ name: 'judged', strategy: 'fusion', targets: targets('ab'), config: { ...quick, judge: 'j/m' } })
-    await s.make({ name: 'plain', strategy: 'fusion', targets: targets('ab'), config: quick })
+    await s.make({ name: 'judged', strategy: 'fusion', targets: targets('ab'), config: { ...patient, judge: 'j/m' } })
+    await s.make({ name: 'plain', strategy: 'fusion', targets: targets('ab'), config: patient })
     expect(contentOf(await (await s.ask('judged', { tools })).json())).toBe('j')
     expect(s.up.j?.requests[0]?.json.tools).toHaveLength(1)
     expect(contentOf(await (await s.ask('plain', { tools })).json())).toBe('a')

@@ -1,6 +1,7 @@
 // Who is asked, in which order, and what happens when somebody fails (CONTRACTS 1.3 to 1.6, 1.10).
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { ModelFacts } from '../../../plugins/catalog/service.ts'
@@ -153,8 +154,11 @@ describe('cost_optimized', () => {
 
 describe('latency_based', () => {
   it('measures everybody once, then asks the quickest; a failure counts against its target', async () => {
+    const clock = fakeClock()
+    const taking = (ms: number) => ({ hold: () => clock.advance(ms) })
     await start('abc', {
-      script: { a: [text('a', { delayMs: 2000 })], b: [text('b', { delayMs: 5 })], c: [fail(500), text('c')] },
+      script: { a: [text('a', taking(2000))], b: [text('b', taking(5))], c: [fail(500), text('c')] },
+      ports: { clock },
     })
     const { id } = await s.make({ name: 'vm', strategy: 'latency_based', targets: targets('abc') })
     expect(await s.askTimes(3, 'vm')).toEqual(['a', 'b', 'b'])
@@ -198,7 +202,8 @@ describe('sessions', () => {
   const session = (id: string) => ({ 'x-session-id': id })
 
   it('stay with who answered them, by header, until their time is over', async () => {
-    await start('ab')
+    const clock = fakeClock()
+    await start('ab', { ports: { clock } })
     await s.make({ name: 'vm', strategy: 'load_balance', targets: targets('ab'), config: { sticky_ttl_secs: 1 } })
     await s.make({ name: 'loose', strategy: 'load_balance', targets: targets('ab'), config: { session_sticky: false } })
     expect(await s.askTimes(3, 'vm', session('one'))).toEqual(['a', 'a', 'a'])
@@ -208,6 +213,12 @@ describe('sessions', () => {
       expect(await s.askTimes(2, 'vm', { [name]: ` ${name} ` })).toEqual([first, first])
     }
     expect(new Set(await s.askTimes(2, 'loose', session('one')))).toEqual(new Set(['a', 'b']))
+    const seen: string[] = []
+    for (let i = 0; i < 2; i++) {
+      await clock.advance(1000)
+      seen.push(...(await s.askTimes(1, 'vm', session('one'))))
+    }
+    expect(new Set(seen)).toEqual(new Set(['a', 'b']))
   })
 
   it('move on when their account is not to be had, and stay there', async () => {

@@ -36,10 +36,11 @@ it('another account of the same one is not, also where the target names its conn
 })
 
 it('an account that is passed over on the way does not count', async () => {
-  await start({ script: { a: [fail(500)], b: [text('b', { delayMs: 600 }), text('b')] }, resilience: true })
+  const hold = () => expect.poll(() => s.calls('b')).toBe(2)
+  await start({ script: { a: [fail(500)], b: [text('b', { hold }), text('b')] }, resilience: true })
   await second({ max_inflight: 1 })
   await s.make({ name: 'vm', strategy: 'failover', targets: ['a/m', 'b/m'] })
-  // The first takes the only slot of the second account.
+  // The first takes the only slot of the second account, until the other has found another way.
   const both = [s.ask('vm'), s.ask('vm')]
   expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200])
   await s.t.untilSettled(2)

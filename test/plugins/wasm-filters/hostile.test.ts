@@ -48,7 +48,8 @@ const BEHAVIOURS: Record<string, [body: Body, reason: string]> = {
   'a flood of log lines': [LOG_FLOOD, 'timeout'],
   ...Object.fromEntries(Object.entries(FORGED).map(([name, answer]) => [`as output ${name}`, [says(answer), 'bad_output']])),
 }
-const LIMITS = { request: 600, response: 600, chunk: 600 }
+/** Those that never end are ended; of the others nobody is to be, however slow the machine. */
+const limits = (reason: string) => (reason === 'timeout' ? { request: 1500, response: 1500, chunk: 1500 } : {})
 
 /** Five callers that ask for nothing bad, in all dialects. */
 async function others({ t }: Filtered, stream: boolean): Promise<void> {
@@ -67,7 +68,7 @@ describe.each(Object.entries(BEHAVIOURS))('%s', (_name, [body, reason]) => {
   it('in on_request', async () => {
     const running = await filtered([await guest({ exports: { on_request: when('evil', body) } })], {
       echo: true,
-      timeouts: LIMITS,
+      timeouts: limits(reason),
     })
     const { url } = await running.t.listen()
     const bad = post(url, ask('messages', 'echo/echo-1', { text: 'evil' }))
@@ -80,7 +81,7 @@ describe.each(Object.entries(BEHAVIOURS))('%s', (_name, [body, reason]) => {
 
   it('in on_response and on_chunk', async () => {
     const exports = { on_response: when('evil', body), on_chunk: when('evil', body) }
-    const running = await filtered([await guest({ exports })], { echo: true, timeouts: LIMITS })
+    const running = await filtered([await guest({ exports })], { echo: true, timeouts: limits(reason) })
     const { url } = await running.t.listen()
     const whole = post(url, ask('chat', 'echo/echo-1', { text: 'evil' }))
     const streamed = post(url, ask('responses', 'echo/echo-1', { text: 'evil', stream: true }))
@@ -143,7 +144,8 @@ describe('a module that asks for more than it gets is refused when it is loaded,
 
   it.each(Object.entries(MODULES))('%s', async (_name, [wat, why]) => {
     const module = await assemble(`(module ${wat} ${manifest})`)
-    await expect(filtered([module], { timeouts: { init: 300 } })).rejects.toThrow(why)
+    const timeouts = wat.includes('loop') ? { init: 300 } : {}
+    await expect(filtered([module], { timeouts })).rejects.toThrow(why)
   })
 
   it.each([

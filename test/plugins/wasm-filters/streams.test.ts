@@ -1,7 +1,7 @@
 // ARCHITECTURE C.7: on_chunk takes part in streams, read by read; what it gives back must be a stream still.
 import { describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/index.ts'
-import { ask, DIALECTS, ERROR_FRAME } from '../../adapters/node/support.ts'
+import { ask, DIALECTS, ERROR_FRAME, until } from '../../adapters/node/support.ts'
 import { answerOf, saidBy } from '../../support/dialects.ts'
 import { guest, says, stars, when } from './guests.ts'
 import { filteredOnes } from './support.ts'
@@ -44,11 +44,15 @@ describe('on_chunk', () => {
 
   it.each(DIALECTS)('denies in the middle: %s ends with an error that says so', async (caller) => {
     const deny = { action: 'deny', status: 451, message: 'Not another word.' }
+    let frames = ''
+    // What is denied comes when the caller has what is not.
+    const hold = (piece: string) => piece.includes('#') && until(() => frames.includes('Some words'))
     const { t } = await filtered([await guest({ exports: { on_chunk: when('####', says(deny)) } })], {
-      upstream: [reply({ text: `Some words, so many that they are a piece. ${SAID}`, chunk: 40 }, { everyMs: 20 })],
+      upstream: [reply({ text: `Some words, so many that they are a piece. ${SAID}`, chunk: 40 }, { hold })],
     })
     const { path, body } = ask(caller, `${caller}/m`, { stream: true })
-    const frames = await (await t.post(path, body)).text()
+    const response = await t.post(path, body)
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) frames += Buffer.from(piece).toString()
     expect(frames).toContain('Some words')
     expect(frames).toContain('Not another word.')
     expect(frames).not.toContain('####')

@@ -208,9 +208,9 @@ export async function world({ clock = wholeClock(), receiver, ...options }: Worl
 
 /** Lets I/O take its turns; the gateway's clock stands. */
 export async function until(condition: () => boolean | Promise<boolean>, what = 'it did not become true'): Promise<void> {
-  const end = performance.now() + 15_000
+  const end = performance.now() + 45_000
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`In 15 s ${what}.`)
+    if (performance.now() > end) throw new Error(`In 45 s ${what}.`)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -10,7 +10,14 @@ export const PRIMARY_CARD = JSON.parse(fixture('primary.json')) as Record<string
 export const FALLBACK_CARD = JSON.parse(fixture('fallback.json')) as Record<string, Entry>
 
 export type Say =
-  | { status?: number; body?: string | object; etag?: string; headers?: Record<string, string>; delayMs?: number }
+  | {
+      status?: number
+      body?: string | object
+      etag?: string
+      headers?: Record<string, string>
+      delayMs?: number
+      hold?: () => unknown
+    }
   | 'hang'
   | 'endless'
 
@@ -34,7 +41,8 @@ export async function cardServer(): Promise<CardServer> {
     const say = path.startsWith('/fallback') ? self.fallback : self.primary
     if (say === 'hang') return
     if (say === 'endless') return pour(response)
-    const { status = 200, body = '', etag, headers = {}, delayMs = 0 } = say
+    const { status = 200, body = '', etag, headers = {}, delayMs = 0, hold } = say
+    await hold?.()
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     if (etag !== undefined && request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end()
     response.writeHead(status, { 'content-type': 'application/json', ...headers, ...(etag ? { etag } : {}) })
