@@ -1,5 +1,5 @@
-// node bench/logs.mjs [--rows 1000000] [--url postgres://…] [--pages 30]: what a row of the request log costs, and how long
-// pages of /api/logs take over many rows. Without a URL: SQLite in a temporary directory. A PostgreSQL that a URL names must
+// node bench/logs.mjs [--rows 1000000] [--url postgres://…] [--pages 30] [--who]: what a row of the request log costs, and how
+// long pages of /api/logs take over many rows; with --who each row names a user and a session. Without a URL: SQLite in a temporary directory. A PostgreSQL that a URL names must
 // not hold a request log yet; it gets the tables `request_log…`, which are dropped afterwards.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '1000000' },
     pages: { type: 'string', default: '30' },
     url: { type: 'string' },
+    who: { type: 'boolean', default: false },
   },
 })
 const ROWS = Number(values.rows)
@@ -119,6 +120,11 @@ async function reads() {
     'key (1 in 10,000)': { key_id: '999' },
     'key nobody has': { key_id: '998' },
     'session nobody had': { session_id: 'none' },
+    ...(values.who && {
+      'session (8 rows)': { session_id: sessionOf(ROWS / 3) },
+      'user (1 in 5,000)': { user_id: 'user-42' },
+      'user and model nobody has': { user_id: 'user-42', model: 'none' },
+    }),
     'model and status': { model: 'model-3', status: 'error' },
     'two providers': { provider: 'openai,google' },
     'q: request id': { q: requestId(ROWS / 3).slice(0, 20) },
@@ -133,6 +139,10 @@ async function reads() {
   rows.push(await timed('facets', () => facetsOf(db, null)))
   rows.push(await timed('one request', () => rowOf(db, null, requestId(ROWS / 4))))
   return rows
+}
+
+function sessionOf(n) {
+  return `session-${Math.floor(n / 8)}`
 }
 
 async function timed(what, run) {
@@ -183,8 +193,8 @@ function contextOf(n) {
     ingress: { path: '/v1/chat/completions' },
     dialect: 'chat',
     principal: { keyId, label: `key ${keyId}`, orgId: null },
-    userId: null,
-    sessionId: null,
+    userId: values.who ? `user-${Math.floor(random() * 5000)}` : null,
+    sessionId: values.who ? sessionOf(n) : null,
     costCenter: null,
     candidate,
     requestedModel: `${provider}/${model}`,

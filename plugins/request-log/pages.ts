@@ -13,7 +13,7 @@ export async function newestRows(db: Db, orgId: number | null, filter: LogFilter
   const found: LogRow[] = []
   let below = startOf(filter)
   for (;;) {
-    const end = await placeBelow(db, orgId, below, PIECE)
+    const end = await placeBelow(db, orgId, { ...whoseOf(filter), cursor: below }, PIECE)
     found.push(...(await rowsBetween(db, orgId, { ...filter, cursor: below }, limit - found.length, end)))
     if (found.length >= limit || end === undefined || end[0] < (filter.since ?? 0)) return found
     below = end
@@ -24,6 +24,12 @@ export async function newestRows(db: Db, orgId: number | null, filter: LogFilter
 /** Neither a plain page, nor one that an index leads to. */
 function looksFarAndWide({ cursor: _cursor, since: _since, until: _until, ...asked }: LogFilter): boolean {
   return Object.values(asked).some((value) => value !== undefined) && !ledByIndex(asked)
+}
+
+/** Their own rows are all that is looked at: pieces of theirs, not of the log. A session has fewer than a user. */
+function whoseOf({ session_id, user_id }: LogFilter): Pick<LogFilter, 'session_id' | 'user_id'> {
+  if (session_id?.length === 1) return { session_id }
+  return user_id?.length === 1 ? { user_id } : {}
 }
 
 /** Nothing above it can match. */

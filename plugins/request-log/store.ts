@@ -92,15 +92,18 @@ export function rowsBetween(db: Db, orgId: number | null, filter: LogFilter, lim
   )
 }
 
-/** The place so many rows further down, read from the index alone; undefined when there are fewer. */
+/**
+ * The place so many rows further down, undefined when there are fewer. Read from an index alone.
+ * @param filter what an index is sorted by: a user, a session or nothing, and the place to begin at
+ */
 export async function placeBelow(
   db: Db,
   orgId: number | null,
-  below: Place | undefined,
+  filter: Pick<LogFilter, 'cursor' | 'user_id' | 'session_id'>,
   rows: number,
 ): Promise<Place | undefined> {
   const found = await db.get<{ created_at: number; id: number }>(
-    sql`SELECT created_at, id FROM request_log WHERE ${conditionsOf(orgId, { cursor: below })}
+    sql`SELECT created_at, id FROM request_log WHERE ${conditionsOf(orgId, filter)}
         ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ${rows}`,
   )
   return found === undefined ? undefined : [found.created_at, found.id]

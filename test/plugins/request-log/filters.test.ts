@@ -1,18 +1,19 @@
 // Every filter of GET /api/logs on each engine, pages, facets, and that organizations do not meet (CONTRACTS 10.2).
 import { describe, expect, it } from 'vitest'
 import { queryValues } from '../../../core/http/query-values.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database, Db, Sql } from '../../../core/types/db.ts'
 import { deleteLogged } from '../../../plugins/request-log/body-store.ts'
 import { cursorOf, logQuery } from '../../../plugins/request-log/filters.ts'
 import { migrations } from '../../../plugins/request-log/migrations.ts'
 import { newestRows } from '../../../plugins/request-log/pages.ts'
 import { facetsOf, rowOf } from '../../../plugins/request-log/store.ts'
 import { ENGINES } from '../../support/engines.ts'
+import { watchedDatabase } from '../../support/watched-database.ts'
 import { AT, type EntryOptions, entry, idOf, write } from './rows.ts'
 
 const numberOf = (requestId: string): number => Number.parseInt(requestId.slice(4, 17).replace('-', ''), 16)
 
-async function found(db: Database, query: Record<string, string>, orgId: number | null = null): Promise<number[]> {
+async function found(db: Db, query: Record<string, string>, orgId: number | null = null): Promise<number[]> {
   const { limit, ...filter } = logQuery.parse(queryValues(logQuery, new URLSearchParams(query)))
   return (await newestRows(db, orgId, filter, limit)).map((row) => numberOf(row.request_id))
 }
@@ -166,10 +167,10 @@ for (const engine of ENGINES) {
         }
         setImmediate(count)
         expect(await found(db, { model: 'rare' })).toEqual(newest)
-        expect(await found(db, { session_id: 's', model: 'rare' })).toEqual(newest)
         counting = false
         // On PostgreSQL the server looks for it, and nobody here is held up.
-        if (db.dialect === 'sqlite') expect(turns).toBeGreaterThanOrEqual(6)
+        if (db.dialect === 'sqlite') expect(turns).toBeGreaterThanOrEqual(3)
+        expect(await found(db, { session_id: 's', model: 'rare' })).toEqual(newest)
         expect(await found(db, { model: 'rare', limit: '3' })).toEqual(newest.slice(0, 3))
         const rows = await newestRows(db, null, { model: ['rare'] }, 3)
         const last = rows[2] as (typeof rows)[number]
@@ -178,6 +179,33 @@ for (const engine of ENGINES) {
         expect(await found(db, { model: 'rare', since: at(4), until: at(10_001) })).toEqual([10_000, 9_999, 4])
         expect(await found(db, { model: 'rare', until: at(10_001), cursor: cursorOf([AT + 9_999, 0]) })).toEqual([4, 3])
         expect(await found(db, { model: 'none' })).toEqual([])
+      }))
+
+    it('of a user and of a session only their own rows are looked at, in pieces too', () =>
+      engine.with('request-log', migrations, async (db) => {
+        for (let n = 0; n < 24_000; n += 1000)
+          await write(
+            db,
+            Array.from({ length: 1000 }, (_, i) => entry(n + i, { userId: 'u', sessionId: n + i === 500 ? 's' : null })),
+          )
+        const asked: Sql[] = []
+        const all: Db['all'] = (query, row) => {
+          asked.push(query)
+          return db.all(query, row)
+        }
+        const noted: Db = { ...watchedDatabase(db), all }
+        expect(await found(noted, { session_id: 's' })).toEqual([500])
+        expect(await found(noted, { user_id: 'u', session_id: 's' })).toEqual([500])
+        expect(asked).toHaveLength(2)
+        expect(await found(noted, { user_id: 'u', limit: '2' })).toEqual([23_999, 23_998])
+        // What else is asked for may be rare among them.
+        expect(await found(db, { user_id: 'u', model: 'none' })).toEqual([])
+        expect(await found(db, { user_id: 'u,v', session_id: 's' })).toEqual([500])
+        if (db.dialect !== 'sqlite') return
+        for (const { text, params } of asked) {
+          const plan = await db.all<{ detail: string }>({ text: `EXPLAIN QUERY PLAN ${text}`, params })
+          expect(plan.map(({ detail }) => detail).join()).toMatch(/USING INDEX request_log_(session|user) /)
+        }
       }))
 
     it('facets are those of the newest 5,000 rows, sorted, without nulls', () =>
