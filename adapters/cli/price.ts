@@ -35,7 +35,10 @@ export const priceCommand = action({
     const path = `/api/pricing/resolve${queryOf({ model: given.model })}`
     const found = await withControlPlane(given, ({ call }) => call<Price>('GET', path))
     if (given.json) return printJson(found)
-    if (found.source === 'none') throw new Error(`No price is known for ${cell(found.model)}: what it costs is not counted.`)
+    if (found.source === 'none') {
+      const hint = found.model.includes('/') ? '' : ' Model strings begin with their provider, such as openai/gpt-4.1.'
+      throw new Error(`No price is known for ${cell(found.model)}: what it costs is not counted.${hint}`)
+    }
     const { tiers = [], ...plain } = found.prices
     const above = tiers.flatMap((tier) =>
       rowsOf(tier)

@@ -12,6 +12,7 @@ export interface LogRow {
   provider: string | null
   model: string | null
   virtual_model: string | null
+  requested_model: string
   key_label: string | null
   status: number
   latency_ms: number
@@ -37,7 +38,6 @@ export interface DetailRow extends LogRow {
   session_id: string | null
   cost_center: string | null
   connection_id: string | null
-  requested_model: string
   error_message: string | null
   attempts_json: string | null
   properties_json: string | null
@@ -64,6 +64,7 @@ const LISTED = sql.join(
     'provider',
     'model',
     'virtual_model',
+    'requested_model',
     'key_label',
     'status',
     'latency_ms',

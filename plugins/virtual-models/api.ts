@@ -21,6 +21,7 @@ import {
   type VirtualModelFields,
   type VirtualModelRow,
 } from './store.ts'
+import { unknownProvider } from './unknown-provider.ts'
 
 export interface VirtualModelRoutes {
   gateway: PluginGateway
@@ -159,8 +160,10 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
   function checked(fields: VirtualModelFields, orgId: number | null, standing: VirtualModel['targets'] = []): VirtualModelFields {
     const refuseUnknown = (provider: string, param: string): void => {
       if (configuration.known(provider) || connections.knows(provider)) return
-      if (accounts.list().some(({ connection }) => connection.provider === provider)) return
-      throw GatewayError.invalid(param, `\`${provider}\` is neither in the provider registry nor a provider of a connection.`)
+      const all = accounts.list()
+      if (all.some(({ connection }) => connection.provider === provider)) return
+      const own = all.filter((one) => one.orgId === orgId).map(({ connection }) => connection)
+      throw GatewayError.invalid(param, unknownProvider(provider, own))
     }
     const { judge } = fields.config
     if (judge !== null) refuseUnknown(judge.slice(0, judge.indexOf('/')), 'config.judge')

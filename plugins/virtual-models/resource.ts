@@ -12,6 +12,7 @@ import {
   updateVirtualModel,
   type VirtualModelFields,
 } from './store.ts'
+import { unknownProvider } from './unknown-provider.ts'
 
 /** `provider/model`, or the same with more to say. Names one of `target`, `model`, or `provider` and `model`. */
 export type VirtualTargetConfig =
@@ -64,7 +65,10 @@ export function virtualModelResource(gateway: PluginGateway, view: View<unknown>
         connections.knows(provider)
       if (!known)
         throw new Error(
-          `virtualModels.${key}.targets.${index}: \`${provider}\` is neither in the provider registry nor a provider of a connection.`,
+          `virtualModels.${key}.targets.${index}: ${unknownProvider(
+            provider,
+            configuration.connections.map(({ connection }) => connection),
+          )}`,
         )
     }
     return { ...entry, name }

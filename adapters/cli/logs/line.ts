@@ -46,8 +46,9 @@ function styleOf(status: number): 'green' | 'yellow' | 'red' | 'dim' {
   return status >= 400 ? 'yellow' : 'green'
 }
 
-function modelOf({ provider, model, virtual_model }: LogRow): string {
-  const target = provider === null ? cell(model) : `${provider}/${cell(model)}`
+function modelOf({ provider, model, virtual_model, requested_model }: LogRow): string {
+  if (model === null) return cell(requested_model)
+  const target = provider === null ? model : `${provider}/${model}`
   return cell(virtual_model === null ? target : `${virtual_model} → ${target}`)
 }
 

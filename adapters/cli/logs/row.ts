@@ -7,6 +7,7 @@ export interface LogRow {
   readonly provider: string | null
   readonly model: string | null
   readonly virtual_model: string | null
+  readonly requested_model: string
   readonly api_key_label: string | null
   readonly status: number
   readonly latency_ms: number

@@ -30,7 +30,7 @@ it('prints the newest last, and as the API says with --json', async () => {
   const lines = stdout.trimEnd().split('\n')
   expect(lines[0]).toMatch(/^TIME +STATUS +TOOK +FIRST +TOKENS +COST +KEY +MODEL +REQUEST/)
   expect(lines[1]).toMatch(/ 200 .* team +echo\/echo-1 +req_\S+$/)
-  expect(lines[2]).toMatch(/ 400 .* team .* req_\S+ +model_not_found$/)
+  expect(lines[2]).toMatch(/ 400 .* team +nobody\/knows +req_\S+ +model_not_found$/)
   expect(await json('logs', '--limit', '2')).toMatchObject(
     (await (await fetch(`${beside.url}/api/logs?limit=2`)).json()) as object,
   )

@@ -138,6 +138,17 @@ describe('refusals', () => {
       expect(await refusalOf(response)).toMatchObject({ status: 400, type: 'invalid_request_error', param })
   })
 
+  it('says so when a target names a connection instead of its provider, here and in the file', async () => {
+    const connections = { spare: { provider: 'echo' } }
+    const said = '`spare` is what a connection is called. Targets begin with its provider: `echo/<model>`.'
+    const other = await site(['a'], { connections })
+    const response = await other.t.post('/api/virtual-models', { ...base, name: 'wrong', targets: ['spare/echo-1'] })
+    expect(((await response.json()) as { error: object }).error).toMatchObject({ message: said, param: 'targets.0' })
+    await other.close()
+    const virtualModels = { vm: { strategy: 'failover', targets: ['spare/echo-1'] } }
+    await expect(site(['a'], { connections, config: { virtualModels } })).rejects.toThrow(`virtualModels.vm.targets.0: ${said}`)
+  })
+
   it.each(['', '/x', 'x/', 'a b', 'ä', 'x'.repeat(129)])('400 for the name %j', async (name) => {
     expect(await refusalOf(await s.t.post('/api/virtual-models', { ...base, name }))).toMatchObject({
       status: 400,
