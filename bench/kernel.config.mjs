@@ -1,4 +1,5 @@
-// The gateway with the plugins that nothing runs without, for bench/instructions.mjs and `npm run bench -- --kernel`.
+// The gateway with the plugins that nothing runs without, for bench/instructions.mjs and `npm run bench -- --kernel`; with
+// BENCH_LIMITS, as `--limits` sets it, rate limits and the request log too: what the budget of DECISIONS 20 counts as the kernel.
 import { preset } from '../dist/plugins/preset.js'
 
 const OFF = [
@@ -8,8 +9,11 @@ const OFF = [
   ...['stripUnsupported', 'itemIds', 'thinkTags', 'countTokens', 'metrics', 'telemetry'],
 ]
 
+const LIMITS = ['rateLimits', 'requestLog']
+const off = process.env.BENCH_LIMITS ? OFF.filter((name) => !LIMITS.includes(name)) : OFF
+
 export default {
-  plugins: preset(Object.fromEntries(OFF.map((name) => [name, false]))),
+  plugins: preset(Object.fromEntries(off.map((name) => [name, false]))),
   connections: {
     openai: { provider: 'custom', baseUrl: `${process.env.BENCH_UPSTREAM}/v1`, wireFormat: 'chat', apiKey: 'sk-bench' },
   },
