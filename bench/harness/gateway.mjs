@@ -10,12 +10,13 @@ const main = fileURLToPath(new URL('../../dist/adapters/cli/main.js', import.met
  * @param env more variables
  * @param flags of node
  * @param cpu the one it is pinned to; none: any
+ * @param ipc whether its process can be sent messages
  */
-export async function startGateway({ dir, config, env = {}, flags = [], cpu }) {
+export async function startGateway({ dir, config, env = {}, flags = [], cpu, ipc = false }) {
   const served = [...flags, main, 'serve', '--port', '0', '--data-dir', dir, ...(config ? ['--config', config] : [])]
   const command = [...(cpu === undefined ? [] : ['taskset', '-c', String(cpu)]), process.execPath, ...served]
   const child = spawn(command[0], command.slice(1), {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(ipc ? ['ipc'] : [])],
     env: { ...process.env, GATEWAY_PRICING_SYNC_ENABLED: 'false', ...env },
   })
   let said = ''

@@ -42,12 +42,21 @@ function issueText(issue: Issue): string | undefined {
     case 'invalid_format':
       return must(entryOf(FORMATS, issue.format))
     case 'unrecognized_keys':
-      return `there is no such field (${issue.keys.join(', ')})`
+      return `there is no such field (${issue.keys.join(', ')})${others(issue.inst)}`
     case 'invalid_union':
       return 'has none of the forms that are allowed here'
     default:
       return undefined
   }
+}
+
+/** Names a few fields, not a whole manual. */
+const MAX_FIELDS = 40
+
+function others(schema: unknown): string {
+  const shape = (schema as z.ZodObject | undefined)?.def?.shape
+  const fields = shape === undefined ? [] : Object.keys(shape)
+  return fields.length === 0 || fields.length > MAX_FIELDS ? '' : `; there are: ${fields.join(', ')}`
 }
 
 function must(what: string | undefined): string | undefined {

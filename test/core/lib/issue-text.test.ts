@@ -29,6 +29,12 @@ it.each<[string, z.ZodType, unknown, string]>([
   ['no time', z.iso.datetime(), 'noon', 'must be an RFC 3339 time such as 2027-01-31T12:00:00Z'],
   ['neither of two', z.union([z.string(), z.number()]), true, 'has none of the forms that are allowed here'],
   ['fields that are not there', z.strictObject({}), { x: 1, y: 2 }, 'there is no such field (x, y)'],
+  [
+    'a field by another name',
+    z.strictObject({ a: z.number().optional(), b: z.number().optional() }),
+    { x: 1 },
+    'there is no such field (x); there are: a, b',
+  ],
   ['words of its own', z.string('must be a name'), 7, 'must be a name'],
 ])('%s', (_name, schema, value, words) => {
   expect(said(schema, value)).toBe(words)
