@@ -8,6 +8,7 @@ import { definePlugin } from '../../../core/plugins/define.ts'
 import { bearer, makeKey } from '../../plugins/keys/support.ts'
 import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
+import { members } from '../../support/schema-members.ts'
 
 /** What a schema cannot know: the value that makes sense here. By operation, over what is generated. */
 const SENSIBLE: Readonly<Record<string, object>> = {
@@ -184,7 +185,7 @@ describe('the control plane', () => {
     let refused = 0
     for (const operation of control().filter(({ body }) => body !== null)) {
       const valid = first(operation) as Record<string, unknown>
-      for (const { path, schema, set } of members(operation.body as Schema, valid)) {
+      for (const { path, schema, set } of members(reader.source, operation.body as Schema, valid)) {
         const wrong = [...suspects(schema), ...fc.sample(fc.jsonValue(), { numRuns: 20, seed: refused })]
         for (const value of wrong.filter((candidate) => !reader.accepts(schema, candidate))) {
           const answer = await asked(t, operation, pathOf(operation, {}), set(value))
@@ -273,44 +274,6 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.path === '/v1/responses') return { model, input: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
   return first(operation, model)
-}
-
-interface Member {
-  path: string
-  schema: Schema
-  set(value: unknown): unknown
-}
-
-/** Every member that the document names, nested ones too, and the valid body with another value there. */
-function members(schema: Schema, valid: Record<string, unknown>, prefix = ''): Member[] {
-  const object = schema.$ref === undefined ? schema : reader.source.resolve(schema.$ref as string)
-  return Object.entries((object.properties ?? {}) as Record<string, Schema>).flatMap(([name, inner]) => {
-    const set = (value: unknown) => ({ ...valid, [name]: value })
-    const at = `${prefix}${name}`
-    const below = inner.type === 'object' ? members(inner, objectAt(valid[name]), `${at}.`) : elements(inner, valid[name], at)
-    return [
-      { path: at, schema: inner, set },
-      ...below.map((member) => ({ ...member, set: (value: unknown) => set(member.set(value)) })),
-    ]
-  })
-}
-
-/** The first element of an array, and what is in it. */
-function elements({ type, items }: Schema, valid: unknown, at: string): Member[] {
-  if (type !== 'array' || typeof items !== 'object' || items === null) return []
-  const [, ...others] = (valid ?? []) as unknown[]
-  const first =
-    (valid as unknown[] | undefined)?.[0] ?? fc.sample(fitting(items as Schema, reader.source), { numRuns: 1, seed: 3 })[0]
-  const set = (value: unknown) => [value, ...others]
-  const below = (items as Schema).type === 'object' ? members(items as Schema, objectAt(first), `${at}.0.`) : []
-  return [
-    { path: `${at}.0`, schema: items as Schema, set },
-    ...below.map((member) => ({ ...member, set: (value: unknown) => set(member.set(value)) })),
-  ]
-}
-
-function objectAt(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 function paramOf(text: string): string | null {

@@ -6,7 +6,6 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { EventMap } from '../../../core/types/plugin.ts'
 import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/catalog.ts'
-import { openFile } from '../../support/sites.ts'
 import { ask, bearer, makeKey } from '../keys/support.ts'
 import { type Envelope, envelopeIn, turns, until, type World, type WorldOptions, world } from './support.ts'
 
@@ -43,21 +42,6 @@ const refusing = (error: () => Error) =>
         throw error()
       }),
   })()
-
-describe('the catalogue', () => {
-  it('is SPEC’s, with its defaults', () => {
-    const on = EVENT_TYPES.filter((type) => kindOf(type)?.defaultOn)
-    expect(on).toEqual([
-      ...['request.failed', 'request.rate_limited', 'request.budget_rejected'],
-      ...['budget.threshold_crossed', 'budget.crossed', 'budget.projected_exceeded'],
-      ...['provider.circuit_opened', 'provider.circuit_closed', 'account.cooldown_started', 'account.quota_exhausted'],
-      ...['provider.outage', 'webhook.endpoint_auto_disabled', 'report.weekly_digest'],
-    ])
-    expect(EVENT_TYPES.filter((type) => !on.includes(type))).toEqual([
-      ...['key.created', 'key.rotated', 'key.deleted', 'user.created', 'user.deleted', 'spend.tracked'],
-    ])
-  })
-})
 
 describe('request.failed', () => {
   it('has exactly the members of SPEC', async () => {
@@ -296,73 +280,6 @@ describe('events of the bus', () => {
     const members = (type: string) => Object.keys(told(type)[0]?.data ?? {}).sort()
     for (const type of ['provider.circuit_opened', 'account.cooldown_started', 'provider.outage', 'key.created'])
       expect(members(type), type).toEqual([...(kindOf(type)?.members ?? [])].sort())
-  })
-})
-
-describe('spend.tracked', () => {
-  it('brings completed requests every 5 s, with numeric accounts and the organization, and only to who asks for it', async () => {
-    t = await worldOf({ upstream: [text('fine')] })
-    await t.endpoint({ url: 'http://hooks.example.com/default' })
-    await t.endpoint({ url: 'http://hooks.example.com/spend', event_types: ['spend.tracked'] })
-    for (let i = 0; i < 3; i++) expect(await chat('chat/m', {}, { 'x-session-id': `s${i}` })).toBe(200)
-    await t.untilSettled(3)
-    await t.clock.advance(4900)
-    expect(t.receiver.arrived).toEqual([])
-    await t.clock.advance(200)
-    await quiet()
-    expect(t.receiver.arrived.map(({ path }) => path)).toEqual(['/spend'])
-    const { events, count } = told()[0]?.data as { events: Record<string, unknown>[]; count: number }
-    expect([count, events.length]).toEqual([3, 3])
-    const { ctx, outcome } = t.settled[0] as (typeof t.settled)[number]
-    const usd = (nano: number | null) => (nano === null ? null : nano / 1e9)
-    expect(events[0]).toEqual({
-      request_id: ctx.id,
-      session_id: 's0',
-      occurred_at: expect.stringMatching(/Z$/),
-      api_key_label: '',
-      api_key_id: null,
-      provider: 'chat',
-      account_id: Number(ctx.candidate?.connection.id),
-      model: 'm',
-      virtual_model: '',
-      status: 200,
-      latency_ms: expect.any(Number),
-      tokens: expect.objectContaining({ prompt: expect.any(Number), completion: expect.any(Number), total: expect.any(Number) }),
-      cost: { cost_usd: usd(outcome.costNano), charge_usd: usd(outcome.chargeNano) },
-      free_pool: false,
-      dedup_key: 'chat:200',
-      org_id: null,
-    })
-    expect(Number.isInteger(events[0]?.account_id)).toBe(true)
-  })
-
-  it('goes out at 512 records at once', async () => {
-    t = await worldOf({ upstream: [text('fine')] })
-    await t.endpoint(only('spend.tracked'))
-    for (let i = 0; i < 516; i += 12) await Promise.all(Array.from({ length: 12 }, () => chat()))
-    await t.untilSettled(516)
-    await until(() => told().length === 1)
-    expect(told()[0]?.data.count).toBe(512)
-    await t.clock.advance(5000)
-    await quiet()
-    expect(told()[1]?.data.count).toBe(4)
-  })
-
-  it('a batch that was begun is queued when the gateway closes', async () => {
-    const site = await openFile()
-    t = await worldOf({ env: site.env, upstream: [text('fine')] })
-    await t.endpoint(only('spend.tracked'))
-    await chat()
-    await t.untilSettled(1)
-    const { clock, receiver } = t
-    await t.close()
-    t = await worldOf({ env: site.env, clock, receiver })
-    await t.clock.advance(1100)
-    await until(() => receiver.arrived.length === 1)
-    expect(told()[0]?.data.count).toBe(1)
-    await t.close()
-    await site.end()
-    t = await world()
   })
 })
 

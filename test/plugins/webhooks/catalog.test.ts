@@ -1,0 +1,18 @@
+// The event types an endpoint may subscribe to (SPEC "Catalog").
+import { describe, expect, it } from 'vitest'
+import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/catalog.ts'
+
+describe('the catalogue', () => {
+  it('is SPEC’s, with its defaults', () => {
+    const on = EVENT_TYPES.filter((type) => kindOf(type)?.defaultOn)
+    expect(on).toEqual([
+      ...['request.failed', 'request.rate_limited', 'request.budget_rejected'],
+      ...['budget.threshold_crossed', 'budget.crossed', 'budget.projected_exceeded'],
+      ...['provider.circuit_opened', 'provider.circuit_closed', 'account.cooldown_started', 'account.quota_exhausted'],
+      ...['provider.outage', 'webhook.endpoint_auto_disabled', 'report.weekly_digest'],
+    ])
+    expect(EVENT_TYPES.filter((type) => !on.includes(type))).toEqual([
+      ...['key.created', 'key.rotated', 'key.deleted', 'user.created', 'user.deleted', 'spend.tracked'],
+    ])
+  })
+})
