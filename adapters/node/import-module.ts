@@ -1,18 +1,31 @@
 // Loads a module that imports `hookgate`, wherever it lies: TypeScript or JavaScript, with the running modules behind that name.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { createJiti } from 'jiti'
+import { createJiti, type Jiti } from 'jiti'
 
 /** @param from the file or folder that a package name is looked up from; default: here. */
 export async function importModule(specifier: string, from = import.meta.url): Promise<Readonly<Record<string, unknown>>> {
   const forget = await shareOwnModules()
   const jiti = createJiti(from, { fsCache: false, alias: ownEntries(), interopDefault: false })
   try {
-    return await jiti.import<Record<string, unknown>>(specifier)
+    return await (imported(jiti, specifier) ?? jiti.import<Record<string, unknown>>(specifier))
   } finally {
     forget()
   }
+}
+
+/**
+ * A JavaScript module of the user's, compiled like TypeScript: the loader would leave it to node, which reads a file once in the
+ * life of a process. undefined: it is none.
+ */
+function imported(jiti: Jiti, specifier: string): Promise<Record<string, unknown>> | undefined {
+  const url = jiti.esmResolve(specifier, { try: true })
+  if (url === undefined || !/^file:.*\.m?js$/.test(url) || url.includes('/node_modules/')) return undefined
+  const filename = fileURLToPath(url)
+  const source = readFileSync(filename, 'utf8')
+  if (filename.endsWith('.js') && !/^\s*(?:import|export)\b/m.test(source)) return undefined
+  return jiti.evalModule(source, { filename, async: true, forceTranspile: true }) as Promise<Record<string, unknown>>
 }
 
 /**

@@ -187,6 +187,22 @@ describe('a configuration that changes', () => {
     expect(setUps).toEqual(['+own'])
   })
 
+  it.each([
+    ['gateway.config.ts', 'commonjs'],
+    ['gateway.config.mjs', 'commonjs'],
+    ['gateway.config.js', 'commonjs'],
+    ['gateway.config.js', 'module'],
+  ])('%s in a package of type %s is read as it is now', async (name, type) => {
+    const text = (connections: string) => `export default { connections: { ${connections} } }`
+    const cwd = folder({ [name]: text(''), 'package.json': JSON.stringify({ type }) })
+    const loaded = await loadGateway({ cwd, env: {}, watch: false, ports: { log: silentLog } })
+    opened.push(loaded)
+    expect((await ask1(loaded, 'echo/echo-1')).status).toBe(400)
+    writeFileSync(join(cwd, name), text(`echo: { provider: 'echo' }`))
+    await loaded.reload()
+    expect((await ask1(loaded, 'echo/echo-1')).status).toBe(200)
+  })
+
   it('a plugin written in the file is set up anew, and the old one torn down', async () => {
     const setUps: string[] = []
     ;(globalThis as { __seen?: string[] }).__seen = setUps
