@@ -11,6 +11,8 @@ export function presentedKeys(headers: HeaderBag, query: string): string[] {
   const authorization = headers.get('authorization')
   if (authorization !== null && /^bearer\s/i.test(authorization)) add(authorization.slice(7))
   add(headers.get('x-api-key'))
+  // Azure's clients.
+  add(headers.get('api-key'))
   add(headers.get('x-goog-api-key'))
   if (query !== '' && query.includes('key=')) add(new URLSearchParams(query).get('key'))
   return found

@@ -28,6 +28,7 @@ describe('towards the upstream', () => {
     const sent = {
       cookie: 'session=caller-cookie',
       'x-api-key': key,
+      'api-key': key,
       'x-goog-api-key': key,
       'proxy-authorization': 'Basic caller-proxy',
       'x-forwarded-for': '203.0.113.9',

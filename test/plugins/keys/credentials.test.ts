@@ -28,10 +28,11 @@ for (const [policy, env] of POLICIES) {
     const status = async (headers: Record<string, string>, query = '') =>
       (await t.post(`/v1/chat/completions${query}`, ask('chat/m'), headers)).status
 
-    it('takes it as Bearer, x-api-key, x-goog-api-key or ?key=', async () => {
+    it('takes it as Bearer, x-api-key, api-key, x-goog-api-key or ?key=', async () => {
       expect(await status(bearer(good))).toBe(200)
       expect(await status({ authorization: `bearer   ${good}` })).toBe(200)
       expect(await status({ 'x-api-key': good })).toBe(200)
+      expect(await status({ 'api-key': good })).toBe(200)
       expect(await status({ 'x-goog-api-key': good })).toBe(200)
       expect(await status({}, `?key=${good}`)).toBe(200)
       expect(await status({ 'x-api-key': good, 'x-goog-api-key': good }, `?alt=sse&key=${good}`)).toBe(200)
@@ -40,7 +41,7 @@ for (const [policy, env] of POLICIES) {
     it('refuses a gw_ key that is unknown, revoked or mistyped, wherever it stands', async () => {
       const mistyped = `${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`
       for (const bad of [revoked, mistyped, 'gw_nonsense', `gw_${'a'.repeat(47)}`]) {
-        for (const headers of [bearer(bad), { 'x-api-key': bad }, { 'x-goog-api-key': bad }])
+        for (const headers of [bearer(bad), { 'x-api-key': bad }, { 'api-key': bad }, { 'x-goog-api-key': bad }])
           expect(await status(headers), bad).toBe(401)
         expect(await status({}, `?key=${bad}`)).toBe(401)
       }
