@@ -61,12 +61,16 @@ function isList(value: Frozen<Json> | undefined): value is readonly Frozen<Json>
 function settable(body: WireBody, path: Path): boolean {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const container = body.raw(dotted(path.slice(0, depth)))
+    // A number is a place in an array: an object in its stead is what no upstream takes.
+    if ((container === undefined || container === 'null') && INDEX.test(path[depth] as string)) return false
     if (container === undefined) continue
     if (container.startsWith('[')) return body.raw(dotted(path)) !== undefined
     return container.startsWith('{') || container === 'null'
   }
   return true
 }
+
+const INDEX = /^-?\d+$/
 
 function dotted(path: Path): string {
   return path.map((segment) => segment.replaceAll('.', '\\.')).join('.')

@@ -53,12 +53,17 @@ describe('default', () => {
 
 describe('override', () => {
   it('sets in any case, and makes objects but no arrays and nothing below a scalar', async () => {
-    const t = await gateway([
-      { override: { temperature: 0.2, 'a.b.c': [1], 'user.x': 1, 'stop.0': 'new', 'stop.5': 'beyond', 'list.0.x': 1 } },
-    ])
+    const t = await gateway([{ override: { temperature: 0.2, 'a.b.c': [1], 'user.x': 1, 'stop.0': 'new', 'stop.5': 'beyond' } }])
     const body = await sent(t, { temperature: 1, user: 'me', stop: ['old'] })
     expect(body).toMatchObject({ temperature: 0.2, a: { b: { c: [1] } }, user: 'me', stop: ['new'] })
-    expect(body).toMatchObject({ list: { 0: { x: 1 } } })
+  })
+
+  it('leaves an item of an array that is not there alone, and takes a number as the key of an object that is', async () => {
+    const t = await gateway([
+      { default: { 'tools.0.function.strict': true, 'stop.-1': 'x', 'new.list.0': 1 }, override: { 'logit_bias.50256': -100 } },
+    ])
+    expect(Object.keys(await sent(t, { stop: null }))).toEqual(['model', 'messages', 'stop'])
+    expect(await sent(t, { logit_bias: { 7: 1 } })).toMatchObject({ logit_bias: { 7: 1, 50256: -100 } })
   })
 
   it('reaches the last item with -1, every item with *, and a key with a dot behind a backslash', async () => {
