@@ -43,13 +43,18 @@ export const exactCache = definePlugin({
       ttlMs = wanted
       if (wanted === 0) memory.clear()
     })
-    const ttlOf = (ctx: RequestContext): number => Math.min(wishes.of(ctx).ttlMs ?? ttlMs, MAX_TTL_MS)
+    const ttlOf = (ctx: RequestContext): number => {
+      const wanted = wishes.of(ctx).ttlMs
+      if (wanted !== undefined) return Math.min(wanted, MAX_TTL_MS)
+      return ttlMs === 0 ? 0 : Math.min(ttlMs, wishes.maxAgeOf(ctx))
+    }
 
     gateway.provide('cachePolicy', policy)
     gateway.provide('exactCache', {
       request: wishes.add,
       wishes: wishes.of,
       bypassed: wishes.bypassed,
+      maxAge: wishes.maxAgeOf,
       lookup: (ctx) => lookups.get(ctx) ?? null,
     })
     gateway.hook(

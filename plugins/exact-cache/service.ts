@@ -6,6 +6,8 @@ import type { RequestContext } from '../../core/types/context.ts'
 export interface CacheWishes {
   /** Lifetime of its answer and greatest age of one it takes, ms; also where the exact cache is off. At most 365 days. */
   readonly ttlMs?: number
+  /** Greatest age of an answer it takes and lifetime of its own, ms, where that is less than what is configured. */
+  readonly maxAgeMs?: number
   /** A name space of its own. */
   readonly seed?: string
   /** So many different answers are kept before one of them is drawn, 1 to 20; default 1. */
@@ -32,6 +34,8 @@ export interface ExactCacheService {
   wishes(ctx: RequestContext): CacheWishes
   /** The request, its headers or its wishes keep it away from both caches. */
   bypassed(ctx: RequestContext): boolean
+  /** Greatest age, ms, of an answer that the request takes, by its wishes or its headers; Infinity: any. */
+  maxAge(ctx: RequestContext): number
   /** null: the exact cache had no part in it. */
   lookup(ctx: RequestContext): CacheLookup | null
 }

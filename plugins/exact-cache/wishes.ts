@@ -11,6 +11,8 @@ export interface Wishes {
   of(ctx: RequestContext): CacheWishes
   add(ctx: RequestContext, wishes: CacheWishes): void
   bucketSizeOf(ctx: RequestContext): number
+  /** ms; Infinity: it takes whatever is kept. */
+  maxAgeOf(ctx: RequestContext): number
   bypassed(ctx: RequestContext): boolean
 }
 
@@ -28,13 +30,24 @@ export function wishesIn(slot: Slot<CacheWishes>): Wishes {
       })
     },
     bucketSizeOf: (ctx) => Math.min(Math.max(Math.trunc(of(ctx).bucketSize ?? 1), 1), MAX_BUCKET),
+    maxAgeOf(ctx) {
+      const { ttlMs, maxAgeMs } = of(ctx)
+      return ttlMs ?? maxAgeMs ?? maxAgeIn(ctx.headers.get('cache-control')) ?? Number.POSITIVE_INFINITY
+    },
     bypassed: (ctx) => of(ctx).bypass === true || saysNo(ctx),
   }
 }
 
-/** `Cache-Control: no-cache` or `no-store`, `X-Gateway-Cache-Control: no-cache`. */
+/** `Cache-Control: no-cache`, `no-store` or `max-age=0`, `X-Gateway-Cache-Control: no-cache`. */
 function saysNo({ headers }: RequestContext): boolean {
   return BYPASS.test(headers.get('cache-control') ?? '') || BYPASS.test(headers.get('x-gateway-cache-control') ?? '')
 }
 
-const BYPASS = /(?:^|[\s,])no-(?:cache|store)(?:$|[\s,=])/i
+/** `Cache-Control: max-age` of a request is the greatest age it takes (RFC 9111), ms. */
+function maxAgeIn(control: string | null): number | null {
+  const seconds = control === null ? null : MAX_AGE.exec(control)
+  return seconds === null ? null : Number(seconds[1]) * 1000
+}
+
+const BYPASS = /(?:^|[\s,])(?:no-(?:cache|store)|max-age=0{1,12})(?:$|[\s,=])/i
+const MAX_AGE = /(?:^|[\s,])max-age=(\d{1,12})(?:$|[\s,])/i

@@ -20,13 +20,16 @@ export function cacheWishes(headers: HeaderBag): CacheWishes | null {
   if (says(headers, 'false') || /\bno-(?:store|cache)\b/i.test(control)) return { bypass: true }
   const seed = headers.get('helicone-cache-seed')
   const ignoreKeys = ignoredKeys(headers.get('helicone-cache-ignore-keys'))
+  const age = maxAge(control)
+  if (age === 0) return { bypass: true }
   const wishes: CacheWishes = {
     ...(seed !== null && seed !== '' && { seed: seed.slice(0, MAX_SEED) }),
     ...(bucketSize !== null && { bucketSize }),
     ...(ignoreKeys !== null && { ignoreKeys }),
+    ...(age !== null && { maxAgeMs: age * 1000 }),
   }
   if (!isTrue(headers, 'helicone-cache-enabled')) return Object.keys(wishes).length === 0 ? null : wishes
-  const seconds = maxAge(control) ?? maxAge(headers.get('cache-control') ?? '') ?? DEFAULT_TTL_S
+  const seconds = age ?? maxAge(headers.get('cache-control') ?? '') ?? DEFAULT_TTL_S
   return seconds === 0 ? { bypass: true } : { ...wishes, ttlMs: Math.min(seconds, MAX_TTL_S) * 1000 }
 }
 

@@ -79,7 +79,7 @@ export const semanticCache = definePlugin({
       ...{ random: config.random, revalidateRate: config.revalidateRate },
       embed: embedder({ clock, log, connections, calls: gateway.use('sideCalls') }),
       policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.wishes(ctx).seed ?? null]),
-      maxAgeOf: (ctx) => caches.wishes(ctx).ttlMs ?? Number.POSITIVE_INFINITY,
+      maxAgeOf: caches.maxAge,
       // Who wants several answers is not given one of them for the others.
       bypassed: (ctx) => caches.bypassed(ctx) || (caches.wishes(ctx).bucketSize ?? 1) > 1,
       noStore: (ctx) => caches.wishes(ctx).noStore === true,

@@ -264,9 +264,27 @@ describe('how long', () => {
     expect((await ask(t, 'chat')).cache).toBe('hit')
   })
 
+  it('a caller that says max-age is given nothing older, keeps its own for no longer, and never beyond what is configured', async () => {
+    const clock = fakeClock()
+    t = await createTestGateway({ env: HOUR, ports: { clock } })
+    const cacheOf = async (control?: string, prompt = 'hi') =>
+      (await ask(t, 'chat', bodyOf('chat', prompt), control === undefined ? {} : { 'cache-control': control })).cache
+    await cacheOf()
+    await clock.advance('61s')
+    expect(await cacheOf('max-age=120')).toBe('hit')
+    expect(await cacheOf('max-age=60')).toBe('miss')
+    expect(await cacheOf()).toBe('hit')
+    await clock.advance('61s')
+    expect(await cacheOf()).toBe('miss')
+    await cacheOf('max-age=31536000', 'long')
+    await clock.advance('3600s')
+    expect(await cacheOf('max-age=31536000', 'long')).toBe('miss')
+  })
+
   it.each([
     [{ 'cache-control': 'no-cache' }],
     [{ 'cache-control': 'max-age=9, no-store' }],
+    [{ 'cache-control': 'max-age=0' }],
     [{ 'x-gateway-cache-control': 'no-cache' }],
   ])('a caller that says %o is neither given nor adds anything', async (headers) => {
     t = await createTestGateway({ env: HOUR, upstream: [text('kept'), text('fresh')] })

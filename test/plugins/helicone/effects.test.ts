@@ -56,6 +56,17 @@ describe('caching', () => {
     expect(await cacheOf({ ...CACHED, 'helicone-cache-control': 'no-store' })).toBeNull()
   })
 
+  it('where the cache is on anyway, Helicone-Cache-Control says how old an answer may be', async () => {
+    const clock = fakeClock()
+    await start({ env: { DEDUP_TTL_MS: '3600000' }, ports: { clock } })
+    const cacheOf = async (headers: Record<string, string>) => (await ask(t, headers)).headers.get('x-gateway-cache')
+    await cacheOf({})
+    await clock.advance('61s')
+    expect(await cacheOf({ 'helicone-cache-control': 'max-age=120' })).toBe('hit')
+    expect(await cacheOf({ 'helicone-cache-control': 'max-age=60' })).toBe('miss')
+    expect(await cacheOf({ 'helicone-cache-control': 'max-age=0' })).toBe('miss')
+  })
+
   it('false passes the cache by', async () => {
     await start({ env: { DEDUP_TTL_MS: '60000' } })
     await ask(t)

@@ -243,6 +243,16 @@ describe('not for this cache', () => {
     expect(s.embed.asked).toEqual([])
     await ask('q')
     expect((await ask('q', {}, { 'x-gateway-cache-control': 'no-cache' })).cache).toBe('miss')
+    expect((await ask('q', {}, { 'cache-control': 'max-age=0' })).cache).toBe('miss')
+  })
+
+  it('a request that takes nothing as old as what is kept', async () => {
+    const clock = fakeClock()
+    await open({ ports: { clock } })
+    await ask('q')
+    await clock.advance('61s')
+    expect((await ask('q', {}, { 'cache-control': 'max-age=120' })).cache).toBe('hit')
+    expect((await ask('q', {}, { 'cache-control': 'max-age=60' })).cache).toBe('miss')
   })
 })
 
