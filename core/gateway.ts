@@ -6,6 +6,7 @@ import { type Env, readEnv } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import { longLived } from './facilities.ts'
+import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
@@ -84,6 +85,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     slotCount: 0,
     draining: false,
   }
+  const heartbeat = pace(takeOptions)
   let providers = providerTable([...ports.providers, ...(parsed.providers ?? [])])
   const status: GatewayStatus = {
     version: VERSION,
@@ -131,6 +133,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['outbound', ports.outbound ?? UNGUARDED],
           ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
           ['sideCalls', sideCalls(kernel)],
+          ['heartbeat', heartbeat],
           ['vectors', shared.vectors],
         ]),
         db,
@@ -172,12 +175,17 @@ export async function createGateway(config: object, ports: Ports, create: Create
     configuration = nextConfiguration
     api = nextApi
     control = app
-    options = nextOptions
     env = nextEnv
     parsed = next
     kernel.generation = generation
     kernel.routes = routes
-    kernel.ticker.retune(nextOptions.heartbeatMs)
+    takeOptions()
+  }
+
+  function takeOptions(): void {
+    const configured = kernelOptions(env, create.strict ?? false)
+    options = { ...configured, heartbeatMs: heartbeat.over(configured.heartbeatMs) }
+    kernel.ticker.retune(options.heartbeatMs)
   }
 
   function environment(from: GatewayConfig): Env {

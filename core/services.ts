@@ -131,6 +131,18 @@ export interface GatewayStatus {
   live(): Iterable<LiveRequest>
 }
 
+/** How often quiet streams are given a sign of life. */
+export interface Heartbeat {
+  /** Of several that have not ended the newest holds; without one the environment does. End it on teardown. */
+  layer(): HeartbeatLayer
+}
+
+export interface HeartbeatLayer {
+  /** ms, 0 for never; also for streams that are open. */
+  set(ms: number): void
+  end(): void
+}
+
 /** Prometheus exposition of this gateway's registry. */
 export interface Exposition {
   readonly contentType: string
@@ -190,6 +202,7 @@ declare module './types/plugin.ts' {
     configuration: Configuration
     status: GatewayStatus
     exposition: Exposition
+    heartbeat: Heartbeat
     operators: OperatorService
     audit: AuditLog
     settings: SettingsService
