@@ -16,8 +16,8 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
   if (failure.stale) return 'retry_fresh_socket'
   if (failure.status === 0) return 'next_account'
   const { status } = failure
-  if (status === 404) return 'next_target'
-  if (status >= 500 || [401, 402, 403, 408, 409, 429].includes(status)) return 'next_account'
+  // 404 too: whether a model is there is a fact of the account or deployment, not of the vendor.
+  if (status >= 500 || [401, 402, 403, 404, 408, 409, 429].includes(status)) return 'next_account'
   if (isQuota(error)) return 'next_account'
   return 'return'
 }

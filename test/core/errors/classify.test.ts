@@ -15,7 +15,7 @@ describe('the walk over candidates', () => {
     ['401', up(401), 'next_account'],
     ['402', up(402), 'next_account'],
     ['403', up(403), 'next_account'],
-    ['404', up(404), 'next_target'],
+    ['404', up(404), 'next_account'],
     ['408', up(408), 'next_account'],
     ['409', up(409), 'next_account'],
     ['429', up(429), 'next_account'],

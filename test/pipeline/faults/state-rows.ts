@@ -87,7 +87,7 @@ export const ROWS: readonly StateFault[] = [
     ...{ row: '25', title: '400 that means money', effect: { quotaMs: HOUR } },
     step: same(fail(400, { message: 'Your credit balance is too low to do this.' })),
   },
-  { row: '26', title: '404', step: same(fail(404)), effect: { lock: { ms: 120_000, reason: 'not_found' } }, returns: 404 },
+  { row: '26', title: '404', step: same(fail(404)), effect: { lock: { ms: 120_000, reason: 'not_found' } } },
   { row: '27', title: '408', step: same(fail(408)), effect: { breaker: true } },
   { row: '27', title: '409', step: same(fail(409)), effect: NOTHING },
   { row: '28', title: '413', step: same(fail(413)), effect: NOTHING, returns: 413 },

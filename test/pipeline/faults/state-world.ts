@@ -229,7 +229,6 @@ const PROBE: StateFault = {
 }
 
 function actionOf(fault: StateFault | undefined): string | undefined {
-  if (fault?.returns === 404) return 'next_target'
   return fault?.returns === undefined ? 'next_account' : undefined
 }
 

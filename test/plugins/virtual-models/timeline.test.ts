@@ -52,7 +52,8 @@ it('an account that is passed over on the way does not count', async () => {
 })
 
 it('where nobody is left, it says where the failure would have sent it', async () => {
-  await start({ script: { a: [fail(500), fail(404)] } })
-  expect(await s.askTimes(2, 'a/m')).toEqual(['500', '404'])
+  const rules = JSON.stringify([{ status: 418, action: 'next_target' }])
+  await start({ script: { a: [fail(500), fail(418)] }, resilience: true, env: { ERROR_RULES: rules } })
+  expect(await s.askTimes(2, 'a/m')).toEqual(['500', '418'])
   expect(s.t.settled.map(({ ctx }) => ctx.attempts.map(({ action }) => action))).toEqual([['next_account'], ['next_target']])
 })
