@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type CheckRules, checkConnection } from './check.ts'
 import type { ConnectionBody } from './fields.ts'
+import { MASK, refuseMaskedProxy, unmasked } from './masked.ts'
 import type { OpenConnection } from './opened.ts'
 import type { Sealer } from './sealer.ts'
 import { type ConnectionFields, type ConnectionRow, insertConnection, nextPriority, updateConnection } from './store.ts'
@@ -28,12 +29,13 @@ export function changeOf(provider: string, body: ConnectionBody, before: OpenCon
   const plain: Plain = {
     secret: kept(body.api_key, before?.secret ?? null),
     proxyUrl: kept(body.proxy_url, was?.proxyUrl ?? null),
-    headers: kept(body.headers, was?.headers ?? {}),
+    headers: body.headers === undefined ? (was?.headers ?? {}) : unmasked(body.headers, was?.headers ?? {}),
   }
   const baseUrl = trimmed(kept(body.base_url, was?.baseUrl ?? null))
   const wireFormat = kept(body.wire_format, was?.wireFormat ?? null)
   const enabled = kept(body.enabled, before?.row.enabled ?? true)
   checkConnection({ provider, baseUrl, wireFormat, hasKey: plain.secret !== null, enabled, proxyUrl: plain.proxyUrl }, rules)
+  if (typeof body.proxy_url === 'string' && body.proxy_url !== 'direct') refuseMaskedProxy(body.proxy_url)
   if (before !== null && originOf(baseUrl) !== originOf(was?.baseUrl ?? null)) refuseOldCredentials(body, plain)
   return {
     plain,
@@ -79,7 +81,8 @@ export async function storeChange(
 function refuseOldCredentials(body: ConnectionBody, plain: Plain): void {
   if (body.api_key === undefined && plain.secret !== null)
     throw GatewayError.invalid('api_key', '`api_key`: a new address needs the key again; send both together.')
-  if (body.headers === undefined && Object.keys(plain.headers).length > 0)
+  const given = body.headers ?? plain.headers
+  if (Object.values(given).some((value) => body.headers === undefined || value === MASK))
     throw GatewayError.invalid('headers', '`headers`: a new address needs the headers again; send both together.')
 }
 

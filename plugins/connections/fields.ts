@@ -1,6 +1,7 @@
 // What the API takes and shows of a connection (CONTRACTS 2.1).
 import { z } from 'zod'
 import { maskUrl } from '../../core/lib/sanitize.ts'
+import { MASK } from './masked.ts'
 import type { OpenConnection } from './opened.ts'
 
 const provider = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be lower-case letters, digits, dots and dashes')
@@ -56,7 +57,7 @@ export const connectionRecord = z.strictObject({
   default_model: z.string().nullable(),
   max_inflight: z.int().nullable(),
   proxy_url: z.string().nullable().describe('Credentials in it are masked.'),
-  headers: z.record(z.string(), z.string()).describe('Values are masked.'),
+  headers: z.record(z.string(), z.string()).describe('Values are masked; a masked one that is sent back stays what it is.'),
   metadata: z.record(z.string(), z.unknown()),
   state: z.looseObject({ status: z.string() }),
   managed_by: z.enum(['config', 'api']),
@@ -84,7 +85,7 @@ export function recordOf(
     default_model: connection.defaultModel,
     max_inflight: connection.maxInflight,
     proxy_url: maskedUrl(connection.proxyUrl),
-    headers: Object.fromEntries(Object.keys(connection.headers).map((name) => [name, '***'])),
+    headers: Object.fromEntries(Object.keys(connection.headers).map((name) => [name, MASK])),
     metadata: row.metadata,
     state: { status: 'active', ...state, ...(status === null ? {} : { status }) },
     managed_by: row.managed_by,
@@ -102,7 +103,7 @@ function hintOf(secret: string | null): string | null {
 function maskedUrl(url: string | null): string | null {
   if (url === null || !URL.canParse(url)) return url
   const parsed = new URL(url)
-  if (parsed.username !== '') parsed.username = '***'
-  if (parsed.password !== '') parsed.password = '***'
+  if (parsed.username !== '') parsed.username = MASK
+  if (parsed.password !== '') parsed.password = MASK
   return parsed.href.replace(/\/$/, '')
 }

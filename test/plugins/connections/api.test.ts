@@ -100,6 +100,22 @@ describe('/api/providers', () => {
     expect(socks.proxy_url).toBe('socks5://***:***@proxy.test:1080')
   })
 
+  it('takes a mask for what it hides, never as a value of its own', async () => {
+    const made = await add(t, { ...custom, provider: 'masked', headers: { 'x-a': 'kept-value' } })
+    const put = (body: object) => call(t, 'PUT', `/api/providers/${made.id}`, body)
+    expect((await put({ headers: { 'x-a': '***', 'x-b': 'new-value' } })).status).toBe(200)
+    await t.post('/v1/chat/completions', ask('masked/m'))
+    expect(lastHeaders()).toContain('kept-value')
+    expect(lastHeaders()).toContain('new-value')
+    expect(await errorOf(await put({ headers: { 'x-c': '***' } }))).toMatchObject({ status: 400, param: 'headers.x-c' })
+    const elsewhere = { base_url: 'http://127.0.0.1:9/v1', headers: { 'x-a': '***' } }
+    expect(await errorOf(await put(elsewhere))).toMatchObject({ status: 400, param: 'headers' })
+    const { proxy_url } = (await (await put({ proxy_url: 'http://user:p4ssw0rd@proxy.test:8080' })).json()) as {
+      proxy_url: string
+    }
+    expect(await errorOf(await put({ proxy_url }))).toMatchObject({ status: 400, param: 'proxy_url' })
+  })
+
   it('asks for key and headers again when they would go to another origin (S8)', async () => {
     const made = await add(t, { ...custom, provider: 'mover', api_key: KEY, headers: { authorization: 'Basic abcdefgh' } })
     const put = (body: object) => call(t, 'PUT', `/api/providers/${made.id}`, body)
