@@ -28,7 +28,12 @@ export const target = z
       return z.NEVER
     }
     const { target, provider, model, ...rest } = parsed.data
-    const named = target ?? (provider === undefined ? model : `${provider}/${model ?? ''}`)
+    const apart = provider === undefined ? model : `${provider}/${model ?? ''}`
+    if (target !== undefined && !sameTarget(target, provider, model)) {
+      context.addIssue({ code: 'custom', message: '`target` names another model than `provider` and `model`' })
+      return z.NEVER
+    }
+    const named = target ?? apart
     if (named === undefined || !CONCRETE.test(named)) {
       context.addIssue({ code: 'custom', message: 'must be a concrete provider/model id' })
       return z.NEVER
@@ -36,6 +41,13 @@ export const target = z
     const slash = named.indexOf('/')
     return { provider: named.slice(0, slash), model: named.slice(slash + 1), ...rest } satisfies VirtualTarget
   })
+
+/** What is said twice says the same: a record whose `model` alone was edited is no answer to which of them is meant. */
+function sameTarget(target: string, provider: string | undefined, model: string | undefined): boolean {
+  const slash = target.indexOf('/')
+  if (provider !== undefined && provider !== target.slice(0, slash)) return false
+  return model === undefined || model === target || model === target.slice(slash + 1)
+}
 
 export const virtualModelConfig = z.strictObject({
   sessionSticky: z.boolean().default(true),

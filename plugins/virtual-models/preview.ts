@@ -15,7 +15,7 @@ import { probabilities } from './strategies/weighted.ts'
 const tokens = (fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/)
+    .regex(/^\d{1,9}$/, 'must be a whole number of at most nine digits')
     .optional()
     .transform((text) => (text === undefined ? fallback : Number(text)))
 

@@ -116,6 +116,7 @@ describe('refusals', () => {
     ['an empty target', { targets: [{}] }, 'targets.0'],
     ['an unknown provider', { targets: ['nobody/m'] }, 'targets.0'],
     ['a provider without a model', { targets: [{ provider: 'a' }] }, 'targets.0'],
+    ['a target that says two things', { targets: [{ target: 'a/m', provider: 'a', model: 'other' }] }, 'targets.0'],
     ['a negative weight', { targets: [{ target: 'a/m', weight: -1 }] }, 'targets.0.weight'],
     ['a member nobody knows', { targets: [{ target: 'a/m', wait: 1 }] }, 'targets.0.wait'],
     ['the same target twice', { targets: ['a/m', { provider: 'a', model: 'm' }] }, 'targets.1'],
