@@ -82,7 +82,7 @@ function defaultOf(variable: Variable): VariableValue {
 }
 
 function parse(variable: Variable, text: string): VariableValue | Error {
-  const { type, min, max } = variable
+  const { type, min, max, schemes } = variable
   if (type === 'int' || type === 'number') {
     const value = text === '' ? Number.NaN : Number(text)
     const range = `${min !== undefined ? ` of at least ${min}` : ''}${max !== undefined ? ` and at most ${max}` : ''}`
@@ -111,6 +111,9 @@ function parse(variable: Variable, text: string): VariableValue | Error {
     }
   }
   if (type === 'url' && !URL.canParse(text)) return new Error('the value is not a URL.')
+  // Not the text itself: credentials may be in it.
+  if (schemes !== undefined && !schemes.includes(new URL(text).protocol.slice(0, -1)))
+    return new Error(`the URL must begin with one of ${schemes.map((scheme) => `${scheme}://`).join(', ')}.`)
   return text
 }
 

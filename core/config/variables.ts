@@ -12,6 +12,8 @@ export interface Variable {
   readonly values?: readonly string[]
   readonly min?: number
   readonly max?: number
+  /** Of a URL. */
+  readonly schemes?: readonly string[]
   /** A bad value is logged and ignored instead of stopping the boot. */
   readonly lenient?: true
   /** Set to nothing means something else than not set. */
@@ -52,7 +54,9 @@ export const VARIABLES: readonly Variable[] = [
   v('IDP_ISSUER', 'url', null, 'Identity-provider issuer override.'),
   v('EMAIL_API_KEY', 'secret', null, 'Transactional e-mail; without it e-mails are logged.'),
   v('EMAIL_FROM', 'string', null, 'Sender of transactional e-mail.'),
-  v('PUBLIC_URL', 'url', null, 'The address users reach the gateway by; base of links, allowed Host.'),
+  v('PUBLIC_URL', 'url', null, 'The address users reach the gateway by; base of links, allowed Host.', {
+    schemes: ['http', 'https'],
+  }),
   v('DASHBOARD_DIR', 'string', null, 'Dashboard assets; falls back to `dashboard/dist`.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*; wins over the directory.'),
@@ -160,7 +164,9 @@ export const VARIABLES: readonly Variable[] = [
   v('MITM_PORT', 'int', 8443, 'Its port.', { min: 0, max: 65535 }),
   v('MITM_MANAGE_HOSTS', 'bool', false, 'Best-effort hosts file entries.'),
   v('MITM_INSTALL_CA', 'bool', false, 'Best-effort CA installation.'),
-  v('OUTBOUND_PROXY', 'url', null, 'Global proxy: http, https or socks5; a connection’s own wins.'),
+  v('OUTBOUND_PROXY', 'url', null, 'Global proxy: http, https or socks5; a connection’s own wins.', {
+    schemes: ['http', 'https', 'socks5'],
+  }),
   v('PLUGIN_PATH', 'string', null, 'WASM filters: a file, several with the path delimiter between them, or a folder.'),
   v('PLUGIN_FAIL_OPEN', 'bool', false, 'A failing WASM filter is passed over instead of refusing the request.'),
   v('SHADOW_EVAL_ENABLED', 'bool', false, 'Shadow replay.'),
