@@ -10,6 +10,7 @@ import { countTokens } from './count-tokens/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
+import { heartbeat } from './heartbeat/index.ts'
 import { helicone } from './helicone/index.ts'
 import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
@@ -76,6 +77,7 @@ export interface PresetOptions {
   itemIds?: false
   thinkTags?: false
   countTokens?: false
+  heartbeat?: false
   health?: false
   metrics?: false
   telemetry?: Parameters<typeof telemetry>[0] | false
@@ -121,6 +123,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
+    options.heartbeat !== false && heartbeat(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
     options.telemetry !== false && telemetry(options.telemetry),
@@ -163,6 +166,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   itemIds: true,
   thinkTags: true,
   countTokens: true,
+  heartbeat: true,
   health: true,
   metrics: true,
   telemetry: true,

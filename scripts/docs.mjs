@@ -142,18 +142,21 @@ function sealedOrder() {
 }
 
 function dataRoutes() {
-  const limits = { json: '`GATEWAY_MAX_BODY_BYTES`', default: '2 MiB' }
+  const mebibytes = (bytes) => `${bytes / 2 ** 20} MiB`
+  const limits = { json: '`GATEWAY_MAX_BODY_BYTES`' }
   const rows = gateway.routes.entries.map((entry) => [
     `\`${entry.method} ${shownPath(entry)}\``,
     `\`${entry.dialect}\``,
     `\`${entry.operation}\``,
-    limits[entry.dialectRoute?.bodyLimit] ?? `${entry.bodyLimit} bytes`,
+    limits[entry.dialectRoute?.bodyLimit] ?? mebibytes(entry.bodyLimit),
   ])
   return table(['Route', 'Dialect', 'Operation', 'Body limit'], rows)
 }
 
-function shownPath({ path }) {
-  return path.endsWith('*') ? `${path.slice(0, -1)}{model}:generateContent\` · \`…:streamGenerateContent` : path
+function shownPath({ path, operation }) {
+  if (!path.endsWith('*')) return path
+  const model = `${path.slice(0, -1)}{model}`
+  return operation === 'chat' ? `${model}:generateContent\` · \`…:streamGenerateContent` : model
 }
 
 function controlRoutes() {

@@ -17,10 +17,6 @@ const sources = z.record(
 
 export const settings = definePlugin({
   name: 'settings',
-  settings: {
-    /** ms; 0 = no heartbeat. */
-    stream_heartbeat_ms: z.int().min(0).default(15_000).meta({ env: 'STREAM_HEARTBEAT_MS' }),
-  },
   migrations,
   async setup(gateway) {
     const registry = gateway.use('settings')
@@ -28,10 +24,6 @@ export const settings = definePlugin({
     const layer = registry.layer()
     layer.set(view.current)
     view.watch((runtime) => layer.set(runtime))
-
-    const heartbeat = gateway.use('heartbeat').layer()
-    heartbeat.set(gateway.settings.get('stream_heartbeat_ms'))
-    gateway.settings.watch('stream_heartbeat_ms', heartbeat.set)
 
     gateway.api({
       method: 'GET',
@@ -69,10 +61,7 @@ export const settings = definePlugin({
       },
     })
 
-    return () => {
-      layer.end()
-      heartbeat.end()
-    }
+    return () => layer.end()
   },
 })
 

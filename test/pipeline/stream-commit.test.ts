@@ -3,7 +3,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
-import { preset } from '../../plugins/preset.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { cells } from './support/cells.ts'
 import { framesOf } from './support/faults.ts'
@@ -154,55 +153,6 @@ describe('heartbeat', () => {
     ;(await quiet.call()).head()
     await quiet.clock.advance('100s')
     expect([await quiet.read(), quiet.status()]).toEqual(['', null])
-  })
-
-  it('follows the setting stream_heartbeat_ms at once, in a stream that is open too, and null is the environment again', async () => {
-    const at = await scene('chat', 'chat', { env: { STREAM_HEARTBEAT_MS: '20000' } })
-    ;(await at.call()).head()
-    const pings = async () => (await at.read()).split(': ping\n\n').length - 1
-    const set = async (ms: number | null) => {
-      const body = JSON.stringify({ stream_heartbeat_ms: ms })
-      const headers = { 'content-type': 'application/json' }
-      const answer = await at.t.fetch('/api/settings', { method: 'PUT', headers, body })
-      return answer.ok ? ((await answer.json()) as { stream_heartbeat_ms: number }).stream_heartbeat_ms : answer.status
-    }
-    expect(await set(-1)).toBe(400)
-    expect(await set(1000)).toBe(1000)
-    await at.clock.advance('3s')
-    expect(await pings()).toBe(3)
-    expect(await set(0)).toBe(0)
-    await at.clock.advance('60s')
-    expect(await pings()).toBe(3)
-    expect(await set(null)).toBe(20_000)
-    await at.clock.advance('2s')
-    expect(await pings()).toBe(4)
-    await at.clock.advance('20s')
-    expect(await pings()).toBe(5)
-  })
-
-  it('set at run time outlives reloads, and goes with the plugin that keeps settings', async () => {
-    const at = await scene('chat', 'chat')
-    ;(await at.call()).head()
-    const headers = { 'content-type': 'application/json' }
-    await at.t.fetch('/api/settings', { method: 'PUT', headers, body: '{"stream_heartbeat_ms":1000}' })
-    const pingsOf3s = async () => {
-      const before = (await at.read()).length
-      await at.clock.advance('3s')
-      return ((await at.read()).length - before) / ': ping\n\n'.length
-    }
-    const reload = (options: object, plugins = preset()) => at.t.gateway.reload({ options, plugins })
-    expect(await pingsOf3s()).toBe(3)
-    await reload({ streamHeartbeatMs: 500 })
-    expect(await pingsOf3s()).toBe(3)
-    await reload(
-      { streamHeartbeatMs: 500 },
-      preset().filter(({ name }) => name !== 'settings'),
-    )
-    expect(await pingsOf3s()).toBe(6)
-    await reload({ streamHeartbeatMs: 500 })
-    expect(await pingsOf3s()).toBe(3)
-    await expect(reload({ streamHeartbeatMs: 500 }, [...preset(), ...preset()])).rejects.toThrow()
-    expect(await pingsOf3s()).toBe(3)
   })
 
   it('golden 61, 64: a JSON array gets none; it fails with a status before the content, and as a valid array after it', async () => {
