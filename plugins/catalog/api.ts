@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { MODES } from '../../core/lib/model-words.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Entries, EntrySources } from './entries.ts'
+import { liveLists } from './live-lists.ts'
 import { modeOf } from './mode.ts'
 import { capabilityFlags, factsOf, groupInfoOf, groupList, modelList, modelObjectOf } from './model-object.ts'
 
@@ -14,7 +15,9 @@ const suggestion = z.strictObject({
   max_output_tokens: z.int().optional(),
   mode: z.enum(MODES),
   capabilities: capabilityFlags,
-  source: z.enum(['catalog', 'connection']).describe('`connection`: it names the model itself.'),
+  source: z
+    .enum(['live', 'catalog', 'connection'])
+    .describe('`live`: the provider lists it, as of the last hour. `connection`: the connection names it itself.'),
   allowed: z.boolean().describe('By the connection’s `allowed_models`.'),
 })
 
@@ -26,6 +29,7 @@ const filter = z.strictObject({
 
 export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accounts, offers, facts }: EntrySources): void {
   const { providerId } = gateway.use('configuration')
+  const live = liveLists(gateway)
 
   gateway.api({
     method: 'GET',
@@ -46,10 +50,10 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
   gateway.api({
     method: 'GET',
     path: '/api/model-catalog',
-    summary: 'What each connection could offer, allowed or not.',
+    summary: 'What each connection could offer, allowed or not: what its provider lists, else what is known of it.',
     query: filter,
     response: z.strictObject({ data: z.array(suggestion) }),
-    handler({ orgId, query }) {
+    async handler({ orgId, query }) {
       const provider = query.provider === undefined ? null : providerId(query.provider)
       const wanted = accounts
         .list()
@@ -57,8 +61,9 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
         .filter(({ connection }) => query.connection_id === undefined || connection.id === String(query.connection_id))
         .filter(({ connection }) => provider === null || connection.provider === provider)
       const part = query.q?.toLowerCase() ?? ''
+      const listed = await live.of(wanted.flatMap(({ connection, enabled }) => (enabled ? [connection] : [])))
       const data = wanted.flatMap(({ connection }) =>
-        offers.of(connection).map(({ model, allowed, source }) => {
+        offers.of(connection, listed.get(connection.id)).map(({ model, allowed, source }) => {
           const known = facts.facts(connection.provider, model)
           return {
             connection_id: Number(connection.id),

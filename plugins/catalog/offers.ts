@@ -8,13 +8,13 @@ import type { RateCard } from './rate-card.ts'
 export interface Offer {
   readonly model: string
   readonly allowed: boolean
-  /** `connection`: it names the model itself. */
-  readonly source: 'catalog' | 'connection'
+  /** `live`: its provider lists the model. `connection`: it names the model itself. */
+  readonly source: 'live' | 'catalog' | 'connection'
 }
 
 export interface Offers {
-  /** Those that are not allowed too: a form shows them greyed. */
-  of(connection: Connection): readonly Offer[]
+  /** Those that are not allowed too: a form shows them greyed. @param live what its provider lists, instead of what is known. */
+  of(connection: Connection, live?: readonly string[]): readonly Offer[]
   /** Whether the connection may be asked for the model. */
   serves(connection: Connection, model: string): boolean
 }
@@ -32,13 +32,14 @@ export function offersOf(card: RateCard): Offers {
     allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
   return {
     serves,
-    of(connection) {
+    of(connection, live) {
       const { provider, allowedModels, defaultModel } = connection
       const allowed = (model: string) => serves(connection, model)
       const named = [...allowedModels.filter((glob) => !/[*?]/.test(glob)), ...(defaultModel === null ? [] : [defaultModel])]
-      const known = ofProvider(provider)
+      const known = live ?? ofProvider(provider)
+      const source = live === undefined ? 'catalog' : 'live'
       return [
-        ...known.map((model): Offer => ({ model, allowed: allowed(model), source: 'catalog' })),
+        ...known.map((model): Offer => ({ model, allowed: allowed(model), source })),
         ...[...new Set(named)]
           .filter((model) => !known.includes(model))
           .map((model): Offer => ({ model, allowed: allowed(model), source: 'connection' })),

@@ -1,22 +1,63 @@
 // Where a connection's provider lists its models: the cheapest thing to ask, which books nothing.
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { decodeUtf8 } from '../../core/lib/bytes.ts'
+import type { SideAnswer } from '../../core/services.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
-const PATHS = { chat: '/models', responses: '/models', messages: '/v1/models', generate_content: '/v1beta/models' } as const
+/** As many as one page has, for those who list all of them. */
+const PATHS = {
+  chat: ['/models', ''],
+  responses: ['/models', ''],
+  messages: ['/v1/models', '?limit=1000'],
+  generate_content: ['/v1beta/models', '?pageSize=1000'],
+} as const
 const TIMEOUT_MS = 10_000
 const NO_SUCH_LIST = 404
+const MAX_MODELS = 5000
+/** What a model string may hold (RELIABILITY K5). */
+const MODEL_ID = /^[\x21-\x7e]{1,256}$/
 
-/** Provides `modelListProbe`, for those who watch over accounts. */
+const openaiList = z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data.map(({ id }) => id))
+const googleList = z
+  .object({ models: z.array(z.object({ name: z.string() })) })
+  .transform(({ models }) => models.map(({ name }) => name.replace(/^models\//, '')))
+const anyList = z.union([openaiList, googleList])
+
+/** Provides `modelListProbe`, for those who watch over accounts, and `vendorModels`. */
 export function provideModelList(gateway: PluginGateway): void {
   const configuration = gateway.use('configuration')
   const sideCalls = gateway.use('sideCalls')
+  /** null: nobody to ask, since the provider answers by itself. */
+  const ask = (connection: Connection, whole: boolean): Promise<SideAnswer> | null => {
+    const provider = configuration.provider(connection.provider)
+    if (provider.answer !== undefined && connection.baseUrl === null) return null
+    const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as keyof typeof PATHS | undefined) ?? 'chat'
+    const [path, page] = PATHS[dialect]
+    return sideCalls.get(connection, whole ? path + page : path, TIMEOUT_MS)
+  }
   gateway.provide('modelListProbe', {
-    async status(connection: Connection) {
-      const provider = configuration.provider(connection.provider)
-      // A local provider has nobody to ask.
-      if (provider.answer !== undefined && connection.baseUrl === null) return NO_SUCH_LIST
-      const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as keyof typeof PATHS | undefined) ?? 'chat'
-      return (await sideCalls.get(connection, PATHS[dialect], TIMEOUT_MS)).status
+    status: async (connection: Connection) => (await ask(connection, false))?.status ?? NO_SUCH_LIST,
+  })
+  gateway.provide('vendorModels', {
+    async list(connection: Connection) {
+      const answer = await ask(connection, true)
+      if (answer === null) return []
+      const { status, body } = answer
+      if (status < 200 || status > 299) throw GatewayError.upstream(status, `The list of models answered with status ${status}.`)
+      return idsIn(body)
     },
   })
+}
+
+/** @throws GatewayError when it is no list of models. */
+function idsIn(body: Uint8Array): string[] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(decodeUtf8(body))
+  } catch {}
+  const ids = anyList.safeParse(parsed)
+  if (!ids.success) throw GatewayError.protocol('The list of models is none.')
+  return [...new Set(ids.data)].filter((id) => MODEL_ID.test(id)).slice(0, MAX_MODELS)
 }

@@ -26,8 +26,15 @@ export interface AccountService {
   extend(extension: AccountExtension): () => void
 }
 
+/** What a provider says itself that it has. */
+export interface VendorModelService {
+  /** Bare model ids; none of a provider that has nobody to ask. @throws GatewayError when there is no such answer. */
+  list(connection: Connection): Promise<readonly string[]>
+}
+
 declare module '../../core/types/plugin.ts' {
   interface Services {
     accounts: AccountService
+    vendorModels: VendorModelService
   }
 }
