@@ -4,7 +4,6 @@ const ALPHA = 0.3
 const EXPIRES_MS = 3_600_000
 /** A failure counts as twice the slowest answer, and as no less than this. */
 const LEAST_PENALTY_MS = 10_000
-const MOST_PENALTY_MS = 100_000
 const MAX_ENTRIES = 2000
 
 export interface Latency {
@@ -15,6 +14,8 @@ export interface Latency {
 interface Entry {
   ms: number
   samples: number
+  /** The same of answers alone; 0: none yet. */
+  answers: number
   /** Moving average of failures, 0 to 1. */
   failures: number
   at: number
@@ -49,24 +50,22 @@ export function latencyTable(monotonic: () => number): LatencyTable {
     entries.set(id, {
       ms: known === null ? ms : mixed(known.ms, ms),
       samples: (known?.samples ?? 0) + 1,
+      answers: failure === 1 ? (known?.answers ?? 0) : known?.answers ? mixed(known.answers, ms) : ms,
       failures: known === null ? failure : mixed(known.failures, failure),
       at: monotonic(),
     })
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
   }
+  // Penalties are no measure for penalties: one outage would otherwise double without end.
   const slowest = (stream: boolean): number => {
     const now = monotonic()
     let most = 0
-    for (const id of (stream ? streamed : whole).keys()) most = Math.max(most, of(id, stream, now)?.ms ?? 0)
+    for (const id of (stream ? streamed : whole).keys()) most = Math.max(most, of(id, stream, now)?.answers ?? 0)
     return most
   }
   return {
     answered: (id, stream, ms) => sample(id, stream, ms, 0),
-    failed(id, stream) {
-      // Penalties are no measure for penalties: one outage would otherwise double without end.
-      const twice = Math.min(2 * slowest(stream), MOST_PENALTY_MS)
-      sample(id, stream, Math.max(twice, LEAST_PENALTY_MS), 1)
-    },
+    failed: (id, stream) => sample(id, stream, Math.max(2 * slowest(stream), LEAST_PENALTY_MS), 1),
     of,
     any(id) {
       const [full, stream] = [of(id, false), of(id, true)]
