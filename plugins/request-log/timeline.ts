@@ -95,7 +95,8 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     model: target.model,
     started_at: new Date(startedAt).toISOString(),
     latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
-    status: status ?? null,
+    // Nobody was asked: the status of a refusal of our own would read as an upstream's.
+    status: skipped === undefined ? (status ?? null) : null,
     error: error === undefined ? null : { code: codeOf(error), message: loggedMessage(error) },
     action: action ?? null,
     skipped:

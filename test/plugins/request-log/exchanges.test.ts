@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, text } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { CanonicalRequest } from '../../../core/types/canonical.ts'
 import { bearer, makeKey } from '../keys/support.ts'
@@ -58,6 +59,27 @@ describe('a row says', () => {
       attempts: [{ n: 1, provider: 'chat', model: 'm', action: 'returned', status: 200, error: null }],
     })
     expect(whole.request_bytes).toBeGreaterThan(20)
+  })
+
+  it('of an account that had no room left only that: no status, as if it had been asked', async () => {
+    const full = definePlugin({
+      name: 'full',
+      setup(gateway) {
+        gateway.hook('attempt', (_ctx, { target }, next) => {
+          if (target.model !== 'a') return next()
+          throw GatewayError.rateLimited('No room.', null, 'at_capacity')
+        })
+      },
+    })
+    t = await loggingGateway({ upstream: [text('ok')], before: [full()] })
+    const body = { name: 'vm', strategy: 'failover', targets: ['chat/a', 'chat/b'] }
+    expect((await t.post('/api/virtual-models', body)).status).toBe(201)
+    expect((await t.post('/v1/chat/completions', ask('vm'))).status).toBe(200)
+    const { attempts } = await detail(t, (await only()).request_id)
+    expect(attempts).toMatchObject([
+      { model: 'a', status: null, action: 'skipped', skipped: { reason: 'at_capacity' } },
+      { model: 'b', status: 200, action: 'returned', skipped: null },
+    ])
   })
 
   it('the labels that plugins gave the request', async () => {
