@@ -42,10 +42,22 @@ export function controlApp(options: ControlOptions): ControlApp {
       peers.set(request, peer)
       const response = await app.fetch(request)
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
-      return response.status === 404 && !ours ? failure(unknown(request), options.log) : response
+      return guarded(response.status === 404 && !ours ? failure(unknown(request), options.log) : response)
     },
   }
 }
+
+/** What every answer says to browsers and caches, whoever made it (RELIABILITY 6). */
+function guarded(response: Response): Response {
+  for (const [name, value] of GUARDS) if (!response.headers.has(name)) response.headers.set(name, value)
+  return response
+}
+
+const GUARDS = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+] as const
 
 /** h3's own refusals of a path (a broken escape) name nothing that is here. */
 function thrownBy(error: { status: number; cause?: unknown }, request: Request): unknown {

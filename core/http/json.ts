@@ -29,10 +29,6 @@ export async function jsonBody(request: Request): Promise<unknown> {
 export function jsonAnswer(status: number, value: unknown): Response {
   return new Response(JSON.stringify(value), {
     status,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    },
+    headers: { 'content-type': 'application/json; charset=utf-8' },
   })
 }

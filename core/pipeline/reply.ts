@@ -138,7 +138,7 @@ export class ReplyWriter {
     this.#headSent = true
     this.#status = status
     const out = [...headers, 'x-gateway-request-id', id, dialect === 'messages' ? 'request-id' : 'x-request-id', id]
-    out.push('cache-control', 'no-store', 'x-content-type-options', 'nosniff')
+    out.push('cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer')
     if (ctx !== null) addGatewayHeaders(out, ctx, status)
     this.#sink.head(status, out)
   }

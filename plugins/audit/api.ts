@@ -83,8 +83,6 @@ export function auditRoutes(gateway: PluginGateway): void {
         headers: {
           'content-type': 'application/x-ndjson',
           'content-disposition': 'attachment; filename="audit.jsonl"',
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
         },
       })
     },

@@ -71,10 +71,7 @@ export const health = definePlugin({
         const required = status.checks.filter(({ required }) => required)
         const reachable = (await Promise.all(required.map((check) => check.check()))).every(({ ok }) => ok)
         const state = draining() ? 'draining' : reachable ? 'ready' : 'database_unreachable'
-        return Response.json(
-          { status: state },
-          { status: state === 'ready' ? 200 : 503, headers: { 'cache-control': 'no-store' } },
-        )
+        return Response.json({ status: state }, { status: state === 'ready' ? 200 : 503 })
       },
     })
   },

@@ -91,8 +91,6 @@ export function savingsRoutes(gateway: PluginGateway): void {
         headers: {
           'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
           'content-disposition': `attachment; filename="savings.${format}"`,
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
         },
       })
     },

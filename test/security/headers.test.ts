@@ -120,6 +120,35 @@ describe('towards the caller', () => {
     expect(body.match(/^data: \[DONE\]$/gm)).toHaveLength(1)
   })
 
+  it('every answer, of both planes, is kept by no cache, sniffed by no browser and names nobody (RELIABILITY 6)', async () => {
+    const asked: [string, RequestInit, number][] = [
+      ['/v1/chat/completions', { method: 'POST', body: JSON.stringify(ask('chat/m')) }, 200],
+      ['/v1/chat/completions', { method: 'POST', body: JSON.stringify({ ...ask('chat/m'), stream: true }) }, 200],
+      ['/v1/chat/completions', { method: 'POST', body: '{' }, 400],
+      ['/v1/chat/completions', {}, 405],
+      ['/v1/nothing', {}, 404],
+      ['/v1/models', {}, 401],
+      ['/api/settings', {}, 200],
+      ['/api/nothing', {}, 404],
+      ['/api/audit/export', {}, 200],
+      ['/api/savings/export', {}, 200],
+      ['/api/reports?format=csv', {}, 200],
+      ['/api/events', {}, 200],
+      ['/healthz', {}, 200],
+      ['/healthz', { method: 'HEAD' }, 200],
+      ['/health/readiness', {}, 200],
+      ['/metrics', {}, 200],
+      ['/nothing', {}, 404],
+    ]
+    for (const [path, init, status] of asked) {
+      const { headers, status: seen, body } = await fetch(`${url}${path}`, init)
+      await body?.cancel()
+      const said = ['cache-control', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name))
+      expect([path, seen, ...said]).toEqual([path, status, 'no-store', 'nosniff', 'no-referrer'])
+      expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
+    }
+  })
+
   it('no answer grants another origin anything (W3)', async () => {
     for (const [path, method] of [
       ['/v1/chat/completions', 'OPTIONS'],
