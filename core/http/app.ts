@@ -47,10 +47,11 @@ export function controlApp(options: ControlOptions): ControlApp {
   }
 }
 
-/** What every answer says to browsers and caches, whoever made it (RELIABILITY 6). */
-function guarded(response: Response): Response {
-  for (const [name, value] of GUARDS) if (!response.headers.has(name)) response.headers.set(name, value)
-  return response
+/** What every answer says to browsers and caches, whoever made it (RELIABILITY 6). Made anew: a fetched one takes no headers. */
+function guarded({ status, statusText, headers: given, body }: Response): Response {
+  const headers = new Headers(given)
+  for (const [name, value] of GUARDS) if (!headers.has(name)) headers.set(name, value)
+  return new Response(body, { status, statusText, headers })
 }
 
 const GUARDS = [
