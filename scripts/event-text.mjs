@@ -4,7 +4,7 @@ export const EVENT_TEXT = {
   'request.rate_limited': 'The upstream’s rate limit was answered to the caller. The gateway’s own limits tell nobody.',
   'request.budget_rejected': 'A budget or a session’s cap refused a request with 402.',
   'budget.threshold_crossed': '85 or 95 percent of a budget are spent.',
-  'budget.crossed': 'All of a budget is spent, or a request was refused for it.',
+  'budget.crossed': 'A budget refused a request. That all of it is spent is not told by itself.',
   'budget.projected_exceeded': 'As it goes, a budget will be over before its window ends.',
   'provider.circuit_opened': 'A connection failed several times in a row and is not asked for a while.',
   'provider.circuit_closed': 'It answers again.',

@@ -24,11 +24,14 @@ export interface GuardedWaits {
   answerMs: number
 }
 
+/** Azure's platform answers there, with a machine's certificates among others: of a public range, and inside all the same. */
+const AZURE_PLATFORM = '168.63.129.16'
+
 /** True when an address is of the public internet. NAT64, 6to4 and Teredo are not: they carry private addresses. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
-  if (parsed.range() !== 'unicast') return false
+  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_PLATFORM) return false
   // Outside 2000::/3 nothing is global: `::127.0.0.1` and its like.
   return parsed.kind() === 'ipv4' || ((parsed.toByteArray()[0] as number) & 0xe0) === 0x20
 }

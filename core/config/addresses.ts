@@ -9,7 +9,7 @@ export interface AddressRules {
 
 /** Cloud metadata services: nobody's upstream, on any profile (RELIABILITY S7). */
 const METADATA =
-  /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|\[::ffff:a9fe:[0-9a-f]+\]|\[::ffff:6464:64c8\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
+  /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|\[::ffff:(?:a9fe:[0-9a-f]+|6464:64c8|a83f:8110)\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
 
 /** The field `proxy_url`. @param wanted what the complaint asks for. @throws GatewayError 400. */
 export function checkProxyUrl(text: string, wanted: string, rules: AddressRules): void {

@@ -38,7 +38,10 @@ export function windowOf({ window, since, until }: WindowQuery, now: number): Wi
   if (window !== undefined) throw GatewayError.invalid('window', 'Say `window`, or `since` and `until`; not both.')
   const from = Date.parse(since)
   const to = until === undefined ? Math.max(now, from) : Date.parse(until)
-  if (to <= from) throw GatewayError.invalid('until', '`until` must be later than `since`.')
+  if (to <= from) {
+    if (until === undefined) throw GatewayError.invalid('since', '`since` is still to come; give `until` too.')
+    throw GatewayError.invalid('until', '`until` must be later than `since`.')
+  }
   return { since: from, until: to }
 }
 

@@ -2,6 +2,7 @@
 // (DIALECTS 5.6). Always flagged as estimated.
 import type { Usage } from '../types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../types/canonical.ts'
+import { isTokenCount } from './token-count.ts'
 
 const PER_MESSAGE = 4
 const PER_IMAGE = 1600
@@ -28,20 +29,17 @@ export function estimateUsage(request: Frozen<CanonicalRequest> | null, contentB
   return { inputTotal, cacheRead: 0, cacheWrite: 0, outputTotal, total: inputTotal + outputTotal, estimated: true, raw: null }
 }
 
-/** True when an upstream's own count can be booked: not made up, not negative, not NaN. An explicit zero can. */
+/** True when an upstream's own count can be booked: not made up, and whole numbers of a size that can be. An explicit zero can. */
 export function isReported(usage: Usage | null): usage is Usage {
   return (
     usage !== null &&
     !usage.estimated &&
-    isCount(usage.inputTotal) &&
-    isCount(usage.outputTotal) &&
-    isCount(usage.cacheRead) &&
-    isCount(usage.cacheWrite)
+    isTokenCount(usage.inputTotal) &&
+    isTokenCount(usage.outputTotal) &&
+    isTokenCount(usage.cacheRead) &&
+    isTokenCount(usage.cacheWrite) &&
+    isTokenCount(usage.reasoning ?? 0)
   )
-}
-
-function isCount(value: number): boolean {
-  return Number.isFinite(value) && value >= 0
 }
 
 export function noUsage(): Usage {

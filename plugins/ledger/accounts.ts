@@ -67,15 +67,18 @@ export function bookInterrupted(hold: Account & { amountNano: number }, spentNan
     WHERE account = ${hold.name} AND window_start = ${hold.windowStart}`
 }
 
-const int = z.number().int()
-const balanceRow = z.object({ account: z.string(), window_start: int, spent_nano: int, reserved_nano: int }).transform(
-  (row): Balance => ({
-    name: row.account,
-    windowStart: row.window_start,
-    spentNano: row.spent_nano,
-    reservedNano: row.reserved_nano,
-  }),
-)
+/** Past 2^53 the last digits go, not the budget. */
+const nano = z.number()
+const balanceRow = z
+  .object({ account: z.string(), window_start: z.number().int(), spent_nano: nano, reserved_nano: nano })
+  .transform(
+    (row): Balance => ({
+      name: row.account,
+      windowStart: row.window_start,
+      spentNano: row.spent_nano,
+      reservedNano: row.reserved_nano,
+    }),
+  )
 
 const COLUMNS = sql`account, window_start, spent_nano, reserved_nano`
 

@@ -66,17 +66,19 @@ function matching({ since, until, orgId, keyId, virtualModel }: UsageFilter): Sq
 }
 
 const int = z.number().int()
+/** Past 2^53 the last digits go, not the report. */
+const total = z.number()
 const sumRow = z.looseObject({
   requests: int,
   errors: int,
-  input_tokens: int,
-  cache_read_tokens: int,
-  cache_write_tokens: int,
-  output_tokens: int,
-  reasoning_tokens: int,
-  media_units: int,
-  cost_nano: int,
-  charge_nano: int,
+  input_tokens: total,
+  cache_read_tokens: total,
+  cache_write_tokens: total,
+  output_tokens: total,
+  reasoning_tokens: total,
+  media_units: total,
+  cost_nano: total,
+  charge_nano: total,
   label: z.string().nullable(),
 })
 type SumRow = z.output<typeof sumRow>

@@ -14,9 +14,10 @@ export interface Sum {
 export const ROLLUPS = ['day', 'source', 'model', 'key', 'virtual_model'] as const
 export type Rollup = (typeof ROLLUPS)[number]
 
-const int = z.number().int()
+/** Past 2^53 the last digits go, not the answer. */
+const total = z.number()
 const sumRow = z
-  .object({ key: z.string().nullable(), receipts: int, tokens_saved: int, usd_saved_nano: int })
+  .object({ key: z.string().nullable(), receipts: z.number().int(), tokens_saved: total, usd_saved_nano: total })
   .transform(({ key, receipts, tokens_saved, usd_saved_nano }) => ({
     ...{ key, receipts, tokensSaved: tokens_saved, usdSavedNano: usd_saved_nano },
   }))
@@ -70,7 +71,7 @@ export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
 export async function savedIn(db: Db, filter: SavingsFilter): Promise<number> {
   const row = await db.get(
     sql`SELECT COALESCE(SUM(usd_saved_nano), 0) AS nano FROM savings_receipts WHERE ${matching(filter)}`,
-    z.object({ nano: int }),
+    z.object({ nano: total }),
   )
   return row?.nano ?? 0
 }

@@ -1,4 +1,5 @@
-// GET /api/usage/timeseries: the newest rows of a window in hours or days of UTC; what nothing happened in is zero.
+// GET /api/usage/timeseries: the newest rows of a window in hours or days of UTC; what nothing happened in is zero, as long as
+// an answer can hold that.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -27,7 +28,10 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
     summary: 'Requests, tokens and costs of a window over time.',
     query: z.strictObject({
       ...windowQuery,
-      bucket: z.enum(['hour', 'day']).optional().describe('In UTC; default: hours up to two days, else days.'),
+      bucket: z
+        .enum(['hour', 'day'])
+        .optional()
+        .describe('In UTC; default: hours up to two days, else days. Of more than 20,000 only those that something happened in.'),
       group_by: z.enum(['provider', 'model', 'key']).optional(),
     }),
     response: z.strictObject({
@@ -51,30 +55,43 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
       const width = BUCKETS[bucket]
       const first = Math.floor(window.since / width)
       const count = Math.ceil(window.until / width) - first
+      // Of centuries in hours only what happened is told.
+      const isSparse = count > MAX_POINTS
+      let told = 0
       const groupOf = query.group_by === undefined ? null : GROUP[query.group_by]
       const series = new Map<string, Map<number, Figures>>()
       if (groupOf === null) series.set('', new Map())
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
         let name = groupOf === null ? '' : groupOf(row)
-        if (!series.has(name) && (series.size + 1) * count > MAX_POINTS) name = OTHERS
+        if (!series.has(name) && (isSparse ? told : (series.size + 1) * count) > MAX_POINTS) name = OTHERS
         const points = entryOf(series, name, () => new Map<number, Figures>())
         const at = Math.floor(row.at / width) - first
+        if (!points.has(at)) told++
         entryOf(points, at, () => new Figures()).add(row)
       })
       const names = [...series.keys()].sort()
-      const data = Array.from({ length: count }, (_, at) =>
-        names.map((name) => {
-          const { requests, errors, tokens, costNano } = series.get(name)?.get(at) ?? NOTHING
-          return {
-            ts: new Date((first + at) * width).toISOString(),
-            ...(groupOf === null ? {} : { group: name }),
-            ...{ requests, errors, tokens: shownTokens(tokens), cost_usd: usd(costNano) },
-          }
-        }),
+      const shown = isSparse ? bucketsOf(series) : Array.from({ length: count }, (_, at) => at)
+      const data = shown.flatMap((at) =>
+        names
+          .filter((name) => !isSparse || series.get(name)?.has(at))
+          .map((name) => {
+            const { requests, errors, tokens, costNano } = series.get(name)?.get(at) ?? NOTHING
+            return {
+              ts: new Date((first + at) * width).toISOString(),
+              ...(groupOf === null ? {} : { group: name }),
+              ...{ requests, errors, tokens: shownTokens(tokens), cost_usd: usd(costNano) },
+            }
+          }),
       )
-      return { window: shownWindow(window), bucket, truncated, data: data.flat() }
+      return { window: shownWindow(window), bucket, truncated, data }
     },
   })
 }
 
 const NOTHING = new Figures()
+
+function bucketsOf(series: ReadonlyMap<string, ReadonlyMap<number, Figures>>): number[] {
+  const found = new Set<number>()
+  for (const points of series.values()) for (const at of points.keys()) found.add(at)
+  return [...found].sort((a, b) => a - b)
+}

@@ -1,4 +1,5 @@
 // Usage in both directions. Wire totals are inclusive already (DIALECTS 2.5); vendors differ in where they put them.
+import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
@@ -16,28 +17,33 @@ export function findUsage(answer: JsonObject): JsonObject | null {
 export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): Usage | null {
   if (wire === null) return null
   if (absent(wire.prompt_tokens) && absent(wire.completion_tokens)) return null
-  const prompt = absent(wire.prompt_tokens) ? 0 : wire.prompt_tokens
-  const completion = absent(wire.completion_tokens) ? 0 : wire.completion_tokens
-  if (!isCount(prompt) || !isCount(completion)) return null
+  const prompt = tokenCount(absent(wire.prompt_tokens) ? 0 : wire.prompt_tokens)
+  const completion = tokenCount(absent(wire.completion_tokens) ? 0 : wire.completion_tokens)
+  if (prompt === undefined || completion === undefined) return null
 
   const input = isObject(wire.prompt_tokens_details) ? wire.prompt_tokens_details : {}
   const output = isObject(wire.completion_tokens_details) ? wire.completion_tokens_details : {}
   const reasoning = firstCount(output.reasoning_tokens, wire.reasoning_tokens)
   const outputTotal = completion + outsideReasoning(prompt, completion, reasoning ?? 0, wire.total_tokens, quirks)
+  const cacheRead = Math.min(firstCount(input.cached_tokens, wire.prompt_cache_hit_tokens, wire.cached_tokens) ?? 0, prompt)
   const usage: Usage = {
     inputTotal: prompt,
-    cacheRead: Math.min(firstCount(input.cached_tokens, wire.prompt_cache_hit_tokens, wire.cached_tokens) ?? 0, prompt),
-    cacheWrite: firstCount(input.cache_write_tokens, wire.cache_creation_input_tokens) ?? 0,
+    cacheRead,
+    cacheWrite: Math.min(firstCount(input.cache_write_tokens, wire.cache_creation_input_tokens) ?? 0, prompt - cacheRead),
     outputTotal,
     total: Math.max(firstCount(wire.total_tokens) ?? 0, prompt + outputTotal),
     estimated: false,
     raw: wire,
   }
-  if (isCount(input.audio_tokens)) usage.inputAudio = input.audio_tokens
-  if (reasoning !== undefined) usage.reasoning = reasoning
-  if (isCount(output.audio_tokens)) usage.outputAudio = output.audio_tokens
-  if (isCount(output.accepted_prediction_tokens)) usage.acceptedPrediction = output.accepted_prediction_tokens
-  if (isCount(output.rejected_prediction_tokens)) usage.rejectedPrediction = output.rejected_prediction_tokens
+  const inputAudio = tokenCount(input.audio_tokens)
+  if (inputAudio !== undefined) usage.inputAudio = inputAudio
+  if (reasoning !== undefined) usage.reasoning = Math.min(reasoning, outputTotal)
+  const outputAudio = tokenCount(output.audio_tokens)
+  if (outputAudio !== undefined) usage.outputAudio = outputAudio
+  const accepted = tokenCount(output.accepted_prediction_tokens)
+  if (accepted !== undefined) usage.acceptedPrediction = accepted
+  const rejected = tokenCount(output.rejected_prediction_tokens)
+  if (rejected !== undefined) usage.rejectedPrediction = rejected
   return usage
 }
 
@@ -74,16 +80,17 @@ function outsideReasoning(
   quirks: Readonly<Quirks>,
 ): number {
   if (reasoning === 0) return 0
-  if (isCount(total)) return total === prompt + completion + reasoning ? reasoning : 0
+  const stated = tokenCount(total)
+  if (stated !== undefined) return stated === prompt + completion + reasoning ? reasoning : 0
   return quirks.reasoningOutsideCompletion === true ? reasoning : 0
 }
 
 function firstCount(...values: (Json | undefined)[]): number | undefined {
-  return values.find(isCount)
-}
-
-function isCount(value: Json | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+  for (const value of values) {
+    const count = tokenCount(value)
+    if (count !== undefined) return count
+  }
+  return undefined
 }
 
 function absent(value: Json | undefined): boolean {

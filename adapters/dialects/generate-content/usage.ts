@@ -1,5 +1,6 @@
 // usageMetadata ↔ inclusive canonical usage (DIALECTS 2.3, 2.5): the prompt includes the cache, the candidates exclude the
 // thoughts, tool-use prompts are counted apart.
+import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, listField } from './fields.ts'
@@ -33,7 +34,7 @@ export function usageOf(value: Frozen<Json> | undefined): Usage | null {
   const outputAudio = modality(value.candidatesTokensDetails, 'AUDIO')
   return {
     inputTotal,
-    cacheRead: read('cachedContentTokenCount'),
+    cacheRead: Math.min(read('cachedContentTokenCount'), inputTotal),
     cacheWrite: 0,
     ...(inputAudio > 0 ? { inputAudio } : {}),
     ...(inputImage > 0 ? { inputImage } : {}),
@@ -67,13 +68,13 @@ export function usageMetadata(usage: Frozen<Partial<Usage>>): JsonObject {
 /** Zero when absent, null when it is not a count. */
 function count(value: Frozen<Json> | undefined): number | null {
   if (value === undefined || value === null) return 0
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+  return tokenCount(value) ?? null
 }
 
 function modality(details: Frozen<Json> | undefined, name: string): number {
   let sum = 0
   for (const entry of listField(details as Json | undefined)) {
-    if (isObject(entry) && entry.modality === name && typeof entry.tokenCount === 'number') sum += entry.tokenCount
+    if (isObject(entry) && entry.modality === name) sum += tokenCount(entry.tokenCount) ?? 0
   }
   return sum
 }

@@ -1,6 +1,7 @@
 // Token counts of a stream, whoever of message_start and message_delta tells the truth (DIALECTS 2.2.5). Anthropic counts
 // the prompt first; Qwen and Kimi put the full prompt there and the real split at the end; MiniMax starts with zero.
 // The result does not depend on the order of the reports.
+import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'
@@ -14,19 +15,19 @@ export class UsageLatch {
   #serverTools: Record<string, number> | undefined
   #iterations: Iterations | null = null
   #raw: JsonObject = {}
-  /** A counter was negative: whoever settles estimates, unless another report has it right. */
+  /** A counter was none: whoever settles estimates, unless another report has it right. */
   #absurd = false
 
   /** One `usage` object; anything else is ignored. */
   observe(raw: Json | undefined): void {
     if (!isObject(raw)) return
     for (const key in raw) if (raw[key] !== null) this.#raw[key] = raw[key] as Json
-    if (isNegative(raw.input_tokens) || isNegative(raw.output_tokens)) this.#absurd = true
+    if (isAbsurd(raw.input_tokens) || isAbsurd(raw.output_tokens)) this.#absurd = true
     const report = inputReport(raw)
     if (report !== null && (this.#input === null || wins(report, this.#input))) this.#input = report
-    this.#output = larger(this.#output, count(raw.output_tokens))
+    this.#output = larger(this.#output, tokenCount(raw.output_tokens))
     const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
-    this.#reasoning = larger(this.#reasoning, count(details.thinking_tokens))
+    this.#reasoning = larger(this.#reasoning, tokenCount(details.thinking_tokens))
     const breakdown = breakdownOf(raw)
     if (breakdown !== null && breakdown.long >= (this.#breakdowns.get(breakdown.total)?.long ?? 0))
       this.#breakdowns.set(breakdown.total, breakdown)
@@ -81,10 +82,10 @@ interface Iterations {
 const NOTHING = { uncached: 0, read: 0, write: 0 }
 
 function inputReport(raw: JsonObject): InputReport | null {
-  const uncached = count(raw.input_tokens)
+  const uncached = tokenCount(raw.input_tokens)
   if (uncached === undefined) return null
-  const read = count(raw.cache_read_input_tokens) ?? 0
-  const write = count(raw.cache_creation_input_tokens) ?? breakdownOf(raw)?.total ?? 0
+  const read = tokenCount(raw.cache_read_input_tokens) ?? 0
+  const write = tokenCount(raw.cache_creation_input_tokens) ?? breakdownOf(raw)?.total ?? 0
   const tools = isObject(raw.server_tool_use) ? Object.values(raw.server_tool_use) : []
   return { uncached, read, write, withTools: tools.some((value) => typeof value === 'number' && value > 0) }
 }
@@ -104,8 +105,8 @@ function wins(next: InputReport, held: InputReport): boolean {
 function breakdownOf(raw: JsonObject): Breakdown | null {
   const creation = raw.cache_creation
   if (!isObject(creation)) return null
-  const short = count(creation.ephemeral_5m_input_tokens) ?? 0
-  const long = count(creation.ephemeral_1h_input_tokens) ?? 0
+  const short = tokenCount(creation.ephemeral_5m_input_tokens) ?? 0
+  const long = tokenCount(creation.ephemeral_1h_input_tokens) ?? 0
   return { short, long, total: short + long }
 }
 
@@ -115,7 +116,7 @@ function iterationsOf(value: Json | undefined): Iterations | null {
   const entries = value.filter(isObject)
   const counted = entries.filter(({ type }) => type === 'message' || type === 'compaction')
   if (counted.length === 0 || entries.some(({ type }) => type === 'fallback_message')) return null
-  const sum = (key: string) => counted.reduce((total, entry) => total + (count(entry[key]) ?? 0), 0)
+  const sum = (key: string) => counted.reduce((total, entry) => total + (tokenCount(entry[key]) ?? 0), 0)
   return {
     uncached: sum('input_tokens'),
     read: sum('cache_read_input_tokens'),
@@ -128,19 +129,14 @@ function mergedCounts(held: Record<string, number> | undefined, value: Json | un
   if (!isObject(value)) return held
   const out: Record<string, number> = { ...held }
   for (const [key, amount] of Object.entries(value)) {
-    const counted = count(amount)
+    const counted = tokenCount(amount)
     if (counted !== undefined) out[key] = Math.max(out[key] ?? 0, counted)
   }
   return Object.keys(out).length === 0 ? undefined : out
 }
 
-function isNegative(value: Json | undefined): boolean {
-  return typeof value === 'number' && value < 0
-}
-
-/** Negative or not a number counts as missing. */
-function count(value: Json | undefined): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+function isAbsurd(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && tokenCount(value) === undefined
 }
 
 function larger(held: number | undefined, next: number | undefined): number | undefined {

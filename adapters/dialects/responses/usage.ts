@@ -1,4 +1,5 @@
 // Token counts: `input_tokens` and `output_tokens` are inclusive here, as in the canonical form.
+import { tokenCount } from '../../../core/lib/token-count.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -8,20 +9,21 @@ import { isObject } from '../shared/fields.ts'
 /** Null when the upstream reported none, or something that cannot be true. */
 export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Usage | null {
   if (!isObject(raw)) return null
-  const inputTotal = count(raw.input_tokens)
-  let outputTotal = count(raw.output_tokens)
+  const inputTotal = tokenCount(raw.input_tokens)
+  let outputTotal = tokenCount(raw.output_tokens)
   if (inputTotal === undefined || outputTotal === undefined) return null
   const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
   const output = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
-  const reasoning = count(output.reasoning_tokens)
-  const stated = count(raw.total_tokens)
+  const reasoning = tokenCount(output.reasoning_tokens)
+  const stated = tokenCount(raw.total_tokens)
   if (quirks.reasoningOutsideCompletion && reasoning && stated === inputTotal + outputTotal + reasoning) outputTotal += reasoning
+  const cacheRead = Math.min(tokenCount(input.cached_tokens) ?? 0, inputTotal)
   return {
     inputTotal,
-    cacheRead: count(input.cached_tokens) ?? 0,
-    cacheWrite: count(input.cache_write_tokens) ?? 0,
+    cacheRead,
+    cacheWrite: Math.min(tokenCount(input.cache_write_tokens) ?? 0, inputTotal - cacheRead),
     outputTotal,
-    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(reasoning === undefined ? {} : { reasoning: Math.min(reasoning, outputTotal) }),
     total: stated ?? inputTotal + outputTotal,
     estimated: false,
     raw,
@@ -55,17 +57,13 @@ export function completedUsage(raw: Json | undefined): JsonObject | null {
     typeof output?.reasoning_tokens === 'number'
   )
     return null
-  const sum = (count(raw.input_tokens) ?? 0) + (count(raw.output_tokens) ?? 0)
+  const sum = (tokenCount(raw.input_tokens) ?? 0) + (tokenCount(raw.output_tokens) ?? 0)
   return {
     input_tokens: 0,
     output_tokens: 0,
     ...raw,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...input },
     output_tokens_details: { reasoning_tokens: 0, ...output },
-    total_tokens: count(raw.total_tokens) ?? sum,
+    total_tokens: tokenCount(raw.total_tokens) ?? sum,
   }
-}
-
-function count(value: Json | undefined): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }

@@ -169,6 +169,22 @@ describe('the formats', () => {
     expect([status, body.error.param]).toEqual([400, param])
   })
 
+  it.each(['json', 'csv', 'parquet'])('%s says also what is more than nine million dollars', async (format) => {
+    const { insert, text } = await open()
+    const much = { at: NOW - DAY, costNano: Number.MAX_SAFE_INTEGER, chargeNano: Number.MAX_SAFE_INTEGER }
+    await insert([
+      row(much),
+      row(much),
+      row({ ...much, tokens: { ...row(much).tokens, input: Number.MAX_SAFE_INTEGER } }),
+      row(much),
+    ])
+    const response = await text(`/api/reports?${RANGE}&group_by=month&format=${format}`)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    if (format === 'json') expect(JSON.parse(new TextDecoder().decode(bytes)).totals.cost_usd).toBeCloseTo(36_028_797.018964, 3)
+    if (format === 'csv') expect(new TextDecoder().decode(bytes)).toMatch(/^2026-06,4,0,\d+,20,.*,36028797\.01896/m)
+    if (format === 'parquet') expect(new TextDecoder('latin1').decode(bytes)).toMatch(/^PAR1.*PAR1$/s)
+  })
+
   it('money is written to the nano and without an exponent', () => {
     expect([0, 1, 10, 1e9, 1_500_000_000, 123_456_789_012, -1].map(usdText)).toEqual([
       ...['0', '0.000000001', '0.00000001', '1', '1.5', '123.456789012', '-0.000000001'],

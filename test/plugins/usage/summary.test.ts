@@ -137,6 +137,21 @@ describe('the time series', () => {
     expect((await s.get<Series>('/api/usage/timeseries?bucket=day')).body.data).toHaveLength(2)
   })
 
+  it('tells what happened, and no more, of a window whose empty hours no answer could hold', async () => {
+    await open()
+    await s.insert([
+      row({ at: NOW - HOUR, provider: 'a' }),
+      row({ at: NOW - 4 * HOUR }),
+      row({ at: NOW - 4 * HOUR, provider: 'a' }),
+    ])
+    const { data } = (await s.get<Series>('/api/usage/timeseries?bucket=hour&since=1000-01-01&group_by=provider')).body
+    expect(data.map(({ ts, group, requests }) => [ts, group, requests])).toEqual([
+      ['2026-06-15T08:00:00.000Z', 'a', 1],
+      ['2026-06-15T08:00:00.000Z', 'p', 1],
+      ['2026-06-15T11:00:00.000Z', 'a', 1],
+    ])
+  })
+
   it('has as many lines as groups', async () => {
     await open()
     await s.insert([row({ at: NOW - HOUR, provider: 'a' }), row({ at: NOW - HOUR, provider: 'b' }), row({ at: NOW - 3 * HOUR })])
