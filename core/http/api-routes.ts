@@ -8,6 +8,7 @@ import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'
 import { jsonAnswer, jsonBody } from './json.ts'
+import { pathOfNul } from './nul-text.ts'
 import { queryValues } from './query-values.ts'
 
 export interface ApiEnvironment {
@@ -117,8 +118,10 @@ export function notFound(message: string): GatewayError {
 function parsed(schema: ZodType | undefined, value: unknown): unknown {
   if (schema === undefined) return value
   const result = schema.safeParse(value, { reportInput: true, ...WORDED })
-  if (result.success) return result.data
-  throw firstIssue(result.error.issues)
+  if (!result.success) throw firstIssue(result.error.issues)
+  const path = pathOfNul(value)
+  if (path !== null) throw firstIssue([{ code: 'custom', path, message: 'must not hold U+0000' }])
+  return result.data
 }
 
 interface Issue {

@@ -1,0 +1,12 @@
+// Where a body or a query holds U+0000: PostgreSQL takes it in no text, so that nobody may send it anywhere.
+
+/** The path of the first such text, or of the member with such a name; null: there is none. Depth: what `jsonBody` let through. */
+export function pathOfNul(value: unknown): string[] | null {
+  if (typeof value === 'string') return value.includes('\0') ? [] : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, inner] of Object.entries(value)) {
+    const path = name.includes('\0') ? [] : pathOfNul(inner)
+    if (path !== null) return [name.replaceAll('\0', ''), ...path]
+  }
+  return null
+}
