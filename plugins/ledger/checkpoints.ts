@@ -9,12 +9,12 @@ export const CHECKPOINT_MS = 2000
 const BYTES_PER_TOKEN = 4
 const BATCH = 200
 
-/** @param admitted whether a request has a trace to write to. */
+/** @param promptBytesOf of a request that has a trace to write to; null: it has none. */
 export function checkpoints(
   db: Db,
   live: () => Iterable<LiveRequest>,
   prices: () => PriceService | undefined,
-  admitted: (ctx: LiveRequest['ctx']) => boolean,
+  promptBytesOf: (ctx: LiveRequest['ctx']) => number | null,
 ): () => Promise<void> {
   /** Output tokens at the last checkpoint. */
   let before = new Map<string, number>()
@@ -22,11 +22,13 @@ export function checkpoints(
     const seen = new Map<string, number>()
     const statements: ReturnType<typeof checkpoint>[] = []
     for (const { ctx, contentBytes, usage } of live()) {
-      if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0 || !admitted(ctx)) continue
+      if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0) continue
+      const promptBytes = promptBytesOf(ctx)
+      if (promptBytes === null) continue
       const output = Math.max(usage?.outputTotal ?? 0, Math.ceil(contentBytes / BYTES_PER_TOKEN))
       seen.set(ctx.id, output)
       if (before.get(ctx.id) === output) continue
-      const input = usage?.inputTotal ?? Math.ceil(ctx.bodyBytes / BYTES_PER_TOKEN)
+      const input = usage?.inputTotal ?? Math.ceil(promptBytes / BYTES_PER_TOKEN)
       const { connection, target } = ctx.candidate
       statements.push(checkpoint(ctx.id, progressOf(prices(), connection, target.model, input, output)))
     }

@@ -27,7 +27,7 @@ const facts = z.object({
   requestedModel: z.string(),
   virtualModel: text,
   stream: z.boolean(),
-  bodyBytes: z.number(),
+  promptBytes: z.number(),
 })
 const NAMES = Object.keys(facts.shape)
 
@@ -51,7 +51,7 @@ const progress = z.object({
 /** What the pump had seen at the last checkpoint. */
 export type Progress = z.output<typeof progress>
 
-export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[]): Statement {
+export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[], promptBytes: number): Statement {
   const { principal, plan } = ctx
   const target = plan?.targets[0]
   const known = [
@@ -68,7 +68,7 @@ export function insertDispatch(bootId: string, ctx: RequestContext, holds: reado
     ctx.requestedModel,
     ctx.virtualModel,
     ctx.stream,
-    ctx.bodyBytes,
+    promptBytes,
   ]
   const held = holds.length === 0 ? null : JSON.stringify(holds.map(amountOf))
   return { sql: { text: INSERT, params: [ctx.id, bootId, ctx.startedAt, JSON.stringify(known), held] } }
@@ -106,10 +106,11 @@ const dispatchRow = z.object({
 export type DispatchRow = z.output<typeof dispatchRow>
 
 /** Of other processes than `bootId`, not settled and not swept, oldest first. */
-export function strayDispatches(db: Db, bootId: string, limit: number): Promise<DispatchRow[]> {
+/** Of other boots, by id, behind `after`. */
+export function strayDispatches(db: Db, bootId: string, after: string, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
-        WHERE boot_id <> ${bootId} AND swept_at IS NULL ORDER BY request_id LIMIT ${limit}`,
+        WHERE request_id > ${after} AND boot_id <> ${bootId} AND swept_at IS NULL ORDER BY request_id LIMIT ${limit}`,
     dispatchRow,
   )
 }

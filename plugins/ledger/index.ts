@@ -7,6 +7,7 @@ import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
 import { insertDispatch, removeDispatch } from './dispatch.ts'
 import { HEARTBEAT_MS, instances } from './instances.ts'
 import { migrations } from './migrations.ts'
+import { promptBytes } from './prompt-bytes.ts'
 import { recovery, SWEEP_MS } from './recovery.ts'
 import { RETENTION_MS, retention } from './retention.ts'
 import type { Account, Hold, LedgerService } from './service.ts'
@@ -20,6 +21,7 @@ interface Entry {
   unavailable: ((error: Error) => void) | null
   /** It passed the admission: it has a trace, and its holds are taken. */
   admitted: boolean
+  promptBytes: number
 }
 
 /** Provides the service `ledger`. */
@@ -44,7 +46,7 @@ export const ledger = definePlugin({
     const entryOf = (ctx: Parameters<typeof entries.get>[0]): Entry => {
       let entry = entries.get(ctx)
       if (entry === undefined) {
-        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false }
+        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false, promptBytes: 0 }
         entries.set(ctx, entry)
       }
       return entry
@@ -82,7 +84,8 @@ export const ledger = definePlugin({
         const { holds } = entry
         const now = clock.now()
         for (const hold of holds) unit.add(...reserve(hold, now))
-        unit.add(insertDispatch(living.bootId, ctx, holds))
+        entry.promptBytes = holds.length === 0 ? ctx.bodyBytes : promptBytes(ctx)
+        unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
         if (holds.length === 0) {
           // Nobody waits for it: without the database the request goes on, and its end goes to the spool.
           entry.admitted = true
@@ -137,7 +140,10 @@ export const ledger = definePlugin({
         db,
         () => gateway.live(),
         prices,
-        (ctx) => entries.get(ctx)?.admitted === true,
+        (ctx) => {
+          const entry = entries.get(ctx)
+          return entry?.admitted === true ? entry.promptBytes : null
+        },
       ),
     )
     gateway.every('retention', RETENTION_MS, retention(db, clock, config.usageRetentionDays))

@@ -30,13 +30,13 @@ export function recovery(
   return {
     async sweep() {
       let swept = 0
-      for (;;) {
-        const stray = await strayDispatches(db, instances.bootId, BATCH)
+      // Page after page: the first may be full of requests of others that live.
+      for (let after: string | null = ''; after !== null; ) {
+        const stray: DispatchRow[] = await strayDispatches(db, instances.bootId, after, BATCH)
         if (stray.length === 0) break
         const isDead = await instances.dead()
-        const left = stray.filter(({ boot_id, at }) => isDead(boot_id, at))
-        for (const row of left) if (await settleInterrupted(row)) swept++
-        if (stray.length < BATCH || left.length === 0) break
+        for (const row of stray) if (isDead(row.boot_id, row.at) && (await settleInterrupted(row))) swept++
+        after = stray.length < BATCH ? null : (stray.at(-1) as DispatchRow).request_id
       }
       await forgetSwept(db, clock.now() - CORRECTABLE_MS)
       if (swept > 0) log.warn(`Settled ${swept} requests whose process ended before it could.`)
@@ -91,9 +91,9 @@ export function recovery(
     }
   }
 
-  function promptOnly({ provider, model, bodyBytes, operation }: DispatchRow['facts']): Progress | null {
+  function promptOnly({ provider, model, promptBytes, operation }: DispatchRow['facts']): Progress | null {
     if (provider === null || model === null || operation !== 'chat') return null
-    return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(bodyBytes / BYTES_PER_TOKEN), 0)
+    return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(promptBytes / BYTES_PER_TOKEN), 0)
   }
 }
 

@@ -100,7 +100,7 @@ class Reserve implements Command {
     const holds = holdsOf(real, model, this.names, this.amount)
     const unit = [
       ...holds.flatMap((hold) => reserve(hold, real.clock.now())),
-      insertDispatch(real.boot.bootId, ctxOf(id, real), holds),
+      insertDispatch(real.boot.bootId, ctxOf(id, real), holds, 40),
     ]
     const [result] = await real.db.commit([unit])
     const fits = this.names.every((name) => {

@@ -1,0 +1,80 @@
+// What a process that died left open is settled by another one (RELIABILITY 3.4), wherever it lies and whatever was in it.
+import { afterEach, describe, expect, it } from 'vitest'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import { hang } from '../../../adapters/testing/script.ts'
+import { sql } from '../../../core/db/sql.ts'
+import { silentLog } from '../../../core/lib/log.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import { balances, reserve } from '../../../plugins/ledger/accounts.ts'
+import { insertDispatch } from '../../../plugins/ledger/dispatch.ts'
+import { instances } from '../../../plugins/ledger/instances.ts'
+import { migrations } from '../../../plugins/ledger/migrations.ts'
+import { recovery } from '../../../plugins/ledger/recovery.ts'
+import type { Hold } from '../../../plugins/ledger/service.ts'
+import { ENGINES } from '../../support/engines.ts'
+import { type Books, openBooks, PRICE } from './support.ts'
+
+const request = (id: string, at: number): RequestContext =>
+  ({
+    ...{ id, startedAt: at, userId: null, sessionId: null, costCenter: null, source: 'api', operation: 'chat', stream: true },
+    ...{ requestedModel: 'p/m', virtualModel: null, bodyBytes: 40 },
+    principal: { orgId: null, keyId: null, label: null },
+    plan: { targets: [{ provider: 'p', model: 'm' }] },
+  }) as unknown as RequestContext
+
+describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
+  it.skipIf(missing !== null)('a dead process is found behind many requests of others that live', async () => {
+    await withEngine('ledger', migrations, async (db) => {
+      const clock = fakeClock()
+      const [living, dead, own] = [instances(db, clock), instances(db, clock), instances(db, clock)]
+      await dead.beat()
+      await clock.advance('91s')
+      await living.beat()
+      const hold: Hold = {
+        ...{ name: 'a', windowStart: 0, amountNano: 500, limitNano: 1000 },
+        refuse: () => new Error('It does not fit.'),
+      }
+      for (let i = 0; i < 450; i++)
+        await db.commit([[insertDispatch(living.bootId, request(`req_0${String(i).padStart(4, '0')}`, clock.now()), [], 40)]])
+      await db.commit([[...reserve(hold, clock.now()), insertDispatch(dead.bootId, request('req_1', 0), [hold], 40)]])
+      const price = () => ({ price: () => ({ costNano: 70, chargeNano: 70, ref: 'x' }) })
+      expect(await recovery({ db, clock, log: silentLog }, own, price).sweep()).toBe(1)
+      expect(await balances(db, [hold])).toMatchObject([{ spentNano: 70, reservedNano: 0 }])
+      expect(await db.get(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)).toEqual({ n: 450 })
+    })
+  })
+})
+
+describe('a request with an image of two megabytes', () => {
+  let books: Books
+  afterEach(() => books.gateway.close())
+
+  it('is booked as an image when its process dies, not as a text of that length', async () => {
+    const clock = fakeClock()
+    books = await openBooks({ upstream: [hang()], ports: { clock } })
+    const url = `data:image/png;base64,${'A'.repeat(2_000_000)}`
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url } },
+    ]
+    const server = await books.gateway.listen()
+    const controller = new AbortController()
+    const asking = fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hold': 'a 20000/100000' },
+      body: JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content }] }),
+      signal: controller.signal,
+    }).catch(() => null)
+    await expect.poll(() => books.gateway.upstream.requests.length).toBe(1)
+    await books.inside.db.run(sql`UPDATE ledger_dispatch SET boot_id = 'of a process that is gone', at = 0`)
+    await clock.advance('91s')
+    const [row] = await books.rows()
+    expect(row).toMatchObject({ interrupted: true, status: 502 })
+    expect(row?.tokens.input).toBeGreaterThanOrEqual(1600)
+    expect(row?.tokens.input).toBeLessThan(1700)
+    expect(await books.balance('a')).toEqual({ spent: (row?.tokens.input ?? 0) * PRICE.input, reserved: 0 })
+    controller.abort()
+    await asking
+    await books.gateway.untilSettled()
+  })
+})
