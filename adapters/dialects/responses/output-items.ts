@@ -25,7 +25,7 @@ export function reasoningItem(id: string, summary: readonly string[], secret: st
   }
 }
 
-/** A function or custom call; `args` as canonical calls hold them. */
+/** A function or custom call; `args` as canonical calls hold them. A whole function call has arguments that parse. */
 export function callItem(
   id: string,
   call: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'>>,
@@ -39,7 +39,7 @@ export function callItem(
     status,
     call_id: call.id,
     name: call.name,
-    ...(custom ? { input: inputText(args) } : { arguments: args }),
+    ...(custom ? { input: inputText(args) } : { arguments: args === '' && status === 'completed' ? '{}' : args }),
     ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
   }
 }

@@ -195,6 +195,8 @@ export class CallItem implements StreamItem {
       if (mayBeWrapped(this.args)) this.#inputDelta(input)
       this.#frames.push('response.custom_tool_call_input.done', `${this.#at},"input":${JSON.stringify(input)}`)
     } else {
+      // Clients parse the text, and add up the deltas.
+      if (this.args === '') this.delta('{}')
       const members = `"name":${JSON.stringify(this.#call.name)},"arguments":${JSON.stringify(this.args)}`
       this.#frames.push('response.function_call_arguments.done', `${this.#at},${members}`)
     }

@@ -177,6 +177,10 @@ describe('responses: encoding an answer', () => {
     expect(encoded(response([call('a', 'c', '{"input":"x\\ny"}', { kind: 'custom' })])).output[0].input).toBe('x\ny')
   })
 
+  it('a call without arguments has an empty object: clients parse the text', () => {
+    expect(encoded(response([call('a', 'now', '')], 'tool_calls')).output[0].arguments).toBe('{}')
+  })
+
   it('reasoning is a summary; own secrets are plain, foreign ones in the envelope, call signatures carried before the call', () => {
     const { output } = encoded(
       response([

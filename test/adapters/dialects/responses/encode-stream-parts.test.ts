@@ -54,6 +54,14 @@ describe('responses: encoding the parts of a stream', () => {
     expect(response.output.map((item: Wire) => item.arguments ?? item.content[0].text)).toEqual(['ab', '{}', '{}', 'c'])
   })
 
+  it('a call without arguments has an empty object, in the deltas, when done and in the item: clients parse it', async () => {
+    const text = encodeEvents(eventsOf([call('a', 'now', '')], 'tool_calls'))
+    const deltas = wireEvents(text).flatMap((event) => (event.type.endsWith('arguments.delta') ? [event.delta] : []))
+    expect(deltas.join('')).toBe('{}')
+    expect(wireEvents(text).find((event) => event.type.endsWith('arguments.done')).arguments).toBe('{}')
+    expect((await sdkResponse(text)).output[0].arguments).toBe('{}')
+  })
+
   it('carries the signature of a call in a reasoning item before it, and takes what only the stop tells', () => {
     const signature = { dialect: 'generate_content' as const, modelFamily: 'gemini', value: 'g' }
     const { output } = last(
