@@ -54,7 +54,7 @@ export const declaredKey = z.strictObject({
   label: label.optional(),
   secret: z
     .union([
-      z.string().min(24, 'must have at least 24 characters'),
+      z.string(),
       z.object({ secret: z.enum(['env', 'file']), name: z.string() }),
     ])
     .optional(),

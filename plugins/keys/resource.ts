@@ -7,6 +7,8 @@ import { bodyOf, type DeclaredKey, declaredKey, fieldsOf, NO_FIELDS } from './fi
 import { newSecret } from './secret.ts'
 import { archiveKey, configKeys, declareKey, insertKey, type NewKey } from './store.ts'
 
+const SECRET = /^[\x21-\x7e]{24,}$/
+
 /** A key in the file. Without `secret` one is made up: `hookgate key rotate` shows it. */
 export interface KeyConfig {
   label?: string
@@ -39,8 +41,13 @@ export function keyResource(
   stored: (secret: string) => { mac: string; last4: string },
 ): ResourceKind<DeclaredKey> {
   const configuration = gateway.use('configuration')
-  const given = (key: string, entry: DeclaredKey): string | null =>
-    entry.secret === undefined ? null : configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
+  const given = (key: string, entry: DeclaredKey): string | null => {
+    if (entry.secret === undefined) return null
+    const secret = configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
+    // Also what a reference leads to: nobody guesses 24 characters, and callers' spaces are trimmed.
+    if (!SECRET.test(secret)) throw new Error(`keys.${key}.secret: must be at least 24 printable ASCII characters without spaces.`)
+    return secret
+  }
   const rowOf = (key: string, entry: DeclaredKey, declared: string): NewKey => ({
     ...fieldsOf(bodyOf(entry), { ...NO_FIELDS, label: key }),
     ...stored(given(key, entry) ?? newSecret()),

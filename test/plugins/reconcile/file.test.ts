@@ -76,6 +76,10 @@ describe('keys of the file', () => {
     await t.gateway.reload(config)
     expect([await chat(t, 'the-first-secret-of-this-key'), await chat(t, 'the-second-secret-of-this-key')]).toEqual([401, 200])
     expect((await site.living('keys')).map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+    for (const weak of ['short', 'a secret with spaces in between', 'nobody-can-send-this-key-\n']) {
+      site.env.CI_KEY = weak
+      await expect(t.gateway.reload(config)).rejects.toThrow('keys.ci.secret: must be at least 24 printable ASCII characters')
+    }
     delete site.env.CI_KEY
     await expect(t.gateway.reload(config)).rejects.toThrow('keys.ci.secret: the environment variable CI_KEY is not set')
     expect(await chat(t, 'the-second-secret-of-this-key')).toBe(200)
