@@ -52,12 +52,7 @@ export const createdKey = keyRecord.extend({ key: z.string().describe('The secre
 /** A key in the file. */
 export const declaredKey = z.strictObject({
   label: label.optional(),
-  secret: z
-    .union([
-      z.string(),
-      z.object({ secret: z.enum(['env', 'file']), name: z.string() }),
-    ])
-    .optional(),
+  secret: z.union([z.string(), z.object({ secret: z.enum(['env', 'file']), name: z.string() })]).optional(),
   allowedModels: z.array(glob).max(1000).optional(),
   rateLimitRpm: cap.optional(),
   rateLimitTpm: cap.optional(),

@@ -45,7 +45,8 @@ export function keyResource(
     if (entry.secret === undefined) return null
     const secret = configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
     // Also what a reference leads to: nobody guesses 24 characters, and callers' spaces are trimmed.
-    if (!SECRET.test(secret)) throw new Error(`keys.${key}.secret: must be at least 24 printable ASCII characters without spaces.`)
+    if (!SECRET.test(secret))
+      throw new Error(`keys.${key}.secret: must be at least 24 printable ASCII characters without spaces.`)
     return secret
   }
   const rowOf = (key: string, entry: DeclaredKey, declared: string): NewKey => ({

@@ -172,8 +172,12 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
       const param = `targets.${index}`
       refuseUnknown(target.provider, param)
       const { connectionId } = target
-      if (connectionId !== null && !accounts.list().some((one) => one.orgId === orgId && one.connection.id === `${connectionId}`))
-        throw GatewayError.invalid(`${param}.connection_id`, `There is no connection ${connectionId}.`)
+      if (connectionId === null) continue
+      const named = accounts.list().find((one) => one.orgId === orgId && one.connection.id === `${connectionId}`)
+      if (named === undefined) throw GatewayError.invalid(`${param}.connection_id`, `There is no connection ${connectionId}.`)
+      const { provider } = named.connection
+      if (provider !== configuration.providerId(target.provider))
+        throw GatewayError.invalid(`${param}.connection_id`, `Connection ${connectionId} is one of \`${provider}\`.`)
     }
     return fields
   }

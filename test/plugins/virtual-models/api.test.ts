@@ -139,6 +139,17 @@ describe('refusals', () => {
       expect(await refusalOf(response)).toMatchObject({ status: 400, type: 'invalid_request_error', param })
   })
 
+  it('says so when a target names a connection of another provider, and knows the other names of one', async () => {
+    const own = { base_url: s.up.a?.baseUrl('chat'), wire_format: 'chat', api_key: 'sk-1' }
+    const made = async (provider: string) =>
+      ((await (await s.t.post('/api/providers', { ...own, provider })).json()) as { id: number }).id
+    const [google, acme] = [await made('google'), await made('acme')]
+    const targets = (target: string, connection_id: number) => ({ ...base, targets: [{ target, connection_id }] })
+    const wrong = await s.t.post('/api/virtual-models', { ...targets('google/m', acme), name: 'wrong' })
+    expect(await refusalOf(wrong)).toMatchObject({ status: 400, param: 'targets.0.connection_id' })
+    await s.make({ ...targets('gemini/m', google), name: 'by-alias' })
+  })
+
   it('says so when a target names a connection instead of its provider, here and in the file', async () => {
     const connections = { spare: { provider: 'echo' } }
     const said = '`spare` is what a connection is called. Targets begin with its provider: `echo/<model>`.'
