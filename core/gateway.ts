@@ -15,6 +15,7 @@ import { Bag } from './lib/bag.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
 import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
+import { liveRequest } from './pipeline/live-request.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
@@ -194,9 +195,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   function* live(): Generator<LiveRequest> {
-    for (const ctx of kernel.active.values()) {
-      yield { ctx, contentBytes: ctx.facts?.contentBytes ?? 0, usage: ctx.facts?.usage ?? null, lastReadAt: ctx.lastReadAt }
-    }
+    for (const ctx of kernel.active.values()) yield liveRequest(ctx)
   }
 
   /** Polls rather than counts: a swap is rare, a counter per request is not free. */

@@ -78,6 +78,8 @@ export class RequestState implements RequestContext {
   upstreamHeaders: HeaderBag | null = null
   readonly attempts: Attempt[] = []
   readonly steps: Step[] = []
+  /** Internal calls that run. */
+  calls: Set<RequestState> | null = null
   readonly responseHeaders: HeaderBag = headerBag()
   cached: Outcome['cached'] = false
   cachedCall: CachedCall | null = null

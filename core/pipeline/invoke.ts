@@ -20,12 +20,17 @@ import { ownStep } from './step.ts'
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
   const ctx = childContext(kernel, request, options, parent)
+  if (parent !== null) {
+    parent.calls ??= new Set()
+    parent.calls.add(ctx)
+  }
   const unbind = [
     parent?.onStop((reason) => ctx.stop(reason)),
     onAbort(options.signal, () => ctx.stop(GatewayError.clientGone())),
   ]
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
+    parent?.calls?.delete(ctx)
     if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
     else for (const step of stepsOf(kernel, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
   }

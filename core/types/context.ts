@@ -205,6 +205,9 @@ export interface LiveRequest {
   readonly ctx: RequestContext
   readonly contentBytes: number
   readonly usage: Partial<Usage> | null
+  /** Calls made inside of it: those that are over, and those that run. */
+  readonly steps: readonly Step[]
+  readonly calls: readonly LiveRequest[]
   /** Monotonic ms of the last upstream byte. */
   readonly lastReadAt: number
 }

@@ -1,8 +1,8 @@
 // How far running requests have come, written down now and then: what a crash can leave unbooked is two seconds of a stream.
 import type { PriceService } from '../../core/services.ts'
-import type { LiveRequest } from '../../core/types/context.ts'
+import type { LiveRequest, Step } from '../../core/types/context.ts'
 import type { Db } from '../../core/types/db.ts'
-import { checkpoint } from './dispatch.ts'
+import { checkpoint, type Progress } from './dispatch.ts'
 import { progressOf } from './recovery.ts'
 
 export const CHECKPOINT_MS = 2000
@@ -16,23 +16,51 @@ export function checkpoints(
   prices: () => PriceService | undefined,
   promptBytesOf: (ctx: LiveRequest['ctx']) => number | null,
 ): () => Promise<void> {
-  /** Output tokens at the last checkpoint. */
-  let before = new Map<string, number>()
+  /** What was written of each at the last checkpoint. */
+  let before = new Map<string, string>()
   return async () => {
-    const seen = new Map<string, number>()
+    const seen = new Map<string, string>()
     const statements: ReturnType<typeof checkpoint>[] = []
-    for (const { ctx, contentBytes, usage } of live()) {
-      if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0) continue
+    for (const request of live()) {
+      const { ctx } = request
       const promptBytes = promptBytesOf(ctx)
       if (promptBytes === null) continue
-      const output = Math.max(usage?.outputTotal ?? 0, Math.ceil(contentBytes / BYTES_PER_TOKEN))
-      seen.set(ctx.id, output)
-      if (before.get(ctx.id) === output) continue
-      const input = usage?.inputTotal ?? Math.ceil(promptBytes / BYTES_PER_TOKEN)
-      const { connection, target } = ctx.candidate
-      statements.push(checkpoint(ctx.id, progressOf(prices(), connection, target.model, input, output)))
+      const parts = progressIn(request, promptBytes, prices())
+      const sum = parts.reduce<Progress | null>((before, part) => (before === null ? part : added(before, part)), null)
+      if (sum === null) continue
+      const state = `${parts.length} ${sum.output}`
+      seen.set(ctx.id, state)
+      if (before.get(ctx.id) !== state) statements.push(checkpoint(ctx.id, sum))
     }
     before = seen
     for (let at = 0; at < statements.length; at += BATCH) await db.atomic(statements.slice(at, at + BATCH))
+  }
+}
+
+/** What was bought so far: by the calls inside of it, and by its own. */
+function progressIn(
+  { ctx, contentBytes, usage, steps, calls }: LiveRequest,
+  promptBytes: number,
+  prices: PriceService | undefined,
+): Progress[] {
+  const parts = [...steps.map(progressOfStep), ...calls.flatMap((call) => progressIn(call, promptBytes, prices))]
+  if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0) return parts
+  const input = usage?.inputTotal ?? Math.ceil(promptBytes / BYTES_PER_TOKEN)
+  const output = Math.max(usage?.outputTotal ?? 0, Math.ceil(contentBytes / BYTES_PER_TOKEN))
+  const { connection, target } = ctx.candidate
+  return [...parts, progressOf(prices, connection, target.model, input, output)]
+}
+
+function progressOfStep({ provider, connectionId, model, usage, costNano, chargeNano }: Step): Progress {
+  return { ...{ provider, connectionId, model, input: usage.inputTotal, output: usage.outputTotal }, costNano, chargeNano }
+}
+
+/** A crash leaves one row of a request, under the name of its first call. */
+function added(sum: Progress, part: Progress): Progress {
+  const nano = (a: number | null, b: number | null) => (a === null ? b : a + (b ?? 0))
+  return {
+    ...sum,
+    ...{ input: sum.input + part.input, output: sum.output + part.output },
+    ...{ costNano: nano(sum.costNano, part.costNano), chargeNano: nano(sum.chargeNano, part.chargeNano) },
   }
 }

@@ -1,7 +1,7 @@
 // What a process that died left open is settled by another one (RELIABILITY 3.4), wherever it lies and whatever was in it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { hang } from '../../../adapters/testing/script.ts'
+import { hang, reply } from '../../../adapters/testing/script.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { silentLog } from '../../../core/lib/log.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
@@ -76,5 +76,57 @@ describe('a request with an image of two megabytes', () => {
     controller.abort()
     await asking
     await books.gateway.untilSettled()
+  })
+})
+
+describe('a fusion whose process dies', () => {
+  let books: Books
+  afterEach(() => books.gateway.close())
+
+  it('is booked with what its panel answered and what its judge had said', async () => {
+    const clock = fakeClock()
+    const panel = reply({ text: 'Panel.', usage: { input: 1000, output: 500 } })
+    books = await openBooks({
+      upstream: [panel, panel, reply({ text: 'x'.repeat(400) }, { stallAfter: 2 })],
+      ports: { clock },
+    })
+    const targets = ['chat/a', 'chat/b']
+    await books.gateway.post('/api/virtual-models', { name: 'fu', strategy: 'fusion', targets, config: { judge: 'chat/j' } })
+    const server = await books.gateway.listen()
+    const controller = new AbortController()
+    const answering = await fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hold': 'a 50000/100000' },
+      body: JSON.stringify({ model: 'fu', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
+      signal: controller.signal,
+    })
+    const reader = (answering.body as ReadableStream<Uint8Array>).getReader()
+    await reader.read()
+    // A piece of four bytes has come of the judge.
+    const output = 500 + 500 + 1
+    const written = async () => {
+      await clock.advance('2s')
+      const row = await books.inside.db.get<{ progress: string | null }>(sql`SELECT progress FROM ledger_dispatch`)
+      return (JSON.parse(row?.progress ?? '{}') as { output?: number }).output
+    }
+    await expect.poll(written).toBe(output)
+    await books.inside.db.run(sql`UPDATE ledger_dispatch SET boot_id = 'of a process that is gone', at = 0`)
+    await clock.advance('91s')
+    const [row, ...others] = await books.rows()
+    expect(others).toEqual([])
+    expect(row).toMatchObject({ interrupted: true, status: 502, virtualModel: 'fu' })
+    expect(row?.tokens.input).toBeGreaterThanOrEqual(2000)
+    expect(row?.tokens.output).toBe(output)
+    const spent = (row?.tokens.input ?? 0) * PRICE.input + output * PRICE.output
+    expect(await books.balance('a')).toEqual({ spent, reserved: 0 })
+
+    // It was not dead after all: its own settlement counts, and nothing twice.
+    controller.abort()
+    await reader.read().catch(() => {})
+    await books.gateway.untilSettled()
+    const rows = await books.rows()
+    const charged = rows.reduce((sum, { chargeNano }) => sum + (chargeNano ?? 0), 0)
+    expect(rows.map(({ interrupted }) => interrupted)).not.toContain(true)
+    expect(await books.balance('a')).toEqual({ spent: charged, reserved: 0 })
   })
 })
