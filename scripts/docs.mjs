@@ -148,15 +148,15 @@ function dataRoutes() {
     `\`${entry.method} ${shownPath(entry)}\``,
     `\`${entry.dialect}\``,
     `\`${entry.operation}\``,
-    limits[entry.dialectRoute?.bodyLimit] ?? mebibytes(entry.bodyLimit),
+    entry.method === 'GET' ? '–' : (limits[entry.dialectRoute?.bodyLimit] ?? mebibytes(entry.bodyLimit)),
   ])
   return table(['Route', 'Dialect', 'Operation', 'Body limit'], rows)
 }
 
-function shownPath({ path, operation }) {
+function shownPath({ method, path }) {
   if (!path.endsWith('*')) return path
   const model = `${path.slice(0, -1)}{model}`
-  return operation === 'chat' ? `${model}:generateContent\` · \`…:streamGenerateContent` : model
+  return method === 'GET' ? model : `${model}:generateContent\` · \`…:streamGenerateContent`
 }
 
 function controlRoutes() {
