@@ -1,4 +1,4 @@
-// How clients reach the dialect: the verb is behind the last colon, the model before it, raw or percent-encoded.
+// How clients reach the dialect: the verb is behind the last colon, the model before it, both raw or percent-encoded.
 import type { DialectRoute } from '../../../core/types/dialect.ts'
 import { verbs } from './docs.ts'
 
@@ -9,9 +9,11 @@ const VERBS: ReadonlyMap<string, boolean> = new Map([
 
 /** Reads the undecoded rest of the path; null for any other verb, an empty model or a malformed escape. */
 export function parsePath(rest: string): { model: string; stream: boolean } | null {
-  const colon = rest.lastIndexOf(':')
+  const raw = rest.lastIndexOf(':')
+  // Some clients encode the whole segment.
+  const colon = raw === -1 ? rest.toLowerCase().lastIndexOf('%3a') : raw
   if (colon < 1) return null
-  const stream = VERBS.get(rest.slice(colon + 1))
+  const stream = VERBS.get(rest.slice(colon + (raw === -1 ? 3 : 1)))
   if (stream === undefined) return null
   try {
     return { model: decodeURIComponent(rest.slice(0, colon)), stream }

@@ -9,6 +9,13 @@ describe('generate-content paths', () => {
     expect(parse('anthropic/claude-x:streamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
   })
 
+  it('takes an encoded colon too, from clients that encode the whole segment', () => {
+    expect(parse('anthropic%2Fclaude-x%3AstreamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
+    expect(parse('llama3%3a8b%3agenerateContent')).toEqual({ model: 'llama3:8b', stream: false })
+    expect(parse('llama3%3A8b:generateContent')).toEqual({ model: 'llama3:8b', stream: false })
+    expect(parse('%3AgenerateContent')).toBeNull()
+  })
+
   it('splits at the last colon and decodes exactly once', () => {
     expect(parse('llama3:8b:generateContent')).toEqual({ model: 'llama3:8b', stream: false })
     expect(parse('a%252Fb:generateContent')).toEqual({ model: 'a%2Fb', stream: false })
