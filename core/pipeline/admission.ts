@@ -40,14 +40,16 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
   ctx.body = body
   const { dialectRoute } = route
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
+  // Before `stream`: its table comes first (SPEC "Chat request validation").
+  if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
   const { fromPath } = route
-  ctx.stream = fromPath.stream ?? booleanMember(body, 'stream')
+  // Who asks for a size sends the request as it will be, and is told a number.
+  ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))
   ctx.sse =
     ctx.dialect !== 'generate_content' ||
     route.dialect !== 'generate_content' ||
     !ctx.stream ||
     /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
-  if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
   ctx.requestedModel = fromPath.model ?? modelMember(body, route)
   const decode = decoderOf(kernel, ctx, route, body)
   ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode

@@ -140,12 +140,12 @@ describe('members of the wrong type', () => {
 
 describe('chat validation: the first violation of the table wins', () => {
   const messages = [{ role: 'user', content: 'hi' }]
-  const BAD = { messages: [], temperature: 3, top_p: -1, n: 0, max_tokens: 0, max_completion_tokens: 1.5 }
+  const BAD = { messages: [], temperature: 3, top_p: -1, n: 0, max_tokens: 0, max_completion_tokens: 1.5, stream: 'yes' }
   const ORDER = Object.keys(BAD)
   const chat = PLAIN[0] as Endpoint
 
-  it('in every combination of wrong members, in any order of the body', async () => {
-    for (let mask = 1; mask < 64; mask++) {
+  it('in every combination of wrong members, in any order of the body; `stream` is no part of it and comes last', async () => {
+    for (let mask = 1; mask < 128; mask++) {
       const wrong = ORDER.filter((_, bit) => mask & (1 << bit))
       const body = Object.fromEntries([...wrong].reverse().map((name) => [name, BAD[name as keyof typeof BAD]]))
       const error = await refused(
