@@ -1,4 +1,5 @@
 // A log row's columns in the order they are written, and what an entry puts into them. One place, so that the two cannot part.
+import { asCallerError } from '../../core/errors/classify.ts'
 import { codeOf, type Entry } from './entry.ts'
 import { loggedMessage, plainText, timelineJson } from './timeline.ts'
 
@@ -90,7 +91,8 @@ export function addValues(to: unknown[], entry: Entry): void {
     word(entry.virtualModel),
     entry.stream ? 1 : 0,
     outcome.status,
-    error === undefined ? null : codeOf(error),
+    // As the caller was told it: in the middle of a stream the error is still the vendor's.
+    error === undefined ? null : codeOf(asCallerError(error, entry.wireFormat)),
     error === undefined ? null : loggedMessage(error),
     Math.round(outcome.latencyMs),
     outcome.firstByteMs === null ? null : Math.round(outcome.firstByteMs),

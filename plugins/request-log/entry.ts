@@ -1,5 +1,5 @@
 // What a settled exchange leaves for the log: taken on the request path, so nothing is rendered here.
-import type { Json } from '../../core/types/canonical.ts'
+import type { Dialect, Json } from '../../core/types/canonical.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 
@@ -10,7 +10,7 @@ export interface Entry {
   readonly at: number
   readonly source: string
   readonly endpoint: string | null
-  readonly wireFormat: string
+  readonly wireFormat: Dialect
   readonly keyId: number | null
   readonly keyLabel: string | null
   readonly userId: string | null

@@ -153,7 +153,7 @@ describe('there is a row', () => {
     await response.text()
     await t.untilSettled()
     const row = await only()
-    expect(row).toMatchObject({ status: 502, stream: true })
+    expect(row).toMatchObject({ status: 502, stream: true, error_code: 'upstream_error' })
     expect(row.tokens.completion).toBeGreaterThan(0)
   })
 
