@@ -78,7 +78,10 @@ describe.skipIf(noRedis !== null)(`in Redis${noRedis === null ? '' : ` (${noRedi
       const left = (await link?.redis.pttl(key as string)) ?? 0
       expect(left).toBeGreaterThan(50_000)
       expect(left).toBeLessThanOrEqual(60_000)
+      // Over only then: a late end would close the connection that comes after it.
+      const ended = new Promise((resolve) => other?.redis.once('end', resolve))
       other?.redis.disconnect()
+      await ended
       await there.add('a', { id: 'alone', vector: unit(0, 1), value: 'v', expiresAt: subject.now() + 60_000 })
       expect(await there.nearest('a', unit(1, 0))).toMatchObject({ id: 'x' })
       expect(await there.nearest('a', unit(0, 1))).toMatchObject({ id: 'alone' })

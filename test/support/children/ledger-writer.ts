@@ -1,11 +1,11 @@
 // Writes numbered pairs of rows by every way of writing there is, and says each number on stdout once it was told that the
 // write is in. It is made to be killed.
-import { writeSync } from 'node:fs'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { GroupCommit } from '../../../core/db/group-commit.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { systemClock } from '../../../core/lib/clock.ts'
 import { silentLog } from '../../../core/lib/log.ts'
+import { say } from './say.ts'
 
 const [url, first] = process.argv.slice(2) as [string, string]
 const db = await openDatabase(url, '.')
@@ -30,7 +30,7 @@ for (let n = Number(first); ; n += 12) {
   await Promise.all(
     batch.map(async (each) => {
       await ways[each % ways.length]?.(each)
-      writeSync(1, `${each}\n`)
+      say(`${each}\n`)
     }),
   )
   // A commit of its own for this one, and pages that a checkpoint moves.
