@@ -28,7 +28,8 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
   const messages = encodeTurns(request, output.format === undefined, hop)
   const system = encodeSystem(request, output, hop)
   const maxTokens = request.maxTokens ?? defaultMaxTokens(hop.caps)
-  const plan = planThinking(request, { maxTokens, forced: isForced(toolChoice), messages }, hop)
+  const capped = request.maxTokens !== undefined
+  const plan = planThinking(request, { maxTokens, capped, forced: isForced(toolChoice), messages }, hop)
   const automatic = request.source === 'messages' ? request.cache?.auto : undefined
   limitCacheMarks({ tools, system, messages, automatic: automatic !== undefined })
   const { output_config: ownConfig, thinking: ownThinking, ...own } = (request.ext.messages ?? {}) as JsonObject
@@ -40,7 +41,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
   const body = stringify({
     ...own,
     model: hop.model,
-    ...(hop.operation === 'count_tokens' ? {} : generation(request, maxTokens, isOn(plan), hop)),
+    ...(hop.operation === 'count_tokens' ? {} : generation(request, plan.maxTokens ?? maxTokens, isOn(plan), hop)),
     ...(automatic === undefined ? {} : cacheControl(automatic)),
     ...(system.length > 0 ? { system } : {}),
     messages,

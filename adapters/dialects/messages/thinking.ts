@@ -9,10 +9,14 @@ import type { WireMessage } from './encode-turns.ts'
 export interface ThinkingPlan {
   thinking?: JsonObject
   effort?: Effort
+  /** In place of the turn's, where the cap is the gateway's own and thinking would leave nothing of it. */
+  maxTokens?: number
 }
 
 export interface Turn {
   maxTokens: number
+  /** By the caller; what it wants is neither raised nor shared out. */
+  capped: boolean
   /** A tool call is demanded. */
   forced: boolean
   messages: readonly WireMessage[]
@@ -53,6 +57,8 @@ const BUDGET: Readonly<Record<Effort, number>> = {
 const LEAST_BUDGET = 1024
 /** Below this a budget would leave no room for an answer. */
 const LEAST_MAX_TOKENS = 2048
+/** Left for the answer where the caller set no cap: `high` fills the default one. */
+const ANSWER = 8000
 const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 type Wish = 'on' | 'off' | 'unsaid'
@@ -129,11 +135,16 @@ function enabled(
     return {}
   }
   const wanted = budgetTokens > 0 ? budgetTokens : BUDGET[reasoning.effort ?? 'medium']
-  const most = counting ? Math.max(wanted, LEAST_BUDGET) : turn.maxTokens - 1
+  const ceiling = turn.capped ? turn.maxTokens : (hop.caps.maxOutput ?? turn.maxTokens)
+  const answer = turn.capped ? 1 : Math.min(ANSWER, Math.trunc(ceiling / 2))
+  const most = counting ? Math.max(wanted, LEAST_BUDGET) : Math.min(turn.maxTokens - 1, ceiling - answer)
   const budget = Math.trunc(Math.min(Math.max(wanted, LEAST_BUDGET), Number.isFinite(most) ? most : BUDGET.xhigh))
   if (budget !== wanted && Number.isFinite(wanted)) hop.warn('reasoning_clamped')
   const display = own && request.reasoning?.summary === 'omitted' ? 'omitted' : undefined
-  return { thinking: { type: 'enabled', budget_tokens: budget, ...(display === undefined ? {} : { display }) } }
+  return {
+    thinking: { type: 'enabled', budget_tokens: budget, ...(display === undefined ? {} : { display }) },
+    ...(turn.capped ? {} : { maxTokens: Math.max(turn.maxTokens, budget + answer) }),
+  }
 }
 
 /** Where thinking had to be shown before, `omitted` must be asked for; where it is hidden by default, `summarized`. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/canonical.ts'
+import type { Hop } from '../../../../core/types/dialect.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 type Wish = Partial<CanonicalRequest>
@@ -42,6 +43,17 @@ it('a budget stays below the cap', () => {
     thinking: { type: 'enabled', budget_tokens: 2999 },
     warnings: ['reasoning_clamped'],
   })
+})
+
+it('where the cap is the gateway’s own, thinking leaves room for an answer', () => {
+  const sent = (model: string, effort: 'high' | 'xhigh' | 'max', facts: Partial<Hop> = {}) => {
+    const { max_tokens, thinking } = encode({ reasoning: { effort } }, testHop({ model, ...facts }))
+    return [max_tokens, (thinking as { budget_tokens: number }).budget_tokens]
+  }
+  expect(sent('claude-sonnet-4-5', 'high')).toEqual([32_000, 24_000])
+  expect(sent('claude-sonnet-4-5', 'xhigh')).toEqual([39_999, 31_999])
+  expect(sent('claude-opus-4-1', 'max')).toEqual([32_000, 24_000])
+  expect(sent('a-model-nobody-knows', 'high', { caps: { family: 'other' } })).toEqual([8192, 4096])
 })
 
 it('newer models think adaptively, visible where the caller can show it', () => {
