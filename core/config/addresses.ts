@@ -11,6 +11,15 @@ export interface AddressRules {
 const METADATA =
   /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|\[::ffff:(?:a9fe:[0-9a-f]+|6464:64c8|a83f:8110)\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
 
+const OPERATION = /(?:\/chat\/completions|(?<=\/v\d\w*)\/(?:messages|responses)|\/models\/[^/]+:\w+)\/?$/
+
+/** What to say about a base URL that is a whole endpoint: every request would miss it (DECISIONS 14). null: it is none. */
+export function operationIn(baseUrl: string): string | null {
+  const operation = OPERATION.exec(baseUrl)?.[0]
+  if (operation === undefined) return null
+  return `ends in \`${operation}\`, which the gateway appends itself; leave it out: ${baseUrl.slice(0, -operation.length)}`
+}
+
 /** The field `proxy_url`. @param wanted what the complaint asks for. @throws GatewayError 400. */
 export function checkProxyUrl(text: string, wanted: string, rules: AddressRules): void {
   const url = parsedAddress(text, 'proxy_url', /^(https?|socks5):$/, wanted)

@@ -1,6 +1,7 @@
 // Connections of the configuration file, checked and with their secrets resolved in memory.
 import type { ProviderTable } from '../providers.ts'
 import type { Connection } from '../types/provider.ts'
+import { operationIn } from './addresses.ts'
 import type { ConnectionConfig, GatewayConfig } from './define.ts'
 import { resolveSecret, type SecretSources } from './secret.ts'
 
@@ -37,6 +38,8 @@ function one(
     )
   }
   if (!known && entry.baseUrl === undefined) throw new Error(`${at}.baseUrl: a custom provider needs a base URL.`)
+  const slip = entry.baseUrl === undefined ? null : operationIn(entry.baseUrl)
+  if (slip !== null) throw new Error(`${at}.baseUrl ${slip}`)
   if (!known && entry.wireFormat === undefined)
     throw new Error(`${at}.wireFormat: a custom provider needs one of chat, messages, responses, generate_content.`)
   if (known && provider.baseUrl === null && entry.baseUrl === undefined && provider.answer === undefined) {

@@ -95,8 +95,7 @@ const configSchema = z
     plugins: z
       .array(
         z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'definition' in value, {
-          message:
-            'made by definePlugin; plugins are named by package or path in a configuration file only, elsewhere by loadPlugin',
+          error: ({ input }) => noPlugin(input),
         }),
       )
       .optional(),
@@ -114,6 +113,13 @@ const configSchema = z
     options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   })
   .catchall(sectionSchema)
+
+/** What a list of plugins invites. */
+function noPlugin(given: unknown): string {
+  if (typeof given === 'function') return 'a factory; call it, as in `myPlugin()`'
+  if (Array.isArray(given)) return 'a list; spread it, as in `...preset()`'
+  return 'made by definePlugin; plugins are named by package or path in a configuration file only, elsewhere by loadPlugin'
+}
 
 const OWN = new Set(Object.keys(configSchema.shape).filter((name) => name !== 'connections'))
 

@@ -1,5 +1,5 @@
 // Whether a connection can work, before it is stored: each complaint names its field.
-import { type AddressRules, checkProxyUrl, guardAddress, parsedAddress } from '../../core/config/addresses.ts'
+import { type AddressRules, checkProxyUrl, guardAddress, operationIn, parsedAddress } from '../../core/config/addresses.ts'
 import type { Configuration } from '../../core/config/configuration.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
@@ -49,5 +49,7 @@ function checkBaseUrl(text: string, rules: CheckRules): void {
     throw GatewayError.invalid('base_url', '`base_url` must not hold credentials; say `api_key`.')
   if (url.search !== '' || url.hash !== '')
     throw GatewayError.invalid('base_url', '`base_url` must not have a query or a fragment.')
+  const slip = operationIn(text)
+  if (slip !== null) throw GatewayError.invalid('base_url', `\`base_url\` ${slip}`)
   guardAddress(url, 'base_url', rules)
 }

@@ -61,6 +61,11 @@ describe('a configuration that is wrong', () => {
     ],
     ['a custom provider without an address', config(`connections: { a: { provider: 'custom' } }`), /connections\.a\.baseUrl/],
     [
+      'an address with the operation in it',
+      config(`connections: { a: { provider: 'custom', wireFormat: 'chat', baseUrl: 'https://x.test/v1/chat/completions' } }`),
+      /connections\.a\.baseUrl ends in `\/chat\/completions`.* leave it out: https:\/\/x\.test\/v1$/,
+    ],
+    [
       'a missing key',
       config(`connections: { a: { provider: 'openai' } }`),
       /connections\.a\.apiKey: .*secret\.env\('OPENAI_API_KEY'\)/,
@@ -76,6 +81,8 @@ describe('a configuration that is wrong', () => {
       /connections\.a\.apiKey: .*\/no\/such/,
     ],
     ['a plugin that is none', config(`plugins: [{}]`), /plugins\.0/],
+    ['a factory that was not called', config(`plugins: [definePlugin({ name: 'p', setup() {} })]`), /plugins\.0: .*call it/],
+    ['a preset that was not spread', config(`plugins: [preset()]`), /plugins\.0: .*spread it/],
     ['an option that is none', config(`options: { streamHartbeatMs: 1 }`), /options\.streamHartbeatMs/],
     ['a member nobody knows', config(`conections: {}`), /conections/],
     ['no default export', `${HEAD}export const x = 1\n`, /gateway\.config\.ts has no default export/],
