@@ -35,7 +35,16 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
   const url = env.get<string | null>('DATABASE_URL')
   const clock = ports.clock ?? systemClock
   const ephemeral = url === null ? dataDir === null : IN_MEMORY.test(url)
-  const db = ports.db ?? (await openDatabase(url ?? (dataDir === null ? 'sqlite::memory:' : null), dataDir ?? '.'))
+  // Only here is it known whose address it was.
+  const named = (error: unknown): unknown =>
+    isStorageUnavailable(error) && (url ?? dataDir) !== null
+      ? new Error(`GATEWAY_${url === null ? 'DATA_DIR' : 'DATABASE_URL'}: ${error.message}`, { cause: error })
+      : error
+  const db =
+    ports.db ??
+    (await openDatabase(url ?? (dataDir === null ? 'sqlite::memory:' : null), dataDir ?? '.').catch((error: unknown) => {
+      throw named(error)
+    }))
   try {
     const masterKey = loadMasterKey({
       key: env.get<string | null>('MASTER_KEY'),
@@ -64,10 +73,7 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
     }
   } catch (error) {
     if (ports.db === undefined) await db.close()
-    // Only here is it known whose address it was.
-    if (url !== null && isStorageUnavailable(error))
-      throw new Error(`GATEWAY_DATABASE_URL: ${(error as Error).message}`, { cause: error })
-    throw error
+    throw ports.db === undefined ? named(error) : error
   }
 }
 

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { storageUnavailable } from '../../core/db/storage-fault.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
@@ -231,6 +232,11 @@ class SqliteDatabase implements Database {
 }
 
 function createPrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw storageUnavailable(`the file cannot be made (${code}); check its directory and permissions.`, error)
+  }
 }

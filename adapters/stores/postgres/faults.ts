@@ -2,8 +2,8 @@
 // met another one and may be tried again.
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 
-/** Classes: connection, resources, operator intervention, system; and a server that is a read-only standby. */
-const FAULT = /^(08|53|57P|58|XX)|^(25006|57014)$/
+/** Classes: connection, log-in, resources, operator intervention, system; a missing database, and a read-only standby. */
+const FAULT = /^(08|28|53|57P|58|XX)|^(25006|3D000|57014)$/
 const CONFLICT = /^(40001|40P01)$/
 
 /** Nothing has been done, and doing it again may succeed. */
@@ -40,7 +40,11 @@ export function postgresError(error: unknown): unknown {
         ? 'PostgreSQL is read-only; point GATEWAY_DATABASE_URL to the primary server.'
         : state?.startsWith('53')
           ? 'PostgreSQL is out of disk, memory or connections.'
-          : 'PostgreSQL cannot be reached, or closed the connection.'
+          : state === '3D000'
+            ? 'PostgreSQL has no database of this name.'
+            : state?.startsWith('28')
+              ? 'PostgreSQL refuses the user or the password.'
+              : 'PostgreSQL cannot be reached, or closed the connection.'
   return storageUnavailable(what, error)
 }
 

@@ -1,7 +1,11 @@
 // A store that cannot be opened stops the boot and names the variable, never the address.
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createGateway } from '../../../adapters/node/gateway.ts'
+import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
+import { folder } from '../cli/hookgate.ts'
 
 it('a database that cannot be reached is the fault of GATEWAY_DATABASE_URL', async () => {
   const env = {
@@ -13,4 +17,18 @@ it('a database that cannot be reached is the fault of GATEWAY_DATABASE_URL', asy
   const { message } = failure as Error
   expect(message).toMatch(/^GATEWAY_DATABASE_URL: .*PostgreSQL cannot be reached/)
   expect(message).not.toMatch(/hidden-password|127\.0\.0\.1/)
+})
+
+it('a data directory that cannot be one is the fault of GATEWAY_DATA_DIR', async () => {
+  const file = join(folder({}), 'a-file')
+  writeFileSync(file, '')
+  await expect(createGateway({}, { env: { GATEWAY_DATA_DIR: file } })).rejects.toThrow(/^GATEWAY_DATA_DIR: .*\(EEXIST\); check/)
+})
+
+const missing = await whyNoPostgres()
+it.skipIf(missing !== null)(`so is one that is not there${missing === null ? '' : ` (skipped: ${missing})`}`, async () => {
+  const postgres = await testPostgres()
+  await postgres.drop()
+  const env = { GATEWAY_DATABASE_URL: postgres.url, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') }
+  await expect(createGateway({}, { env })).rejects.toThrow(/^GATEWAY_DATABASE_URL: .*PostgreSQL has no database of this name\.$/)
 })
