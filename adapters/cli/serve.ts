@@ -6,6 +6,7 @@ import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
 import { action } from './action.ts'
 import { failUsage } from './fail.ts'
+import { unreadVariables } from './unread-variables.ts'
 
 const args = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
@@ -38,10 +39,11 @@ export const serveCommand = action({
       lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
       log,
     })
-    // DECISIONS 19: the first line on stdout.
-    console.log(`hookgate listening on http://${host}:${server.port}`)
     warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
+    warnOfSlips(log)
     onSignals(() => server.close(), log)
+    // DECISIONS 19: the first line on stdout; who reads it may send a signal at once.
+    console.log(`hookgate listening on http://${host}:${server.port}`)
   },
 })
 
@@ -57,6 +59,12 @@ function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof 
     host,
     hint: 'Listening beyond this machine without GATEWAY_REQUIRE_API_KEY: anonymous calls are still answered for local clients only.',
   })
+}
+
+/** Only of what looks like one: an environment may hold more that begins so, for the configuration file or of a platform. */
+function warnOfSlips(log: ReturnType<typeof jsonLog>): void {
+  for (const { name, meant } of unreadVariables(process.env))
+    if (meant !== null) log.warn('serve.unread_variable', { name, hint: `Nobody reads it. Did you mean ${meant}?` })
 }
 
 /** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */

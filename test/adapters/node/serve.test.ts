@@ -124,6 +124,21 @@ describe('hookgate serve', () => {
 })
 
 describe('serve()', () => {
+  it('a variable with a slip in its name is told at the start; others that begin so may be anybody’s', async () => {
+    const env = { UPSTREAM: 'http://127.0.0.1:1', GATEWAY_REQUIRE_APIKEY: 'true', GATEWAY_SERVICE_HOST: '10.0.0.1' }
+    const server = await serving([], { cwd, env })
+    started.push(server)
+    server.child.kill('SIGTERM')
+    await server.exited
+    const told = server
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('serve.unread_variable'))
+    expect(told).toHaveLength(1)
+    expect(told[0]).toContain('GATEWAY_REQUIRE_APIKEY')
+    expect(told[0]).toContain('Did you mean GATEWAY_REQUIRE_API_KEY?')
+  })
+
   it('lets load balancers see the 503 before it stops listening', async () => {
     /** While it was a lame duck, as long as it was one; null when the machine slept through that. */
     const seen = async (lameDuckMs: number) => {
