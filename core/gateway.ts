@@ -160,6 +160,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         profile: nextOptions.profile,
         log,
         routes: nextApi,
+        meant: routes.meant,
         operators: generation.service('operators') as never,
         audit: generation.service('audit') as never,
         strict: create.strict ?? false,

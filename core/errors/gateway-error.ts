@@ -70,8 +70,10 @@ export class GatewayError extends Error implements GatewayErrorShape {
     return new GatewayError(message, { status: 403, type: 'permission_error' })
   }
 
-  static unknownUrl(method: string, path: string): GatewayError {
-    return new GatewayError(`Unknown request URL: ${method} ${path.slice(0, 200)}. See the routes in the documentation.`, {
+  static unknownUrl(method: string, path: string, meant: string | null = null): GatewayError {
+    const hint =
+      meant === null ? 'See the routes in the documentation.' : `Did you mean ${meant}? Look at the base URL of your client.`
+    return new GatewayError(`Unknown request URL: ${method} ${path.slice(0, 200)}. ${hint}`, {
       status: 404,
       type: 'invalid_request_error',
       code: 'unknown_url',

@@ -16,13 +16,18 @@ export interface ControlApp {
 export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
   readonly routes: readonly ApiRoute[]
+  /** The data route whose path a caller probably meant by one that is nobody's. */
+  meant(path: string): string | null
 }
 
 /** @throws Error when a route writes and is not audited, or two claim the same path. */
 export function controlApp(options: ControlOptions): ControlApp {
   refuseUnclassified(options.routes)
   const peers = new WeakMap<Request, Peer>()
-  const app = new H3({ silent: true, onError: (error, event) => failure(thrownBy(error, event.req as Request), options.log) })
+  const app = new H3({
+    silent: true,
+    onError: (error, event) => failure(thrownBy(error, event.req as Request, options), options.log),
+  })
   for (const route of options.routes) {
     const call = (event: H3Event): Promise<Response> => {
       const request = event.req as Request
@@ -36,13 +41,13 @@ export function controlApp(options: ControlOptions): ControlApp {
   for (const [path, methods] of methodsByPath(options.routes)) {
     app.all(path, (event: H3Event) => failure(GatewayError.methodNotAllowed(event.req.method, methods), options.log))
   }
-  app.all('/**', (event: H3Event) => failure(unknown(event.req as Request), options.log))
+  app.all('/**', (event: H3Event) => failure(unknown(event.req as Request, options), options.log))
   return {
     async fetch(request, peer) {
       peers.set(request, peer)
       const response = await app.fetch(request)
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
-      return guarded(response.status === 404 && !ours ? failure(unknown(request), options.log) : response)
+      return guarded(response.status === 404 && !ours ? failure(unknown(request, options), options.log) : response)
     },
   }
 }
@@ -61,12 +66,13 @@ const GUARDS = [
 ] as const
 
 /** h3's own refusals of a path (a broken escape) name nothing that is here. */
-function thrownBy(error: { status: number; cause?: unknown }, request: Request): unknown {
-  return error.status < 500 ? unknown(request) : (error.cause ?? error)
+function thrownBy(error: { status: number; cause?: unknown }, request: Request, options: ControlOptions): unknown {
+  return error.status < 500 ? unknown(request, options) : (error.cause ?? error)
 }
 
-function unknown(request: Request): GatewayError {
-  return GatewayError.unknownUrl(request.method, new URL(request.url).pathname)
+function unknown(request: Request, { meant }: ControlOptions): GatewayError {
+  const { pathname } = new URL(request.url)
+  return GatewayError.unknownUrl(request.method, pathname, meant(pathname))
 }
 
 function withoutBody(response: Response): Response {

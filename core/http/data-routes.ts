@@ -6,6 +6,7 @@ import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
+import { meantPath } from './meant-path.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
 
@@ -33,6 +34,8 @@ export interface RouteTable {
   readonly entries: readonly Entry[]
   /** @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
   match(ingress: Ingress): MatchedRoute
+  /** The route whose path a caller probably meant by this one. */
+  meant(path: string): string | null
 }
 
 export function owns(path: string): boolean {
@@ -95,6 +98,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
 
   return {
     entries,
+    meant: (path) => meantPath(path, exact),
     match(ingress) {
       const { path, method } = ingress
       const same = exact.get(path)
@@ -106,7 +110,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
         const parsed = entry.dataRoute === null ? entry.dialectRoute?.parse?.(rest) : named(entry.dataRoute, rest)
         if (parsed) return pick([entry], method, ingress, parsed)
       }
-      throw GatewayError.unknownUrl(method, path)
+      throw GatewayError.unknownUrl(method, path, meantPath(path, exact))
     },
   }
 }

@@ -42,6 +42,19 @@ describe('routes and methods', () => {
     }
   })
 
+  it.each([
+    ['/v1/v1/messages', '/v1/messages'],
+    ['/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/responses', '/v1/responses'],
+    ['/v1/chat/completions/', '/v1/chat/completions'],
+  ])('%s comes of a wrong base URL, and the answer says %s', async (path, meant) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: '{}' })
+    const error = envelopeOf('chat', await response.text())
+    expect([response.status, error.code]).toEqual([404, 'unknown_url'])
+    expect(error.message).toContain(`Did you mean ${meant}? Look at the base URL of your client.`)
+  })
+
   it('another method is 405 with Allow, in the dialect of the path', async () => {
     for (const endpoint of PLAIN) {
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
