@@ -211,8 +211,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   const stopAll = (): void => {
-    for (const ctx of kernel.active.values())
-      ctx.stop(GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 }))
+    for (const ctx of kernel.active.values()) ctx.stop(shuttingDown())
   }
 
   const fetch = async (request: Request, peer: Partial<Peer> = {}): Promise<Response> => {
@@ -260,6 +259,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     },
     async close() {
       kernel.draining = true
+      // Whoever embeds it may still call: nothing could be booked any more.
+      kernel.routes = { ...kernel.routes, match: () => raise(shuttingDown()) }
       stopAll()
       await kernel.generation.hooks.close?.()
       await retire(kernel.generation, null, log)
@@ -272,6 +273,14 @@ export async function createGateway(config: object, ports: Ports, create: Create
 const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
 const NO_WAY_OUT: OutboundPost = async () => {
   throw new Error('This gateway was given no way to send webhooks.')
+}
+
+function shuttingDown(): GatewayError {
+  return GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
+}
+
+function raise(error: GatewayError): never {
+  throw error
 }
 
 /** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
