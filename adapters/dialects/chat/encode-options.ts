@@ -32,7 +32,7 @@ export function encodeOptions(request: Request, hop: Hop): JsonObject {
     safety_identifier: openai ? request.safetyId : undefined,
     metadata: own ? (request.metadata as JsonObject | undefined) : undefined,
     store: own ? request.state?.store : undefined,
-    service_tier: openai ? serviceTier(request) : undefined,
+    service_tier: serviceTier(request, openai, hop),
     modalities: modalities(request, openai, hop),
     audio: openai && request.audioOut ? { voice: request.audioOut.voice as Json, format: request.audioOut.format } : undefined,
     prompt_cache_key: openai ? request.cache?.key : undefined,
@@ -92,9 +92,11 @@ function effort(request: Request, own: boolean, hop: Hop): string | undefined {
   return wish
 }
 
-function serviceTier(request: Request): string | undefined {
-  if (request.serviceTier === 'standard_only') return 'default'
-  return request.serviceTier
+function serviceTier({ serviceTier: tier }: Request, openai: boolean, hop: Hop): string | undefined {
+  if (openai) return tier === 'standard_only' ? 'default' : tier
+  // The others are what is served anyway.
+  if (tier === 'flex' || tier === 'priority' || tier === 'scale') hop.warn('dropped_service_tier')
+  return undefined
 }
 
 function modalities(request: Request, openai: boolean, hop: Hop): Json | undefined {

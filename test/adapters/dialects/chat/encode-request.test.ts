@@ -173,6 +173,20 @@ describe('options for a chat upstream', () => {
       expect(elsewhere).not.toHaveProperty(gone)
   })
 
+  it('a service tier that costs other money or time is not left out in silence', () => {
+    const other = { source: 'responses', caps: { family: 'llama' } } as const
+    const warned = (tier: 'default' | 'flex' | 'priority') => {
+      const on = hop({ caps: other.caps })
+      expect(encode({ source: other.source, serviceTier: tier }, on)).not.toHaveProperty('service_tier')
+      return on.warnings
+    }
+    expect([warned('default'), warned('flex'), warned('priority')]).toEqual([
+      [],
+      ['dropped_service_tier'],
+      ['dropped_service_tier'],
+    ])
+  })
+
   it('web search becomes web_search_options where the model has it, else a warning', () => {
     const webSearch = { contextSize: 'high', userLocation: { type: 'approximate', city: 'Oslo' }, allowedDomains: ['x.test'] }
     const server: Tool = { t: 'server', dialect: 'messages', kind: 'web_search_20250305', raw: { name: 'web_search' } }
