@@ -12,7 +12,7 @@ export function refuseReferences(request: Frozen<CanonicalRequest>): void {
       if (typeof raw === 'object' && raw !== null && 'type' in raw && raw.type === 'item_reference') {
         throw GatewayError.unsupported(
           'input',
-          'An `item_reference` names an item that is not stored here. Send the item itself.',
+          'An `item_reference` names an item that is not stored here. Send the item itself, as clients do with `store: false`.',
         )
       }
     }
