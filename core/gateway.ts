@@ -12,6 +12,7 @@ import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
 import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
 import { Bag } from './lib/bag.ts'
+import { Turns } from './lib/turns.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
 import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
@@ -81,6 +82,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
     active: new Bag<RequestState>(),
+    turns: new Turns(),
     generation: null as unknown as Generation,
     routes: null as unknown as Kernel['routes'],
     slotCount: 0,

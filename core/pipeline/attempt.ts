@@ -1,6 +1,7 @@
 // One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
+import { LARGE_BODY } from '../lib/turns.ts'
 import { forkBody } from '../lib/wire-body.ts'
 import type { ConnectionService } from '../services.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
@@ -39,6 +40,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
   const upstream = driver(kernel, dialect)
+  if (ctx.bodyBytes > LARGE_BODY) await kernel.turns.next()
   const encoding = encode(kernel, ctx, call, upstream)
   const path = typeof encoding === 'string' ? encoding : await encoding
   if (hooks.encoded !== null) {

@@ -4,6 +4,7 @@ import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
 import type { RouteTable } from '../http/data-routes.ts'
 import type { Bag } from '../lib/bag.ts'
+import type { Turns } from '../lib/turns.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { Dialect } from '../types/canonical.ts'
@@ -42,6 +43,8 @@ export interface Kernel {
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
   readonly active: Bag<RequestState>
+  /** For large bodies. */
+  readonly turns: Turns
   generation: Generation
   routes: RouteTable
   slotCount: number

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../lib/ids.ts'
+import { LARGE_BODY } from '../lib/turns.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -61,7 +62,11 @@ async function prepare(
   }
   const authenticating = authenticate(kernel, ctx)
   if (authenticating) await authenticating
-  if (ingress.method !== 'GET') takeBody(kernel, ctx, route, ingress, await ingress.body(route.bodyLimit))
+  if (ingress.method !== 'GET') {
+    const bytes = await ingress.body(route.bodyLimit)
+    if (bytes.length > LARGE_BODY) await kernel.turns.next()
+    takeBody(kernel, ctx, route, ingress, bytes)
+  }
   // Only streams are kept alive, and only they can stall.
   if (ctx.stream) ctx.ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   if (hooks.access !== null) {
