@@ -2,6 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import type { Sql } from '../../../core/types/db.ts'
 import type { Rows } from '../session.ts'
+import { uncollected } from './uncollected.ts'
 
 const KEPT_STATEMENTS = 500
 
@@ -11,7 +12,7 @@ export class SqliteConnection {
 
   /** @param waitMs how long SQLite itself waits, blocking, for another process. */
   constructor(path: string, waitMs: number) {
-    this.#db = new Sqlite(path, { timeout: waitMs })
+    this.#db = uncollected(new Sqlite(path, { timeout: waitMs }))
   }
 
   get inTransaction(): boolean {
@@ -19,7 +20,8 @@ export class SqliteConnection {
   }
 
   pragma(text: string): unknown {
-    return this.#db.pragma(text, { simple: true })
+    const statement = uncollected(this.#db.prepare(`PRAGMA ${text}`))
+    return statement.reader ? statement.pluck().get() : statement.run()
   }
 
   isRead(text: string): boolean {
@@ -62,7 +64,7 @@ export class SqliteConnection {
   #prepare(text: string): Sqlite.Statement {
     let statement = this.#statements.get(text)
     if (statement === undefined) {
-      statement = this.#db.prepare(text)
+      statement = uncollected(this.#db.prepare(text))
       if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value as string)
     } else {
       this.#statements.delete(text)
