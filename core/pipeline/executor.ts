@@ -2,6 +2,7 @@
 // requests; cooldowns, breakers and strategies are plugins on `candidates` and `attempt`.
 import { finalError, walkAction } from '../errors/classify.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { restingText } from '../errors/resting.ts'
 import type { ConnectionService } from '../services.ts'
 import type { Attempt, Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -52,12 +53,10 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
     ({ reason }) =>
       reason === 'cooldown' || reason === 'at_capacity' || reason === 'quota_exhausted' || reason === 'model_locked',
   )
-  const reasons = [...new Set(skipped.map(({ reason }) => reason))].join(', ')
-  if (busy && !circuits) return GatewayError.rateLimited(`No account can take this request now (${reasons}).`, retryAfterMs)
-  return GatewayError.unavailable(
-    `No account can take this request now (${reasons}).`,
-    retryAfterMs === null ? {} : { retryAfterMs },
-  )
+  const reasons = skipped.map(({ reason }) => reason)
+  const message = restingText('No account can take this request now', reasons, retryAfterMs)
+  if (busy && !circuits) return GatewayError.rateLimited(message, retryAfterMs)
+  return GatewayError.unavailable(message, retryAfterMs === null ? {} : { retryAfterMs })
 }
 
 /** Of accounts that were passed over until a known time, ms. */

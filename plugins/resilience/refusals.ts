@@ -1,11 +1,12 @@
 // What a caller is told when accounts are kept out.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { restingText } from '../../core/errors/resting.ts'
 import type { Block } from './account-state.ts'
 
 /** In the walk: not this account, the next one. */
 export function skipping({ reason, until }: Block, now: number): GatewayError {
   const retryAfterMs = until === null ? null : Math.max(1000, until - now)
-  const message = `This account is not asked now (${reason}).`
+  const message = restingText('This account is not asked now', [reason], retryAfterMs)
   if (reason !== 'circuit_open' && reason !== 'disabled') return GatewayError.rateLimited(message, retryAfterMs, reason)
   return new GatewayError(message, {
     ...{ status: 503, type: 'api_error', code: 'upstream_unavailable' },

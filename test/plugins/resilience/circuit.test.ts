@@ -1,7 +1,7 @@
 // CONTRACTS 2.6: the circuit of an account, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, reset, text } from '../../../adapters/testing/script.ts'
-import { behind, until, type World, type WorldOptions, world } from './support.ts'
+import { behind, errorIn, until, type World, type WorldOptions, world } from './support.ts'
 
 let w: World
 const open = async (options: WorldOptions) => {
@@ -20,6 +20,11 @@ describe('an account that fails', () => {
     await times(5, async () => expect(await w.status()).toBe(500))
     const refused = await w.chat()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30'])
+    expect(await errorIn(refused)).toMatchObject({
+      code: 'upstream_unavailable',
+      message:
+        'No account can take this request now (circuit_open): the upstream failed too often in a row. The next attempt is made in 30 s.',
+    })
     expect(w.calls()).toEqual([5])
     expect(w.told).toEqual([
       {
@@ -56,9 +61,15 @@ describe('an account that fails', () => {
     await times(5, () => w.status())
     await w.clock.advance('30s')
     expect(await w.states()).toMatchObject([{ breaker: 'half_open', status: 'circuit_open' }])
-    const seen = await Promise.all(Array.from({ length: 20 }, () => counted(w.status())))
-    expect(seen.filter((status) => status === 200)).toHaveLength(1)
-    expect(seen.filter((status) => status === 503)).toHaveLength(19)
+    const seen = await Promise.all(Array.from({ length: 20 }, () => counted(w.chat())))
+    expect(seen.filter(({ status }) => status === 200)).toHaveLength(1)
+    const refused = seen.filter(({ status }) => status === 503)
+    expect(refused).toHaveLength(19)
+    for (const one of refused) {
+      const { message } = await errorIn(one)
+      expect(message).toContain(`(circuit_open): the upstream failed too often in a row. The next attempt is made in`)
+      expect(message).toContain(` ${one.headers.get('retry-after')} s.`)
+    }
     expect(w.calls()).toEqual([6])
     const closed = w.told.filter(({ type }) => type === 'provider.circuit_closed')
     expect(closed).toEqual([
