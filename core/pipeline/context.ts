@@ -21,6 +21,7 @@ import type {
   Reply,
   RequestContext,
   Step,
+  Target,
 } from '../types/context.ts'
 import type { Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
@@ -191,6 +192,14 @@ export class RequestState implements RequestContext {
       action: 'skipped',
       skipped: until === undefined ? { reason } : { reason, until },
     })
+  }
+
+  /** The timeline of a call inside. It looks at all accounts of its target itself: what was passed over here is said twice. */
+  adopt(attempts: readonly Attempt[], target: Target | undefined): void {
+    const own = this.attempts.filter(
+      ({ skipped, role, candidate }) => skipped === undefined || role !== undefined || candidate.target !== target,
+    )
+    this.attempts.splice(0, this.attempts.length, ...own, ...attempts)
   }
 
   warn(slug: string): void {

@@ -39,7 +39,7 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
     ctx.plan = target ? { targets: [target], strategy: 'direct', virtualModel: null } : await resolve(ctx)
     const result = await execute(kernel, ctx).finally(() => {
       for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
-      parent?.attempts.push(...ctx.attempts)
+      parent?.adopt(ctx.attempts, options.target)
     })
     if (result.kind === 'stream') return { kind: 'stream', source: settlingSource(result.source, ctx, done) }
     return await whole(ctx, result, done)

@@ -14,8 +14,6 @@ export interface CandidatesParts {
   early: EarlyProbes
   /** Left out by whoever counts quotas, a hook later. */
   usedUp(candidate: Candidate): boolean
-  /** Is told of each candidate that is left out here. */
-  skipped(candidate: Candidate, block: Block): void
 }
 
 export function candidatesHook({
@@ -23,7 +21,6 @@ export function candidatesHook({
   clock,
   early,
   usedUp,
-  skipped,
 }: CandidatesParts): (ctx: RequestContext, candidates: Candidate[]) => Candidate[] {
   return (ctx, candidates) => {
     if (candidates.every(({ connection }) => book.of(connection.id).quiet) || isTest(ctx)) return candidates
@@ -42,7 +39,6 @@ export function candidatesHook({
     for (const [candidate, block] of blocks) {
       if (looked.has(candidate)) continue
       ctx.skip(candidate, block.reason, block.until === null ? undefined : clock.now() + Math.ceil(block.until - now))
-      skipped(candidate, block)
     }
     const refusal = kept.length === 0 ? refusalOf([...blocks.values()], now) : null
     if (refusal !== null) throw refusal

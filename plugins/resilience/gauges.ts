@@ -1,7 +1,7 @@
 // Metrics of accounts. Labels come from connections and from closed sets, never from a request; gauges are read when somebody
 // scrapes, so that requests pay nothing for them.
 
-import type { SkipReason } from '../../core/types/error.ts'
+import type { Attempt } from '../../core/types/context.ts'
 import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
 import type { AccountBook } from './account-book.ts'
 import type { Circuit } from './breaker.ts'
@@ -9,7 +9,8 @@ import type { Circuit } from './breaker.ts'
 const CIRCUITS: Readonly<Record<Circuit, number>> = { closed: 0, half_open: 1, open: 2 }
 
 export interface AccountMetrics {
-  skipped(provider: string, reason: SkipReason): void
+  /** Of a request that is over: whoever passed them over, each line of its timeline counts once. */
+  skipped(attempts: readonly Attempt[]): void
   cooldown(provider: string, source: 'retry_after' | 'circuit_breaker'): void
   probe(result: 'ok' | 'failed' | 'refused' | 'unsupported' | 'other'): void
 }
@@ -40,7 +41,10 @@ export function accountMetrics(gateway: PluginGateway, book: AccountBook): Accou
   const probes = metrics.tally('health_probes_total', 'Active probes of connections.', ['result'])
   const one = (series: TallySeries): void => series.add(1)
   return {
-    skipped: (provider, reason) => one(skips.series(provider, reason)),
+    skipped(attempts) {
+      for (const { skipped, candidate } of attempts)
+        if (skipped !== undefined) one(skips.series(candidate.connection.provider, skipped.reason))
+    },
     cooldown: (provider, source) => one(cooldowns.series(provider, source)),
     probe: (result) => one(probes.series(result)),
   }

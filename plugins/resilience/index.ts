@@ -104,7 +104,6 @@ export const resilience = definePlugin({
       candidatesHook({
         ...{ book, clock, early },
         usedUp: ({ connection, target }) => (quota()?.exhaustedUntil(connection, target.model) ?? null) !== null,
-        skipped: ({ connection }, { reason }) => metrics.skipped(connection.provider, reason),
       }),
     )
     const capacity = capacityOf(gateway.counters, config.accountMaxInflight)
@@ -130,6 +129,8 @@ export const resilience = definePlugin({
         ctx.hold({ settle: release })
       })
     }
+
+    gateway.hook('settled', (ctx) => metrics.skipped(ctx.attempts))
 
     gateway.provide('accountState', {
       of: (connection) => recordOf(book.of(connection.id), connection, clock),

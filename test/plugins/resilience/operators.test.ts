@@ -1,7 +1,7 @@
 // What operators see of accounts, and may do to them.
 import { afterEach, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
-import { errorIn, type World, world } from './support.ts'
+import { errorIn, until, type World, world } from './support.ts'
 
 let w: World
 afterEach(() => w.close())
@@ -61,4 +61,29 @@ it('/metrics shows circuits, cooldowns, locks and skips, by connection', async (
   expect(of('account_locked_models')).toMatch(/ 0$/)
   expect(text).toContain('gateway_account_skips_total{provider="p",reason="cooldown"} 1')
   expect(text).toContain('gateway_account_cooldowns_total{provider="p",source="retry_after"} 1')
+})
+
+it.each([
+  ['fusion', ['panel', 'panel', 'judge']],
+  ['pipeline', ['step', 'step']],
+])('an account that is passed over counts once for each call of a %s, in the timeline and in the metric', async (strategy, roles) => {
+  w = await world({ accounts: [{ script: [fail(529)] }, {}] })
+  await w.status()
+  const targets = ['p/m', 'p/n']
+  expect((await w.t.post('/api/virtual-models', { name: 'vm', strategy, targets })).status).toBe(201)
+  const body = { model: 'vm', messages: [{ role: 'user', content: 'hi' }] }
+  expect((await w.t.post('/v1/chat/completions', body)).status).toBe(200)
+  await w.t.untilSettled(2)
+  const skips = w.attempts().filter(({ skipped }) => skipped !== undefined)
+  expect(skips.map(({ role }) => role)).toEqual(roles)
+  const text = await (await w.t.fetch('/metrics')).text()
+  expect(text).toContain(`gateway_account_skips_total{provider="p",reason="cooldown"} ${roles.length}\n`)
+})
+
+it('skips of the walk and of other plugins are counted, too', async () => {
+  w = await world({ accounts: [{ maxInflight: 1, script: [text('slow', { hold: () => until(() => w.calls()[1] === 1) })] }, {}] })
+  expect(await Promise.all([w.status(), w.status()])).toEqual([200, 200])
+  await w.t.untilSettled(2)
+  const shown = await (await w.t.fetch('/metrics')).text()
+  expect(shown).toContain('gateway_account_skips_total{provider="p",reason="at_capacity"} 1\n')
 })
