@@ -10,6 +10,7 @@ import { directoryOf, virtualModel } from './directory.ts'
 import { knowledgeOf } from './knowledge.ts'
 import { listEntries } from './listing.ts'
 import { migrations } from './migrations.ts'
+import { asksItself } from './multi-call/asks-itself.ts'
 import { fusion } from './multi-call/fusion.ts'
 import { pipeline } from './multi-call/pipeline.ts'
 import { namedRoutes } from './named-routes.ts'
@@ -98,9 +99,8 @@ export const virtualModels = definePlugin({
       'call',
       (ctx, next) => {
         const route = slot.get(ctx) as Route
-        if (ctx.operation !== 'chat') return next()
-        if (route.recipe.ordering === 'fusion') return fusion(gateway, providerId, ctx, route, next)
-        return route.recipe.ordering === 'pipeline' ? pipeline(gateway, ctx, route.recipe) : next()
+        if (asksItself(ctx, route.recipe, route.survivors)) return next()
+        return route.recipe.ordering === 'fusion' ? fusion(gateway, providerId, ctx, route) : pipeline(gateway, ctx, route.recipe)
       },
       { when },
     )

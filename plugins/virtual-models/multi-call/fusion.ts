@@ -1,5 +1,4 @@
-// `fusion` (CONTRACTS 1.4.6): a panel answers at once, a judge makes one answer of theirs. With tools there is no panel, for a
-// panel cannot call them.
+// `fusion` (CONTRACTS 1.4.6): a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import { addedUsage, asStream, withUsage } from '../../../core/pipeline/derived-answer.ts'
@@ -26,21 +25,15 @@ export async function fusion(
   providerId: ProviderId,
   ctx: RequestContext,
   { recipe, survivors }: Route,
-  next: () => Promise<Result>,
 ): Promise<Result> {
   const request = ctx.request as Frozen<CanonicalRequest>
   const { config } = recipe
   const named = config.judge === null ? null : judgeOf(config.judge, providerId)
   const call = (asked: CanonicalRequest, target: RecipeTarget, role: 'panel' | 'judge', signal?: AbortSignal) =>
     gateway.invoke(asked, { operation: 'chat', source: 'fusion', parent: ctx, target, role, ...(signal ? { signal } : {}) })
-  if (offersTools(request)) {
-    if (named === null) return next()
+  if (named !== null && offersTools(request))
     return answeredBy(ctx, named, await call(request as CanonicalRequest, named, 'judge'))
-  }
-  // One answer would be returned as it is.
-  if (survivors.length < 2) return next()
-
-  const { answers, errors } = await gathered(
+  const { answers, failures } = await gathered(
     survivors.map(
       ({ target }) =>
         async (signal: AbortSignal) =>
@@ -53,12 +46,17 @@ export async function fusion(
   if (ctx.signal.aborted) throw GatewayError.from(ctx.signal.reason)
   const [first, ...others] = answers
   if (first === undefined) {
-    const last = errors.at(-1)
-    throw GatewayError.unavailable('No target of this virtual model gave an answer.', last === undefined ? {} : { cause: last })
+    const last = failures.at(-1)
+    throw GatewayError.unavailable(
+      'No target of this virtual model gave an answer.',
+      last === undefined ? {} : { cause: last.error },
+    )
   }
   const shaped = ({ target }: PanelAnswer, result: Result) => answeredBy(ctx, target, ctx.stream ? asStream(result) : result)
   if (others.length === 0) return shaped(first, first.result)
-  const judge = named ?? (recipe.targets[0] as RecipeTarget)
+  // The first that can be asked: who rests, or failed just now, would not answer as the judge either.
+  const able = survivors.filter((_, index) => !failures.some(({ call }) => call === index))
+  const judge = named ?? able[0]?.target ?? first.target
   try {
     const asked = judgeRequest(
       request,

@@ -11,7 +11,8 @@ export interface PanelRules {
 export interface PanelOutcome<T> {
   /** In the order of the calls. */
   readonly answers: readonly T[]
-  readonly errors: readonly unknown[]
+  /** In the order in which they came; `call`: its place in the order of the calls. */
+  readonly failures: readonly { readonly call: number; readonly error: unknown }[]
 }
 
 /** Never rejects. Whoever has not answered in time is aborted. */
@@ -23,7 +24,7 @@ export function gathered<T>(
   const quorum = Math.min(Math.max(1, rules.quorum), calls.length)
   return new Promise((resolve) => {
     const answers = new Map<number, T>()
-    const errors: unknown[] = []
+    const failures: { call: number; error: unknown }[] = []
     const controllers = calls.map(() => new AbortController())
     let open = true
     let grace: { cancel(): void } | null = null
@@ -33,11 +34,11 @@ export function gathered<T>(
       end.cancel()
       grace?.cancel()
       for (const controller of controllers) controller.abort()
-      resolve({ answers: calls.flatMap((_call, index) => (answers.has(index) ? [answers.get(index) as T] : [])), errors })
+      resolve({ answers: calls.flatMap((_call, index) => (answers.has(index) ? [answers.get(index) as T] : [])), failures })
     }
     const end = clock.timer(rules.timeoutMs, finish)
     const heard = (): void => {
-      if (answers.size + errors.length === calls.length) finish()
+      if (answers.size + failures.length === calls.length) finish()
       else if (answers.size >= quorum && open) grace ??= clock.timer(rules.graceMs, finish)
     }
     calls.forEach((call, index) => {
@@ -49,7 +50,7 @@ export function gathered<T>(
         },
         (error) => {
           if (!open) return
-          errors.push(error)
+          failures.push({ call: index, error })
           heard()
         },
       )

@@ -119,6 +119,23 @@ describe('fusion', () => {
     expect(await refusalOf(await s.ask('vm'))).toMatchObject({ status: 503, code: 'upstream_unavailable' })
   })
 
+  it('has the first that can be asked judge when the first target rests, or failed in the panel', async () => {
+    const rests = fail(429, { headers: { 'retry-after': '60' } })
+    await start('abc', { script: { a: [rests], b: [text('from b'), text('judged')], c: [text('from c')] }, resilience: true })
+    await s.make({ name: 'vm', strategy: 'fusion', targets: targets('abc'), config: patient })
+    const judged = async () => {
+      const response = await s.ask('vm')
+      return [contentOf(await response.json()), response.headers.get('x-gateway-provider')]
+    }
+    expect(await judged()).toEqual(['judged', 'b'])
+    expect(await judged()).toEqual(['judged', 'b'])
+    expect([s.calls('a'), s.calls('b'), s.calls('c')]).toEqual([1, 4, 2])
+    // A judge that is named is the owner's choice: without it the longest answer is given.
+    await s.make({ name: 'named', strategy: 'fusion', targets: targets('bc'), config: { ...patient, judge: 'a/m' } })
+    expect(contentOf(await (await s.ask('named')).json())).toBe('judged')
+    expect(s.calls('a')).toBe(1)
+  })
+
   it('asks nobody but the judge when there are tools, and everybody when they may not be used', async () => {
     await start('abj')
     await s.make({ name: 'judged', strategy: 'fusion', targets: targets('ab'), config: { ...patient, judge: 'j/m' } })
