@@ -22,6 +22,7 @@ import { previewRoute } from './preview.ts'
 import { AUTO } from './recipe.ts'
 import { virtualModelResource } from './resource.ts'
 import { livingVirtualModels } from './store.ts'
+import { accountTurns } from './strategies/account-turns.ts'
 
 /** Provides the service `virtualModels`, resolves virtual names and bare model ids, orders candidates. */
 export const virtualModels = definePlugin({
@@ -35,6 +36,10 @@ export const virtualModels = definePlugin({
     /** In [0, 1), for `weighted`. */
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
+  settings: {
+    /** Which account of a target is asked first: the one with the lowest priority, or each in turn. */
+    'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority'),
+  },
   migrations,
   async setup(gateway, { only, routes: givenRoutes, random }) {
     const { providerId } = gateway.use('configuration')
@@ -57,7 +62,10 @@ export const virtualModels = definePlugin({
     const shares = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
     const unshared = (error: unknown) => gateway.log.warn('sessions.unshared', { error: String(error) })
     const shared = { storage: shares ? gateway.storage : null, unshared }
-    const plans = planner({ knowledge, random, monotonic, shared })
+    const turns = accountTurns()
+    const takesTurns = (): boolean => gateway.settings.get('routing.account_rotation') === 'round_robin'
+    const accounts = () => (takesTurns() ? turns : null)
+    const plans = planner({ knowledge, random, monotonic, shared, accounts })
     const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
     const find: Find = (orgId, name) =>
       directory.recipe(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.recipe(orgId) : null)
@@ -95,6 +103,10 @@ export const virtualModels = definePlugin({
       },
       { order: 'post', when },
     )
+    gateway.hook('candidates', (ctx, candidates) => turns.ordered(ctx, candidates, false), {
+      order: 'post',
+      when: (ctx) => takesTurns() && !when(ctx),
+    })
     gateway.hook(
       'call',
       (ctx, next) => {

@@ -3,8 +3,10 @@
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
 import type { Facts, Knowledge } from './knowledge.ts'
+import { asksItself } from './multi-call/asks-itself.ts'
 import type { Recipe, RecipeTarget } from './recipe.ts'
 import { type StickyOptions, type StickySessions, stickySessions } from './sticky.ts'
+import type { AccountTurns } from './strategies/account-turns.ts'
 import { estimatedCost, listedPrice } from './strategies/cost.ts'
 import { latencyTable } from './strategies/latency-table.ts'
 import { ordered } from './strategies/order.ts'
@@ -38,6 +40,8 @@ export interface PlannerOptions {
   readonly random: () => number
   readonly monotonic: () => number
   readonly shared: Pick<StickyOptions, 'storage' | 'unshared'>
+  /** Null: accounts are asked by their priority. */
+  readonly accounts: () => AccountTurns | null
 }
 
 const KNOWN_FOR_MS = 1000
@@ -50,7 +54,7 @@ interface Known {
   readonly limits: Limits
 }
 
-export function planner({ knowledge, random, monotonic, shared }: PlannerOptions): Planner {
+export function planner({ knowledge, random, monotonic, shared, accounts }: PlannerOptions): Planner {
   const turns = cursors()
   const latency = latencyTable(monotonic)
   const sessions = stickySessions({ ...shared, monotonic, quotaLeft: knowledge.quotaLeft })
@@ -88,10 +92,13 @@ export function planner({ knowledge, random, monotonic, shared }: PlannerOptions
       })
       const walk: Candidate[] = []
       for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
-      if (isMultiCall(recipe)) return walk
+      const inTurn = (order: Candidate[], pinned: boolean): Candidate[] => accounts()?.ordered(ctx, order, pinned) ?? order
+      // Each call that it makes has a walk of its own, with its own turn.
+      if (isMultiCall(recipe)) return asksItself(ctx, recipe, route.survivors) ? inTurn(walk, false) : walk
       const preferred = sessions.preferred(ctx, recipe, walk)
+      const order = inTurn(preferred, preferred !== walk)
       const { maxAttempts } = recipe.config
-      return maxAttempts > 0 ? preferred.slice(0, maxAttempts) : preferred
+      return maxAttempts > 0 ? order.slice(0, maxAttempts) : order
     },
     learn(ctx, route, status) {
       for (const { candidate, error, latencyMs, action, role } of ctx.attempts) {

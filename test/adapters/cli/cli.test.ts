@@ -155,7 +155,7 @@ describe('hookgate hooks', () => {
         "request series helicone guardrails helicone budgets",
         "answer first exact-cache semantic-cache",
         "admit series budgets ledger",
-        "candidates reduce policy resilience quota virtual-models",
+        "candidates reduce policy resilience quota virtual-models virtual-models",
         "call wrap virtual-models count-tokens",
         "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids helicone",
         "prepare series token-saver token-saver reasoning-replay thought-signatures",

@@ -1,0 +1,42 @@
+// `routing.account_rotation`: the accounts of a target in turn (CONTRACTS 2.2.3). A cursor for each model and operation: who counts
+// tokens before each message, or asks two models by turns, would else meet every second account only. In memory.
+import type { Candidate, RequestContext } from '../../../core/types/context.ts'
+import { rotated } from './rotation.ts'
+
+/** Callers name models: the longest unused cursor is forgotten, and starts again. */
+const MAX_CURSORS = 2000
+
+export interface AccountTurns {
+  /**
+   * Accounts of the same target stand together before and after. `pinned`: the first one stays, and as nobody's turn put it
+   * there, no turn is taken: sessions of a steady length would else all begin with the same account.
+   */
+  ordered(ctx: RequestContext, candidates: Candidate[], pinned: boolean): Candidate[]
+}
+
+export function accountTurns(): AccountTurns {
+  const turns = new Map<string, number>()
+  const turnOf = (key: string, taken: boolean): number => {
+    const turn = turns.get(key) ?? 0
+    if (!taken) return turn
+    turns.delete(key)
+    turns.set(key, (turn + 1) % Number.MAX_SAFE_INTEGER)
+    if (turns.size > MAX_CURSORS) turns.delete(turns.keys().next().value as string)
+    return turn
+  }
+  return {
+    ordered({ operation }, candidates, pinned) {
+      const order = pinned ? candidates.slice(0, 1) : []
+      for (let at = order.length; at < candidates.length; ) {
+        const { target } = candidates[at] as Candidate
+        let end = at + 1
+        while (candidates[end]?.target === target) end++
+        const accounts = candidates.slice(at, end)
+        const turn = accounts.length > 1 ? turnOf(`${operation} ${target.provider}/${target.model}`, !pinned) : 0
+        order.push(...rotated(accounts, turn))
+        at = end
+      }
+      return order
+    },
+  }
+}
