@@ -7,6 +7,7 @@ import { ACQUIRE, RENEW } from './lua/lease.ts'
 import { ONCE } from './lua/once.ts'
 import { DEBIT, TAKE_WINDOW } from './lua/window.ts'
 import type { RedisLink } from './redis-client.ts'
+import { slotReleases } from './slot-releases.ts'
 
 export interface RedisCountersOptions {
   link: RedisLink
@@ -20,6 +21,7 @@ export interface RedisCountersOptions {
 export function redisCounters({ link, clock, now }: RedisCountersOptions): Counters {
   const { prefix } = link
   const scripts = defineScripts(link.redis)
+  const releases = slotReleases(link.redis, clock)
   const time = (): string => (now === undefined ? '' : String(Math.floor(now())))
   const process = randomUUID()
   let leases = 0
@@ -38,7 +40,7 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
     async acquire(key, max, leaseMs) {
       const slots = `${prefix}slots:${key}`
       const lease = `${process}:${++leases}`
-      const release = (): void => void link.redis.zrem(slots, lease).catch(() => {})
+      const release = (): void => releases.giveBack(slots, lease, leaseMs)
       let held: number
       try {
         held = await scripts.gwAcquire(slots, time(), leaseMs, lease, max)
