@@ -45,6 +45,13 @@ export function windowOf({ window, since, until }: WindowQuery, now: number): Wi
   return { since: from, until: to }
 }
 
+/** Of a query that names instants, either or both: held as `windowOf` holds days. With `NOT_IN_ORDER` for zod's `refine`. */
+export function inOrder({ since, until }: { since?: number | undefined; until?: number | undefined }): boolean {
+  return since === undefined || until === undefined || since < until
+}
+
+export const NOT_IN_ORDER = { path: ['until'], error: 'must be later than `since`' }
+
 export const windowAnswer = z.strictObject({ since: z.string(), until: z.string() })
 
 export function shownWindow({ since, until }: Window): z.input<typeof windowAnswer> {

@@ -2,6 +2,7 @@
 // part of it is for whoever runs the gateway.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { exportLine, type Link } from './chain.ts'
 import { chainState, linksAfter, moveExportCursor, newestLinks } from './store.ts'
@@ -46,14 +47,16 @@ export function auditRoutes(gateway: PluginGateway): void {
     path: '/api/audit',
     summary: 'Audit entries, newest first.',
     role: 'manage',
-    query: z.strictObject({
-      cursor: whole.optional().describe('`next_cursor` of the page before.'),
-      limit: count(200, 50),
-      action: word.optional(),
-      actor: word.optional(),
-      since: instant.optional(),
-      until: instant.optional().describe('Not included.'),
-    }),
+    query: z
+      .strictObject({
+        cursor: whole.optional().describe('`next_cursor` of the page before.'),
+        limit: count(200, 50),
+        action: word.optional(),
+        actor: word.optional(),
+        since: instant.optional(),
+        until: instant.optional().describe('Not included.'),
+      })
+      .refine(inOrder, NOT_IN_ORDER),
     response: z.strictObject({ data: z.array(entryRecord), next_cursor: z.string().nullable() }),
     async handler({ query: { cursor, limit, ...filter }, orgId }) {
       const links = await newestLinks(db, orgId, { ...filter, before: cursor }, limit + 1)

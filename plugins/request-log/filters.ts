@@ -1,6 +1,7 @@
 // What GET /api/logs can be asked for, and the conditions that says it in (CONTRACTS 10.2).
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
 import type { Sql } from '../../core/types/db.ts'
 
 const MAX_CHOICES = 50
@@ -52,32 +53,34 @@ const instant = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date such as 2027-01-31 or an RFC 3339 time')
   .transform((text) => Date.parse(text))
 
-export const logQuery = z.strictObject({
-  limit: whole.transform(Number).pipe(z.number().min(1, 'must be at least 1').max(200, 'must be at most 200')).default(50),
-  cursor: z
-    .string()
-    .max(200)
-    .transform(placeOf)
-    .refine((place) => place !== null, 'must be the `next_cursor` of a page')
-    .optional()
-    .describe('`next_cursor` of the page before.'),
-  since: instant.optional(),
-  until: instant.optional().describe('Not included.'),
-  provider: choices(word),
-  model: choices(word),
-  source: choices(word),
-  status: choices(status).describe('200, 4xx, 5xx or error; several by comma or repeated, as everywhere here.'),
-  key_id: choices(id),
-  virtual_model: choices(word),
-  session_id: choices(word),
-  user_id: choices(word),
-  cost_center: choices(word),
-  cached: yesNo.optional(),
-  free_pool: yesNo.optional(),
-  min_latency_ms: whole.transform(Number).optional(),
-  min_cost_usd: usd.optional(),
-  q: word.optional().describe('Beginning of a request id (`req_…`), or a piece of an error message.'),
-})
+export const logQuery = z
+  .strictObject({
+    limit: whole.transform(Number).pipe(z.number().min(1, 'must be at least 1').max(200, 'must be at most 200')).default(50),
+    cursor: z
+      .string()
+      .max(200)
+      .transform(placeOf)
+      .refine((place) => place !== null, 'must be the `next_cursor` of a page')
+      .optional()
+      .describe('`next_cursor` of the page before.'),
+    since: instant.optional(),
+    until: instant.optional().describe('Not included.'),
+    provider: choices(word),
+    model: choices(word),
+    source: choices(word),
+    status: choices(status).describe('200, 4xx, 5xx or error; several by comma or repeated, as everywhere here.'),
+    key_id: choices(id),
+    virtual_model: choices(word),
+    session_id: choices(word),
+    user_id: choices(word),
+    cost_center: choices(word),
+    cached: yesNo.optional(),
+    free_pool: yesNo.optional(),
+    min_latency_ms: whole.transform(Number).optional(),
+    min_cost_usd: usd.optional(),
+    q: word.optional().describe('Beginning of a request id (`req_…`), or a piece of an error message.'),
+  })
+  .refine(inOrder, NOT_IN_ORDER)
 export type LogFilter = Partial<z.output<typeof logQuery>>
 
 /** The last row of a page: its time and its number. */

@@ -1,6 +1,7 @@
 // Receipts and sums as callers see them (CONTRACTS 3.3), and what lists can be asked for.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
 import type { Sql } from '../../core/types/db.ts'
 import type { Receipt } from './receipt.ts'
 import { METHODS } from './service.ts'
@@ -18,17 +19,19 @@ const instant = z
 
 export const sequence = whole.transform(Number)
 
-export const listQuery = z.strictObject({
-  since: instant.optional().describe('Of the start of the request.'),
-  until: instant.optional().describe('Not included.'),
-  source: z
-    .string()
-    .regex(/^[a-z][a-z0-9_]{0,39}$/, 'must be a source such as exact_cache: lower-case letters, digits and underscores')
-    .optional(),
-  model: z.string().min(1, 'must not be empty').max(512).optional().describe('`provider/model`, or the model alone.'),
-  limit: count(200, 50),
-  cursor: sequence.optional().describe('`next_cursor` of the page before.'),
-})
+export const listQuery = z
+  .strictObject({
+    since: instant.optional().describe('Of the start of the request.'),
+    until: instant.optional().describe('Not included.'),
+    source: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,39}$/, 'must be a source such as exact_cache: lower-case letters, digits and underscores')
+      .optional(),
+    model: z.string().min(1, 'must not be empty').max(512).optional().describe('`provider/model`, or the model alone.'),
+    limit: count(200, 50),
+    cursor: sequence.optional().describe('`next_cursor` of the page before.'),
+  })
+  .refine(inOrder, NOT_IN_ORDER)
 
 const usdPer1m = z.number().optional()
 
