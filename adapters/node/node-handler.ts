@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
+import { answerHeaders } from '../../core/http/answer-headers.ts'
+import { requestId } from '../../core/lib/ids.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines, NodeSink, nodeIngress, originForm } from './exchange.ts'
@@ -62,6 +64,7 @@ function duplicatedHeader(req: IncomingMessage): string | null {
 }
 
 export function refuse(res: ServerResponse, error: GatewayError): void {
-  res.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  const headers = { ...answerHeaders(requestId()), 'content-type': 'application/json; charset=utf-8', connection: 'close' }
+  res.writeHead(error.status, headers)
   res.end(JSON.stringify(envelope(error)))
 }

@@ -2,15 +2,25 @@
 // the matched route, never on the path string.
 import { H3, type H3Event } from 'h3'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
+import { errorText } from '../lib/error-text.ts'
+import { requestId } from '../lib/ids.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Logger, Peer } from '../types/ports.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { type ApiEnvironment, callRoute, roleOf } from './api-routes.ts'
 import { jsonAnswer } from './json.ts'
 import { UNKNOWN_PEER } from './web-exchange.ts'
 
 export interface ControlApp {
   fetch(request: Request, peer: Peer): Promise<Response>
+}
+
+/** What is known of a request besides itself. */
+interface Call {
+  readonly peer: Peer
+  /** The answer's and the log's. */
+  readonly id: string
 }
 
 export interface ControlOptions extends ApiEnvironment {
@@ -23,47 +33,44 @@ export interface ControlOptions extends ApiEnvironment {
 /** @throws Error when a route writes and is not audited, or two claim the same path. */
 export function controlApp(options: ControlOptions): ControlApp {
   refuseUnclassified(options.routes)
-  const peers = new WeakMap<Request, Peer>()
+  const calls = new WeakMap<Request, Call>()
+  const failed = (request: Request, thrown: unknown): Response => failure(thrown, calls.get(request)?.id ?? '', options.log)
   const app = new H3({
     silent: true,
-    onError: (error, event) => failure(thrownBy(error, event.req as Request, options), options.log),
+    onError: (error, event) => failed(event.req as Request, thrownBy(error, event.req as Request, options)),
   })
   for (const route of options.routes) {
     const call = (event: H3Event): Promise<Response> => {
       const request = event.req as Request
-      return callRoute(route, request, event.context.params ?? {}, peers.get(request) ?? UNKNOWN_PEER, options).catch(
-        (error: unknown) => failure(error, options.log),
+      const peer = calls.get(request)?.peer ?? UNKNOWN_PEER
+      return callRoute(route, request, event.context.params ?? {}, peer, options).catch((error: unknown) =>
+        failed(request, error),
       )
     }
     app.on(route.method, route.path, call)
     if (route.method === 'GET') app.on('HEAD', route.path, async (event) => withoutBody(await call(event)))
   }
   for (const [path, methods] of methodsByPath(options.routes)) {
-    app.all(path, (event: H3Event) => failure(GatewayError.methodNotAllowed(event.req.method, methods), options.log))
+    app.all(path, (event: H3Event) => failed(event.req as Request, GatewayError.methodNotAllowed(event.req.method, methods)))
   }
-  app.all('/**', (event: H3Event) => failure(unknown(event.req as Request, options), options.log))
+  app.all('/**', (event: H3Event) => failed(event.req as Request, unknown(event.req as Request, options)))
   return {
     async fetch(request, peer) {
-      peers.set(request, peer)
+      const id = requestId()
+      calls.set(request, { peer, id })
       const response = await app.fetch(request)
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
-      return guarded(response.status === 404 && !ours ? failure(unknown(request, options), options.log) : response)
+      return guarded(response.status === 404 && !ours ? failed(request, unknown(request, options)) : response, id)
     },
   }
 }
 
-/** What every answer says to browsers and caches, whoever made it (RELIABILITY 6). Made anew: a fetched one takes no headers. */
-function guarded({ status, statusText, headers: given, body }: Response): Response {
+/** With what every answer says, whoever made it. Made anew: a fetched one takes no headers. */
+function guarded({ status, statusText, headers: given, body }: Response, id: string): Response {
   const headers = new Headers(given)
-  for (const [name, value] of GUARDS) if (!headers.has(name)) headers.set(name, value)
+  for (const [name, value] of Object.entries(answerHeaders(id))) if (!headers.has(name)) headers.set(name, value)
   return new Response(body, { status, statusText, headers })
 }
-
-const GUARDS = [
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-  ['referrer-policy', 'no-referrer'],
-] as const
 
 /** h3's own refusals of a path (a broken escape) name nothing that is here. */
 function thrownBy(error: { status: number; cause?: unknown }, request: Request, options: ControlOptions): unknown {
@@ -98,10 +105,9 @@ function refuseUnclassified(routes: readonly ApiRoute[]): void {
   }
 }
 
-function failure(thrown: unknown, log: Logger): Response {
+function failure(thrown: unknown, id: string, log: Logger): Response {
   const error = GatewayError.from(thrown)
-  if (!GatewayError.is(thrown))
-    log.error('control.failed', { error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) })
+  if (!GatewayError.is(thrown)) log.error('control.failed', { requestId: id, error: errorText(thrown) })
   const body = envelope(error)
   body.error.message = sanitizeMessage(body.error.message)
   const response = jsonAnswer(error.status, body)

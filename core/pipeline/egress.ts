@@ -92,7 +92,7 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
   if (error !== null) await staged?.settled()
   end.flush()
   if (error === null) return reply.end()
-  const shown = reply.presentable(error, ctx.dialect)
+  const shown = reply.presentable(error, ctx.dialect, ctx.id)
   reply.end(end instanceof EncodingSink ? end.error(shown) : source.errorFrame?.(shown))
 }
 

@@ -153,7 +153,7 @@ function conclude(kernel: Kernel, ctx: RequestState, reply: ReplyWriter, thrown:
   const error = GatewayError.from(thrown)
   if (ctx.stopped?.status === 499) return ctx.stopped
   if (!reply.headSent) return reply.fail(ctx, thrown, ctx.dialect, ctx.id)
-  const shown = reply.presentable(error, ctx.dialect)
+  const shown = reply.presentable(thrown, ctx.dialect, ctx.id)
   try {
     reply.end(driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)).error(shown))
   } catch (failure) {

@@ -3,6 +3,7 @@
 import { asCallerError } from '../errors/classify.ts'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
+import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -86,7 +87,7 @@ export class ReplyWriter {
 
   /** An error before any content: a status and the dialect's envelope. */
   fail(ctx: RequestState | null, thrown: unknown, dialect: Dialect, id: string): GatewayErrorShape {
-    const error = this.presentable(thrown, dialect)
+    const error = this.presentable(thrown, dialect, id)
     const headers = ['content-type', 'application/json; charset=utf-8', ...(error.headers ?? [])]
     if (error.retryAfterMs !== null) headers.push('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))))
     // The gateway has walked its candidates: a client that retries at once only adds load.
@@ -98,13 +99,9 @@ export class ReplyWriter {
   }
 
   /** What a thrown value may look like to a caller. */
-  presentable(thrown: unknown, dialect: Dialect): GatewayErrorShape {
+  presentable(thrown: unknown, dialect: Dialect, requestId: string): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
-    if (!GatewayError.is(thrown)) {
-      this.#kernel.log.error('request.failed', {
-        error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-      })
-    }
+    if (!GatewayError.is(thrown)) this.#kernel.log.error('request.failed', { requestId, error: errorText(thrown) })
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
     const { status, type, code, param, retryAfterMs, skip, upstream } = error

@@ -1,5 +1,6 @@
 // The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
 import { deepFreeze } from '../lib/deep-freeze.ts'
+import { errorText } from '../lib/error-text.ts'
 import { estimateUsage, isReported, noUsage } from '../lib/token-estimate.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome } from '../types/context.ts'
@@ -79,9 +80,5 @@ function requestOrNull(ctx: RequestState) {
 }
 
 function failed(kernel: Kernel, ctx: RequestState, where: string, error: unknown): void {
-  kernel.log.error('settle.failed', {
-    requestId: ctx.id,
-    where,
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  })
+  kernel.log.error('settle.failed', { requestId: ctx.id, where, error: errorText(error) })
 }

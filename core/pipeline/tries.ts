@@ -1,5 +1,6 @@
 // One candidate's part of the timeline: a line for its call, and another one each time a plugin around the attempt sends again.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { errorText } from '../lib/error-text.ts'
 import type { Attempt, Candidate } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
@@ -98,10 +99,7 @@ export class Tries {
 
 function ownError(kernel: Kernel, ctx: RequestState, thrown: unknown): GatewayError {
   if (!GatewayError.is(thrown)) {
-    kernel.log.error('attempt.failed', {
-      requestId: ctx.id,
-      error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-    })
+    kernel.log.error('attempt.failed', { requestId: ctx.id, error: errorText(thrown) })
   }
   return GatewayError.from(thrown)
 }

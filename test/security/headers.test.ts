@@ -120,7 +120,7 @@ describe('towards the caller', () => {
     expect(body.match(/^data: \[DONE\]$/gm)).toHaveLength(1)
   })
 
-  it('every answer, of both planes, is kept by no cache, sniffed by no browser and names nobody (RELIABILITY 6)', async () => {
+  it('every answer, of both planes, has an id, is kept by no cache, sniffed by no browser and names nobody (RELIABILITY 6)', async () => {
     const asked: [string, RequestInit, number][] = [
       ['/v1/chat/completions', { method: 'POST', body: JSON.stringify(ask('chat/m')) }, 200],
       ['/v1/chat/completions', { method: 'POST', body: JSON.stringify({ ...ask('chat/m'), stream: true }) }, 200],
@@ -140,13 +140,19 @@ describe('towards the caller', () => {
       ['/metrics', {}, 200],
       ['/nothing', {}, 404],
     ]
+    const ids = new Set<string | null>()
     for (const [path, init, status] of asked) {
       const { headers, status: seen, body } = await fetch(`${url}${path}`, init)
       await body?.cancel()
       const said = ['cache-control', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name))
       expect([path, seen, ...said]).toEqual([path, status, 'no-store', 'nosniff', 'no-referrer'])
       expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
+      const id = headers.get('x-gateway-request-id')
+      expect([path, id]).toEqual([path, expect.stringMatching(/^req_[0-9a-f-]{36}$/)])
+      expect([path, headers.get('x-request-id')]).toEqual([path, id])
+      ids.add(id)
     }
+    expect(ids.size).toBe(asked.length)
   })
 
   it('no answer grants another origin anything (W3)', async () => {

@@ -1,0 +1,12 @@
+// What every answer says to browsers, caches and whoever looks for it in the logs, beside its content (RELIABILITY 6).
+
+/** The data plane writes the same (core/pipeline/reply.ts), with its dialect's name for the second id (DECISIONS 27). */
+export function answerHeaders(requestId: string): Readonly<Record<string, string>> {
+  return {
+    'x-gateway-request-id': requestId,
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  }
+}
