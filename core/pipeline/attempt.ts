@@ -15,6 +15,7 @@ import { CallState, makeHop } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 import { proxyFor } from './proxy-route.ts'
+import { inlineRemote } from './remote-media.ts'
 import { replaySource } from './replay-source.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
@@ -96,7 +97,7 @@ function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstream: Di
     return spliced.path
   }
   const remote = upstream.remoteMedia?.(call.request) ?? []
-  if (remote.length > 0) return inlined(kernel, ctx, call, upstream, remote).then(() => encoded(call, upstream))
+  if (remote.length > 0) return inlineRemote(kernel, ctx, call, upstream, remote).then(() => encoded(call, upstream))
   return encoded(call, upstream)
 }
 
@@ -105,21 +106,6 @@ function encoded(call: CallState, upstream: DialectDriver): string {
   call.body = wire.body
   addAll(call, wire.headers)
   return wire.path
-}
-
-async function inlined(
-  kernel: Kernel,
-  ctx: RequestState,
-  call: CallState,
-  upstream: DialectDriver,
-  remote: readonly string[],
-): Promise<void> {
-  const { fetchMedia } = kernel
-  if (fetchMedia === undefined) {
-    throw GatewayError.unsupported('messages', 'This target takes media inline only, and this gateway does not fetch URLs.')
-  }
-  const fetched = await Promise.all(remote.map(async (url) => [url, await fetchMedia(url, ctx.signal)] as const))
-  call.replace(upstream.inlineMedia?.(call.request, new Map(fetched)) ?? call.edit())
 }
 
 /** The answer may stay bytes when the dialects agree and nothing on the way back needs events or names restored. */

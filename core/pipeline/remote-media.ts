@@ -1,0 +1,53 @@
+// Media that a target takes inline only: fetched for it. A failure names the address where the caller wrote it, whatever the
+// dialect of the target.
+import { GatewayError } from '../errors/gateway-error.ts'
+import type { Dialect, Frozen, Json } from '../types/canonical.ts'
+import type { DialectDriver } from '../types/dialect.ts'
+import type { CallState } from './call-state.ts'
+import type { RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+
+/** @throws GatewayError 400. */
+export async function inlineRemote(
+  kernel: Kernel,
+  ctx: RequestState,
+  call: CallState,
+  upstream: DialectDriver,
+  remote: readonly string[],
+): Promise<void> {
+  const { fetchMedia } = kernel
+  if (fetchMedia === undefined) {
+    const message = 'This target takes media inline only, and this gateway does not fetch URLs.'
+    throw GatewayError.unsupported(paramOf(ctx, remote[0] as string), message)
+  }
+  const fetched = remote.map(async (url) => {
+    try {
+      return [url, await fetchMedia(url, ctx.signal)] as const
+    } catch (error) {
+      if (!GatewayError.is(error) || error.status !== 400) throw error
+      throw GatewayError.invalid(paramOf(ctx, url), error.message, error.code)
+    }
+  })
+  call.replace(upstream.inlineMedia?.(call.request, new Map(await Promise.all(fetched))) ?? call.edit())
+}
+
+/** Where nobody wrote it (a plugin did, or the call is internal): what the dialect has its content under. */
+const CONTENT: Readonly<Record<Dialect, string>> = {
+  ...{ chat: 'messages', messages: 'messages', responses: 'input', generate_content: 'contents' },
+}
+
+function paramOf({ body, dialect }: RequestState, url: string): string {
+  const path = body === null ? null : pathOfUrl(body.json(), url)
+  return path === null ? CONTENT[dialect] : path.join('.').slice(0, 200)
+}
+
+/** `image_url.url`, `source.url`, `fileData.fileUri`: a text that says the same is another member. Depth: what the scan let through. */
+function pathOfUrl(value: Frozen<Json>, url: string): string[] | null {
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner === url && /ur[il]$/i.test(name)) return [name]
+    const path = pathOfUrl(inner as Frozen<Json>, url)
+    if (path !== null) return [name, ...path]
+  }
+  return null
+}
