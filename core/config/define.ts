@@ -1,6 +1,7 @@
 // gateway.config.ts: its shape, checked once at boot and at every reload.
 import { z } from 'zod'
 import { WORDED } from '../lib/issue-text.ts'
+import { pathOfNul } from '../lib/nul-text.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Provider } from '../types/provider.ts'
@@ -134,7 +135,14 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
 /** @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {
   const parsed = configSchema.safeParse(config, WORDED)
-  if (parsed.success) return parsed.data as GatewayConfig
-  const lines = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the config'}: ${issue.message}`)
+  const issues = parsed.success ? nulIn(parsed.data) : parsed.error.issues
+  if (parsed.success && issues.length === 0) return parsed.data as GatewayConfig
+  const lines = issues.map((issue) => `${issue.path.join('.') || 'the config'}: ${issue.message}`)
   throw new Error(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+}
+
+/** Plugins and providers are code. */
+function nulIn({ plugins: _, providers: __, ...data }: object & Partial<Record<'plugins' | 'providers', unknown>>) {
+  const path = pathOfNul(data)
+  return path === null ? [] : [{ path, message: 'must not hold U+0000' }]
 }

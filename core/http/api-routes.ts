@@ -3,12 +3,12 @@
 import type { ZodType } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { WORDED } from '../lib/issue-text.ts'
+import { pathOfNul } from '../lib/nul-text.ts'
 import type { AuditLog, OperatorService } from '../services.ts'
 import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'
 import { jsonAnswer, jsonBody } from './json.ts'
-import { pathOfNul } from './nul-text.ts'
 import { queryValues } from './query-values.ts'
 
 export interface ApiEnvironment {

@@ -1,6 +1,6 @@
-// Where a body or a query holds U+0000: PostgreSQL takes it in no text, so that nobody may send it anywhere.
+// Where a body, a query or the file holds U+0000: PostgreSQL takes it in no text, so that nobody may write it anywhere.
 
-/** The path of the first such text, or of the member with such a name; null: there is none. Depth: what `jsonBody` let through. */
+/** The path of the first such text, or of the member with such a name; null: there is none. Depth: what `jsonBody` let through, or the owner wrote. */
 export function pathOfNul(value: unknown): string[] | null {
   if (typeof value === 'string') return value.includes('\0') ? [] : null
   if (typeof value !== 'object' || value === null) return null
