@@ -18,7 +18,13 @@ type Group = Figures & { p50_ms: number | null; p95_ms: number | null } & Record
 interface Summary {
   window: { since: string; until: string }
   truncated: boolean
-  totals: Figures & { charge_usd: number; cached_requests: number }
+  totals: Figures & {
+    charge_usd: number
+    cached_requests: number
+    estimated_tokens: number
+    estimated_cost_usd: number
+    interrupted_requests: number
+  }
   by_provider: Group[]
   by_model: Group[]
   by_key: Group[]
@@ -69,6 +75,8 @@ export const usageCommand = action({
         ...(totals.cached_requests > 0 ? [`${count(totals.cached_requests)} from a cache`] : []),
       ].join(', '),
     )
+    const uncertain = estimate(totals)
+    if (uncertain !== null) console.log(styled(uncertain, 'dim'))
     for (const [list, member, title] of LISTS) {
       if (summary[list].length === 0) continue
       console.log(`\n${groups(title, summary[list], member, totals)}`)
@@ -77,6 +85,15 @@ export const usageCommand = action({
       say.warn('There are more rows than are read for this: the figures are of the newest. `report` is exact.')
   },
 })
+
+/** What of the sums nobody but the gateway has counted; null: nothing. */
+function estimate({ estimated_tokens, estimated_cost_usd, interrupted_requests }: Summary['totals']): string | null {
+  const parts = [
+    ...(estimated_tokens > 0 ? [`estimated: ${count(estimated_tokens)} tokens, ${usd(estimated_cost_usd)}`] : []),
+    ...(interrupted_requests > 0 ? [`interrupted: ${count(interrupted_requests)} requests`] : []),
+  ]
+  return parts.length === 0 ? null : parts.join('; ')
+}
 
 async function asked(call: ControlPlane['call'], query: string): Promise<{ summary: Summary; series: Series }> {
   const summary = await call<Summary>('GET', `/api/usage${query}`)

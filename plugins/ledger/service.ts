@@ -127,6 +127,17 @@ export interface UsageSum {
   readonly costNano: number
   readonly chargeNano: number
   readonly mediaUnits: number
+  /** What of it the gateway counted, because the upstream did not say. */
+  readonly estimated: EstimatedSum
+  /** Of `requests`. */
+  readonly interrupted: number
+}
+
+export interface EstimatedSum {
+  /** In and out. */
+  readonly tokens: number
+  readonly costNano: number
+  readonly chargeNano: number
 }
 
 export interface UsageReader {

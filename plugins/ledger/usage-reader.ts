@@ -79,6 +79,10 @@ const sumRow = z.looseObject({
   media_units: total,
   cost_nano: total,
   charge_nano: total,
+  estimated_tokens: total,
+  estimated_cost_nano: total,
+  estimated_charge_nano: total,
+  interrupted: int,
   label: z.string().nullable(),
 })
 type SumRow = z.output<typeof sumRow>
@@ -114,6 +118,10 @@ const TOTALS = sql`
   COALESCE(SUM(media_units), 0) AS media_units,
   COALESCE(SUM(cost_nano), 0) AS cost_nano,
   COALESCE(SUM(charge_nano), 0) AS charge_nano,
+  COALESCE(SUM(CASE WHEN estimated = 1 THEN input_tokens + output_tokens ELSE 0 END), 0) AS estimated_tokens,
+  COALESCE(SUM(CASE WHEN estimated = 1 THEN cost_nano ELSE 0 END), 0) AS estimated_cost_nano,
+  COALESCE(SUM(CASE WHEN estimated = 1 THEN charge_nano ELSE 0 END), 0) AS estimated_charge_nano,
+  COALESCE(SUM(CASE WHEN step = 0 AND interrupted = 1 THEN 1 ELSE 0 END), 0) AS interrupted,
   MAX(key_label) AS label`
 
 /** (a, b, c) > (x, y, z), spelt out: both engines read it the same way and can tell the types. */
@@ -141,6 +149,12 @@ function sumOf(row: SumRow, by: readonly UsageGroup[]): UsageSum {
     costNano: row.cost_nano,
     chargeNano: row.charge_nano,
     mediaUnits: row.media_units,
+    estimated: {
+      tokens: row.estimated_tokens,
+      costNano: row.estimated_cost_nano,
+      chargeNano: row.estimated_charge_nano,
+    },
+    interrupted: row.interrupted,
   }
 }
 

@@ -27,6 +27,8 @@ export class Figures {
   cached = 0
   costNano = 0
   chargeNano = 0
+  readonly estimated = { tokens: 0, costNano: 0, chargeNano: 0 }
+  interrupted = 0
   readonly tokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   readonly #latencies: number[] = []
 
@@ -35,9 +37,15 @@ export class Figures {
       this.requests++
       if (row.status >= 400) this.errors++
       if (row.cached !== null) this.cached++
+      if (row.interrupted) this.interrupted++
     }
     this.costNano += row.costNano ?? 0
     this.chargeNano += row.chargeNano ?? 0
+    if (row.estimated) {
+      this.estimated.tokens += row.tokens.input + row.tokens.output
+      this.estimated.costNano += row.costNano ?? 0
+      this.estimated.chargeNano += row.chargeNano ?? 0
+    }
     for (const kind of KINDS) this.tokens[kind] += row.tokens[kind]
     this.#latencies.push(row.latencyMs)
   }

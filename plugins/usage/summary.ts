@@ -16,6 +16,10 @@ const totals = z.strictObject({
   charge_usd: z.number(),
   cached_requests: z.int(),
   usd_saved: z.number(),
+  estimated_tokens: z.int().describe('Counted by the gateway, because the upstream did not say.'),
+  estimated_cost_usd: z.number().describe('What of the cost is of those.'),
+  estimated_charge_usd: z.number(),
+  interrupted_requests: z.int().describe('Their process ended before they did.'),
 })
 
 const group = {
@@ -89,7 +93,9 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
         totals: {
           ...{ requests: all.requests, errors: all.errors, tokens: shownTokens(all.tokens) },
           ...{ cost_usd: usd(all.costNano), charge_usd: usd(all.chargeNano), cached_requests: all.cached },
-          usd_saved: usd(saved ?? 0),
+          ...{ usd_saved: usd(saved ?? 0), estimated_tokens: all.estimated.tokens },
+          ...{ estimated_cost_usd: usd(all.estimated.costNano), estimated_charge_usd: usd(all.estimated.chargeNano) },
+          interrupted_requests: all.interrupted,
         },
         by_provider: shown('provider'),
         by_model: shown('model'),

@@ -21,6 +21,11 @@ const FIGURES: readonly Column[] = [
   { name: 'charge_usd', kind: 'usd', value: (sum) => sum.chargeNano },
   { name: 'usd_saved', kind: 'usd', value: (sum) => sum.savedNano },
   { name: 'media_units', kind: 'count', value: (sum) => sum.mediaUnits },
+  // Behind those of the contract: whoever reads a file by position finds the others where they were.
+  { name: 'estimated_tokens', kind: 'count', value: (sum) => sum.estimated.tokens },
+  { name: 'estimated_cost_usd', kind: 'usd', value: (sum) => sum.estimated.costNano },
+  { name: 'estimated_charge_usd', kind: 'usd', value: (sum) => sum.estimated.chargeNano },
+  { name: 'interrupted_requests', kind: 'count', value: (sum) => sum.interrupted },
 ]
 
 export function columnsOf(by: readonly UsageGroup[]): readonly Column[] {

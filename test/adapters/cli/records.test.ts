@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import { readParquet } from 'parquet-wasm/node'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../../adapters/stores/open-database.ts'
+import { insertRows } from '../../../plugins/ledger/usage-rows.ts'
+import { row } from '../../plugins/usage/support.ts'
 import { eventually } from '../node/support.ts'
 import { besideServer } from './beside.ts'
 import { hookgate } from './hookgate.ts'
@@ -99,6 +102,17 @@ describe('hookgate usage', () => {
     const said = await json<{ totals: object; by_model: object }>('usage', '--window', '30d')
     const { totals, by_model } = await api<{ totals: object; by_model: object }>('GET', '/api/usage?window=30d')
     expect(said).toMatchObject({ totals, by_model })
+  })
+
+  it('says what of it is estimated and was interrupted', async () => {
+    const db = await openDatabase('sqlite:gateway.db', env.GATEWAY_DATA_DIR as string)
+    const left = { status: 502, costNano: 2_500_000_000, estimated: true, interrupted: true }
+    await db.run(insertRows([row({ at: Date.UTC(2020, 1, 1, 12), ...left })]).sql)
+    await db.close()
+    const { stdout } = await cli('usage', '--since', '2020-02-01', '--until', '2020-02-02')
+    expect(stdout).toMatch(
+      /^1 requests, 1 errors, 10 \+ 5 tokens, \$2\.5000\nestimated: 15 tokens, \$2\.5000; interrupted: 1 requests$/m,
+    )
   })
 
   it('a window without anything is no division by nothing', async () => {

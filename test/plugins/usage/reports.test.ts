@@ -36,6 +36,8 @@ const rows = fc.array(
     virtualModel: fc.constantFrom('vm', null),
     userId: fc.constantFrom('u', null),
     step: fc.constantFrom(0, 0, 0, 1),
+    estimated: fc.boolean(),
+    interrupted: fc.boolean(),
     status: fc.constantFrom(200, 200, 429, 502),
     costNano: fc.option(fc.integer({ min: 0, max: 9_000_000_000 })),
   }),
@@ -55,6 +57,9 @@ const VALUE: Readonly<Record<UsageGroup, (row: UsageRow) => string | null>> = {
   source: (row) => row.source,
 }
 
+type Sums = readonly [requests: number, cost: bigint, estimated: bigint, interrupted: number]
+const NOTHING: Sums = [0, 0n, 0n, 0]
+
 describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
   it.skipIf(missing !== null)('sums by any columns equal the sums of the rows, to the nano', { timeout: 120_000 }, () =>
     withEngine('ledger', migrations, async (db) => {
@@ -65,16 +70,23 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
           row({ ...rest, keyId: key, keyLabel: key === null ? null : `key ${key}`, costNano, chargeNano: costNano }),
         )
         if (stored.length > 0) await db.run(insertRows(stored).sql)
-        const expected = new Map<string, [requests: number, cost: bigint]>()
+        const expected = new Map<string, Sums>()
         for (const one of stored) {
           const group = JSON.stringify(by.map((name) => VALUE[name](one)))
-          const [requests, cost] = expected.get(group) ?? [0, 0n]
-          expected.set(group, [requests + (one.step === 0 ? 1 : 0), cost + BigInt(one.costNano ?? 0)])
+          const [requests, cost, estimated, interrupted] = expected.get(group) ?? NOTHING
+          const nano = BigInt(one.costNano ?? 0)
+          const sum = [requests + (one.step === 0 ? 1 : 0), cost + nano, estimated + (one.estimated ? nano : 0n)] as const
+          expected.set(group, [...sum, interrupted + (one.step === 0 && one.interrupted ? 1 : 0)])
         }
-        if (by.length === 0 && stored.length === 0) expected.set('[]', [0, 0n])
-        const found = new Map<string, [number, bigint]>()
+        if (by.length === 0 && stored.length === 0) expected.set('[]', NOTHING)
+        const found = new Map<string, Sums>()
         for await (const sum of sums({ since: 0, until: NOW + 1, orgId: null }, by))
-          found.set(JSON.stringify(sum.group), [sum.requests, BigInt(sum.costNano)])
+          found.set(JSON.stringify(sum.group), [
+            sum.requests,
+            BigInt(sum.costNano),
+            BigInt(sum.estimated.costNano),
+            sum.interrupted,
+          ])
         expect(found).toEqual(expected)
       })
       await fc.assert(property, { numRuns: 150, seed: 7 })
@@ -101,8 +113,11 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
 describe('the formats', () => {
   const stored = [
     row({ at: NOW - DAY, keyLabel: '=1+1', model: 'a,b', costNano: 1, chargeNano: 1, userId: 'é' }),
-    row({ at: NOW - DAY, keyLabel: '=1+1', model: 'a,b', costNano: 2_000_000_001, chargeNano: 2_000_000_001 }),
-    row({ at: NOW - 40 * DAY, keyId: 2, keyLabel: 'say "hi"', model: null, costNano: null, chargeNano: null, status: 500 }),
+    row({ at: NOW - DAY, keyLabel: '=1+1', model: 'a,b', costNano: 2_000_000_001, chargeNano: 2_000_000_001, estimated: true }),
+    row({
+      ...{ at: NOW - 40 * DAY, keyId: 2, keyLabel: 'say "hi"', model: null, costNano: null, chargeNano: null, status: 502 },
+      ...{ estimated: true, interrupted: true },
+    }),
   ]
 
   it('JSON has rows and totals', async () => {
@@ -112,9 +127,12 @@ describe('the formats', () => {
       ...{ since: '2026-01-01T00:00:00.000Z', until: '2026-06-16T00:00:00.000Z', group_by: ['key', 'month'] },
       data: [
         { key: '=1+1', month: '2026-06', requests: 2, errors: 0, prompt_tokens: 20, total_tokens: 30, cost_usd: 2.000000002 },
-        { key: 'say "hi"', month: '2026-05', requests: 1, errors: 1, cost_usd: 0, media_units: 0 },
+        { key: 'say "hi"', month: '2026-05', requests: 1, errors: 1, cost_usd: 0, media_units: 0, interrupted_requests: 1 },
       ],
-      totals: { requests: 3, errors: 1, cost_usd: 2.000000002, charge_usd: 2.000000002, total_tokens: 45 },
+      totals: {
+        ...{ requests: 3, errors: 1, cost_usd: 2.000000002, charge_usd: 2.000000002, total_tokens: 45 },
+        ...{ estimated_tokens: 30, estimated_cost_usd: 2.000000001, estimated_charge_usd: 2.000000001, interrupted_requests: 1 },
+      },
     })
   })
 
@@ -126,9 +144,9 @@ describe('the formats', () => {
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="report-2026-01-01-2026-06-16.csv"')
     expect(await response.text()).toBe(
       [
-        'key,model,requests,errors,prompt_tokens,completion_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,total_tokens,cost_usd,charge_usd,usd_saved,media_units',
-        `'=1+1,"a,b",2,0,20,10,2,4,6,30,2.000000002,2.000000002,0,0`,
-        '"say ""hi""",,1,1,10,5,1,2,3,15,0,0,0,0',
+        'key,model,requests,errors,prompt_tokens,completion_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,total_tokens,cost_usd,charge_usd,usd_saved,media_units,estimated_tokens,estimated_cost_usd,estimated_charge_usd,interrupted_requests',
+        `'=1+1,"a,b",2,0,20,10,2,4,6,30,2.000000002,2.000000002,0,0,15,2.000000001,2.000000001,0`,
+        '"say ""hi""",,1,1,10,5,1,2,3,15,0,0,0,0,15,0,0,1',
         '',
       ].join('\r\n'),
     )
@@ -143,7 +161,10 @@ describe('the formats', () => {
     const types = Object.fromEntries(table.schema.fields.map(({ name, type }) => [name, String(type)]))
     expect(types).toMatchObject({ key: 'Utf8', model: 'Utf8', requests: 'Int64', cost_usd: 'Float64' })
     expect(table.toArray().map((line) => ({ ...line.toJSON() }))).toMatchObject([
-      { key: '=1+1', model: 'a,b', requests: 2n, errors: 0n, total_tokens: 30n, cost_usd: 2.000000002 },
+      {
+        ...{ key: '=1+1', model: 'a,b', requests: 2n, errors: 0n, total_tokens: 30n, cost_usd: 2.000000002 },
+        ...{ estimated_tokens: 15n, estimated_cost_usd: 2.000000001, interrupted_requests: 0n },
+      },
       { key: 'say "hi"', model: null, requests: 1n, errors: 1n, cost_usd: 0 },
     ])
   })
@@ -213,7 +234,7 @@ describe('a million rows', () => {
     let tail = ''
     let sum = 0n
     let lines = 0
-    const header = 12
+    const header = 16
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
       most = Math.max(most, process.memoryUsage().heapUsed)
       const parts = (tail + new TextDecoder().decode(chunk)).split('\r\n')

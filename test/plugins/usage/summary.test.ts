@@ -31,9 +31,18 @@ describe('the summary', () => {
     await open()
     await s.insert([
       row({ at: NOW - HOUR, latencyMs: 100, costCenter: 'cc' }),
-      row({ at: NOW - 2 * HOUR, latencyMs: 300, status: 502, keyLabel: null, keyId: 7 }),
+      row({ at: NOW - 2 * HOUR, latencyMs: 300, status: 502, keyLabel: null, keyId: 7, estimated: true, interrupted: true }),
       row({ at: NOW - 3 * HOUR, requestId: 'two', provider: 'q', virtualModel: 'vm', costNano: 5000, chargeNano: 6000 }),
-      row({ at: NOW - 3 * HOUR, requestId: 'two', step: 1, provider: 'q', virtualModel: 'vm', model: 'judge', costNano: null }),
+      row({
+        at: NOW - 3 * HOUR,
+        requestId: 'two',
+        step: 1,
+        provider: 'q',
+        virtualModel: 'vm',
+        model: 'judge',
+        costNano: null,
+        estimated: true,
+      }),
       row({ at: NOW - 4 * HOUR, cached: 'exact', costNano: 0, chargeNano: 0, keyId: null, keyLabel: null }),
       row({ at: NOW - 25 * HOUR, costNano: 1e9 }),
       row({ at: NOW - HOUR, orgId: 5, costNano: 1e9 }),
@@ -43,6 +52,7 @@ describe('the summary', () => {
     expect(body.truncated).toBe(false)
     expect(body.totals).toEqual({
       ...{ requests: 4, errors: 1, cached_requests: 1, cost_usd: 7e-6, charge_usd: 9e-6, usd_saved: 0 },
+      ...{ estimated_tokens: 30, estimated_cost_usd: 1e-6, estimated_charge_usd: 2e-6, interrupted_requests: 1 },
       tokens: { prompt: 50, completion: 25, cache_read: 5, cache_write: 10, reasoning: 15, total: 75 },
     })
     const brief = (name: string) => body[`by_${name}`]?.map((line) => [line[name], line.requests, line.errors, line.cost_usd])
