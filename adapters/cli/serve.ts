@@ -25,6 +25,7 @@ export const serveCommand = action({
     // the next ones in the old one, and what these point at survives every young collection (docs/performance.md).
     setFlagsFromString('--no-allocation-site-pretenuring')
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
+    if (given.port !== undefined) refuseBadPort(given.port)
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
     const flags = { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] }
     const loaded = await loadGateway({ flags, ports: { log } })
@@ -51,6 +52,12 @@ function milliseconds(text: string, flag: string): number {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= 0) return value
   return failUsage(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
+}
+
+/** What the variable would say, in the flag's name. */
+function refuseBadPort(text: string): void {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    failUsage(`--port: \`${text.slice(0, 60)}\` is not a port, a whole number from 0 to 65535.`)
 }
 
 function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {

@@ -43,6 +43,8 @@ describe('hookgate', () => {
     [['hooks', '--jsn'], /There is no flag --jsn\. There are --config, --json/],
     [['env', '--jsn'], /There is no flag --jsn/],
     [['serve', '--drain-ms', 'soon'], /--drain-ms: soon is not a whole number/],
+    [['serve', '--port', 'http'], /--port: http is not a port, a whole number from 0 to 65535/],
+    [['serve', '--port', '65536'], /--port: 65536 is not a port/],
   ])('%j is a wrong command line: exit 2, and what there is instead', async (args, message) => {
     const { code, stdout, stderr } = await command(args, { cwd: empty })
     expect(code).toBe(2)
