@@ -21,7 +21,7 @@ export interface NodeHandlerOptions {
 
 /**
  * For node:http, Express (`app.use('/llm', toNodeHandler(gateway))`) and other connect-style servers.
- * Mount it before any body parser.
+ * Mount it before any body parser, under a path of its own: what it does not know is a 404, not the next handler's.
  */
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
   const { prefix = '', peer = unknownPeer, expectContinue = false } = options
