@@ -22,7 +22,8 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
   const accounts = gateway.use('accounts')
   const dirty = new Set<AccountState>()
   let sending: Promise<void> | null = null
-  let mark: unknown = null
+  /** As of the last look; undefined, which nothing stored ever is: the next one reads. */
+  let mark: unknown
 
   const send = async (): Promise<void> => {
     while (dirty.size > 0) {
@@ -32,8 +33,9 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
         if (there.success) join(state, there.data, clock)
         await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
       }
-      // Not `mark`: what others wrote in between is still to be read.
       await storage.setItem('changed', randomId(''))
+      // What others wrote in between is still to be read.
+      mark = undefined
     }
   }
 
@@ -51,9 +53,9 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
     if (seen === mark) return
     const lists = accounts.list().map(async ({ connection }) => {
       const there = snapshot.safeParse(await storage.getItem(`state:${connection.id}`))
-      if (!there.success) return
       const state = book().of(connection.id)
-      if (join(state, there.data, clock)) publish(state)
+      // A store that came back empty is told what is known here: what was found out while it was away is nowhere else.
+      if (there.success ? join(state, there.data, clock) : !state.quiet) publish(state)
     })
     await Promise.all(lists)
     mark = seen

@@ -1,7 +1,9 @@
 // What outlives a process, and what several processes know of each other.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'
@@ -165,6 +167,27 @@ describe.skipIf(noServers !== '')(
         await eventually(a, async () => ((await a.states())[0]?.model_locks as unknown[]).length === 0)
         expect(await a.status()).toBe(200)
       })
+    })
+
+    it('a Redis that comes back empty is told what is known', async () => {
+      const redis = new Redis(REDIS_URL)
+      const model = randomUUID()
+      const shared = async (): Promise<string | undefined> => {
+        for (const key of await redis.keys('gw:*:resilience:state:*')) if ((await redis.get(key))?.includes(model)) return key
+        return undefined
+      }
+      try {
+        await pair(async (a) => {
+          a.accounts[0]?.script(fail(429, { headers: { 'retry-after': '3000' } }))
+          await a.status(model)
+          await eventually(a, async () => (await shared()) !== undefined)
+          const key = (await shared()) as string
+          await redis.del(key, key.replace(/state:.*$/, 'changed'))
+          await eventually(a, async () => (await shared()) !== undefined)
+        })
+      } finally {
+        redis.disconnect()
+      }
     })
 
     it('in-flight slots are counted over both', async () => {
