@@ -36,11 +36,25 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
     }
     const duplicate = duplicatedHeader(req)
     if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
-    goOn?.()
+    if (DOTS.test(pathOf(target))) return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
+    if (goOn !== undefined) continueWhenRead(req, res, goOn)
     // srvx reads req.url: absolute-form and prefix are gone by then.
     req.url = target
     void srvxHandler((request: Request) => gateway.control.fetch(request, from))(req as never, res as never)
   }
+}
+
+/** A URL without these is another one: `/health/../api/keys` would walk past a proxy that keeps `/api/` to itself. */
+const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** Who is refused before has not sent the body: what comes next on the connection cannot be told from it. */
+function continueWhenRead(req: IncomingMessage, res: ServerResponse, goOn: () => void): void {
+  res.shouldKeepAlive = false
+  req.once('resume', () => {
+    if (res.headersSent) return
+    res.shouldKeepAlive = true
+    goOn()
+  })
 }
 
 function unknownPeer(req: IncomingMessage): Peer {

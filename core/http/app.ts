@@ -40,8 +40,10 @@ export function controlApp(options: ControlOptions): ControlApp {
     onError: (error, event) => failed(event.req as Request, thrownBy(error, event.req as Request, options)),
   })
   for (const route of options.routes) {
-    const call = (event: H3Event): Promise<Response> => {
+    const literal = literalParts(route.path)
+    const call = async (event: H3Event): Promise<Response> => {
       const request = event.req as Request
+      if (!spells(new URL(request.url).pathname, literal)) return failed(request, unknown(request))
       const peer = calls.get(request)?.peer ?? UNKNOWN_PEER
       return callRoute(route, request, event.context.params ?? {}, peer, options).catch((error: unknown) =>
         failed(request, error),
@@ -70,6 +72,19 @@ function guarded({ status, statusText, headers: given, body }: Response, id: str
   const headers = new Headers(given)
   for (const [name, value] of Object.entries(answerHeaders(id))) if (!headers.has(name)) headers.set(name, value)
   return new Response(body, { status, statusText, headers })
+}
+
+/** The parts of a route's path that are no parameters; null for one that is, and nothing behind a `**`. */
+function literalParts(path: string): (string | null)[] {
+  const parts = path.split('/')
+  const rest = parts.findIndex((part) => part.startsWith('**'))
+  return parts.slice(0, rest === -1 ? parts.length : rest).map((part) => (part.startsWith(':') ? null : part))
+}
+
+/** As on the data plane nothing is decoded: `/%61pi/keys` would walk past a proxy that keeps `/api/` to itself. */
+function spells(path: string, literal: readonly (string | null)[]): boolean {
+  const parts = path.split('/')
+  return literal.every((part, index) => part === null || part === parts[index])
 }
 
 /** h3's own refusals of a path (a broken escape) name nothing that is here. */

@@ -1,6 +1,5 @@
 // JSON in and out of the control plane: bounded, scanned before it is parsed, never cached.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { decodeUtf8 } from '../lib/bytes.ts'
 import { wireBody } from '../lib/wire-body.ts'
 import { UNKNOWN_PEER, webIngress } from './web-exchange.ts'
 
@@ -22,8 +21,7 @@ export async function jsonBody(request: Request): Promise<unknown> {
       code: 'unsupported_media_type',
     })
   }
-  wireBody(bytes)
-  return JSON.parse(decodeUtf8(bytes))
+  return wireBody(bytes).json()
 }
 
 export function jsonAnswer(status: number, value: unknown): Response {
