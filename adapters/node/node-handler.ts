@@ -49,10 +49,11 @@ const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** Who is refused before has not sent the body: what comes next on the connection cannot be told from it. */
 function continueWhenRead(req: IncomingMessage, res: ServerResponse, goOn: () => void): void {
+  const asked = res.shouldKeepAlive
   res.shouldKeepAlive = false
   req.once('resume', () => {
     if (res.headersSent) return
-    res.shouldKeepAlive = true
+    res.shouldKeepAlive = asked
     goOn()
   })
 }

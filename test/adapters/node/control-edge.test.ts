@@ -67,4 +67,10 @@ describe('a body', () => {
     await until(/HTTP\/1\.1 200 [\s\S]*\{"status":"ok"\}/)
     socket.destroy()
   })
+
+  it('that is wanted of a client that leaves then: the connection ends', async () => {
+    const begun = 'connection: close\r\nexpect: 100-continue\r\ncontent-length: 13\r\n'
+    const answer = await rawHttp(port, request('POST /api/keys', JSON_TYPE + begun, '{"label":"x"}'))
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 [\s\S]*^connection: close\r$/im)
+  })
 })
