@@ -43,7 +43,7 @@ export function controlApp(options: ControlOptions): ControlApp {
     const literal = literalParts(route.path)
     const call = async (event: H3Event): Promise<Response> => {
       const request = event.req as Request
-      if (!spells(new URL(request.url).pathname, literal)) return failed(request, unknown(request))
+      if (!spells(new URL(request.url).pathname, literal)) return failed(request, unknown(request, options))
       const peer = calls.get(request)?.peer ?? UNKNOWN_PEER
       return callRoute(route, request, event.context.params ?? {}, peer, options).catch((error: unknown) =>
         failed(request, error),
