@@ -39,10 +39,14 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
       errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
   }
   for (const variable of VARIABLES) {
-    const flag = flags[variable.name]
-    const inEnv = environment[`GATEWAY_${variable.name}`] ?? (variable.fallback ? environment[variable.fallback] : undefined)
-    const text = flag ?? inEnv ?? fromFile.get(variable.name)?.value
-    if (text === undefined || (text.trim() === '' && variable.emptyMeans === undefined)) {
+    // What is set to nothing hides nothing below it.
+    const said = (text: string | undefined) => (text?.trim() === '' && variable.emptyMeans === undefined ? undefined : text)
+    const flag = said(flags[variable.name])
+    const inEnv =
+      said(environment[`GATEWAY_${variable.name}`]) ?? (variable.fallback ? said(environment[variable.fallback]) : undefined)
+    const inFile = fromFile.get(variable.name)
+    const text = flag ?? inEnv ?? said(inFile?.value)
+    if (text === undefined) {
       resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
       continue
     }
@@ -55,7 +59,8 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
       })
       continue
     }
-    const message = `GATEWAY_${variable.name}: ${value.message}`
+    const place = flag === undefined && inEnv === undefined ? `options.${inFile?.key}` : `GATEWAY_${variable.name}`
+    const message = `${place}: ${value.message}`
     ;(variable.lenient ? warnings : errors).push(variable.lenient ? `${message} It is ignored.` : message)
     resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
   }

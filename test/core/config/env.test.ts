@@ -93,6 +93,22 @@ describe('GATEWAY_* variables', () => {
     expect(readEnv({ environment: { GATEWAY_PORT: '' } }).get('PORT')).toBe(8788)
   })
 
+  it('set to nothing hides neither the bare name nor what the file says', () => {
+    const environment = { GATEWAY_DATABASE_URL: '', DATABASE_URL: 'postgres://a/b', GATEWAY_PORT: ' ', REDIS_URL: '' }
+    const env = readEnv({ environment, options: { port: 1, redisUrl: 'redis://a' }, flags: { HOST: '' } })
+    expect([env.get('DATABASE_URL'), env.get('PORT'), env.get('REDIS_URL')]).toEqual(['postgres://a/b', 1, 'redis://a'])
+    expect(env.isSet('HOST')).toBe(false)
+    const tags = readEnv({ environment: { GATEWAY_THINK_TAG_MODELS: '' }, options: { thinkTagModels: 'a*' } })
+    expect(tags.get('THINK_TAG_MODELS')).toEqual([])
+  })
+
+  it('what is wrong is named where it stands', () => {
+    const options = { streamHeartbeatMs: 'soon', limiterRedisFallback: 'maybe' }
+    expect(() => readEnv({ environment: {}, options })).toThrow(/^options\.streamHeartbeatMs: `soon` is not/)
+    const env = readEnv({ environment: { GATEWAY_STREAM_HEARTBEAT_MS: '1' }, options })
+    expect(env.warnings).toEqual([expect.stringMatching(/^options\.limiterRedisFallback: `maybe` is not one of/)])
+  })
+
   it('flag beats environment beats file beats default, and the source is kept', () => {
     const layers = { environment: { GATEWAY_PORT: '2' }, options: { port: 1, streamHeartbeatMs: 5 }, flags: { PORT: '3' } }
     const source = (name: string, env = readEnv(layers)) => env.all().find(({ variable }) => variable.name === name)?.source
