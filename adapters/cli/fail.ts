@@ -13,14 +13,26 @@ export function failUsage(message: string): never {
 }
 
 /**
- * A flag that nobody reads is a typing error: `--prot 9000` must not serve on 8788.
+ * A flag that nobody reads is a typing error: `--prot 9000` must not serve on 8788, and `-json` must not print a table.
  * @throws WrongUsage
  */
-export function refuseUnknownFlags(rawArgs: readonly string[], known: Readonly<Record<string, unknown>>): void {
-  const unknown = rawArgs.find((arg) => arg.startsWith('--') && !Object.hasOwn(known, flagName(arg)))
+export function refuseUnknownFlags(
+  rawArgs: readonly string[],
+  known: Readonly<Record<string, { readonly type?: string }>>,
+): void {
+  const unknown = rawArgs.find((arg, index) => {
+    if (arg.startsWith('--')) return !Object.hasOwn(known, flagName(arg))
+    // Short ones there are none; what stands behind a flag that wants a value is the value.
+    return arg.length > 1 && arg.startsWith('-') && !wantsValue(rawArgs[index - 1] ?? '', known)
+  })
   if (unknown === undefined) return
   const names = Object.keys(known).map((name) => `--${name}`)
-  failUsage(`There is no flag \`--${flagName(unknown)}\`. There are ${names.join(', ')}.`)
+  const flag = unknown.startsWith('--') ? `--${flagName(unknown)}` : unknown.slice(0, 60)
+  failUsage(`There is no flag \`${flag}\`. There are ${names.join(', ')}.`)
+}
+
+function wantsValue(arg: string, known: Readonly<Record<string, { readonly type?: string }>>): boolean {
+  return arg.startsWith('--') && !arg.includes('=') && known[flagName(arg)]?.type === 'string'
 }
 
 function flagName(arg: string): string {
