@@ -24,6 +24,7 @@ export const serveCommand = action({
     // What lives as long as a request is young. V8 takes it for old when a young generation is as short as a request, makes
     // the next ones in the old one, and what these point at survives every young collection (docs/performance.md).
     setFlagsFromString('--no-allocation-site-pretenuring')
+    surviveDeafReaders()
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     if (given.port !== undefined) refuseBadPort(given.port)
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
@@ -52,6 +53,11 @@ function milliseconds(text: string, flag: string): number {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= 0) return value
   return failUsage(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
+}
+
+/** Whoever reads the log may end before the gateway does, and the disk it goes to may be full: lines are lost, no requests. */
+function surviveDeafReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
 /** What the variable would say, in the flag's name. */

@@ -116,6 +116,16 @@ describe('hookgate serve', () => {
     await response.text().catch(() => {})
   })
 
+  it('outlives those who read its output: lines are lost, and nothing else', async () => {
+    const { url, child, exited } = await boot()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    expect((await post(url, ask('chat', 'echo/echo-1'))).status).toBe(200)
+    // Which is a line of the log.
+    child.kill('SIGTERM')
+    expect((await exited).code).toBe(0)
+  })
+
   it('a port in use is a boot error that says so', async () => {
     const { port } = await boot()
     const second = serving(['--port', String(port)], { cwd, env: { UPSTREAM: 'http://127.0.0.1:1' } })
