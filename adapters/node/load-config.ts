@@ -1,6 +1,6 @@
 // Loads gateway.config.ts (or .mjs, .js) with jiti and watches it: a change is loaded anew; one that does not load keeps
 // the last good configuration.
-import { existsSync, watch } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { ConfigFile, GatewayConfig } from '../../core/config/define.ts'
 import { importModule } from './import-module.ts'
@@ -40,15 +40,28 @@ export async function loadConfig(path: string): Promise<GatewayConfig> {
 /** Calls `changed` after the file was written, once per burst. Returns stop(). */
 export function watchConfig(path: string, changed: () => void): () => void {
   let timer: NodeJS.Timeout | null = null
+  let target = targetOf(path)
   // The folder, not the file: editors replace files, and a watcher on the old inode would fall silent.
   const watcher = watch(dirname(path), (_event, name) => {
-    if (name !== null && name !== basename(path)) return
+    const own = name === null || name === basename(path)
+    if (!own && (target === null || target === targetOf(path))) return
+    target = targetOf(path)
     if (timer !== null) clearTimeout(timer)
     timer = setTimeout(changed, SETTLE_MS)
   })
   return () => {
     if (timer !== null) clearTimeout(timer)
     watcher.close()
+  }
+}
+
+/** Null for a file that is no link. A mounted ConfigMap is one: what changes is a folder that it leads through. */
+function targetOf(path: string): string | null {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return null
+  try {
+    return realpathSync(path)
+  } catch {
+    return ''
   }
 }
 
