@@ -12,6 +12,7 @@ import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
 import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
 import { Bag } from './lib/bag.ts'
+import { inTurn } from './lib/in-turn.ts'
 import { Turns } from './lib/turns.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
@@ -245,14 +246,15 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
     plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
     apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),
-    async reload(nextConfig) {
+    // Two at once would both follow the same generation: one of theirs would never be retired, and the slower one would win.
+    reload: inTurn(async (nextConfig: object) => {
       const previous = kernel.generation
       const next = parseConfig(nextConfig)
       await install(next, environment(next), previous)
       log.info('config.reloaded', { generation: kernel.generation.number })
       await readyAfterReload(kernel.generation, log)
       void idle((ctx) => ctx.generation === previous, RETIRE_AFTER_MS).then(() => retire(previous, kernel.generation, log))
-    },
+    }),
     async drain(ms) {
       kernel.draining = true
       if (await idle(() => true, ms)) return

@@ -3,6 +3,7 @@
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
+import { inTurn } from '../../core/lib/in-turn.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
 import { findConfig, loadConfig, watchConfig } from './load-config.ts'
@@ -51,9 +52,10 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const config = path === null ? WITHOUT_FILE : await loadConfig(path)
   const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
   const gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
-  const reload = async (): Promise<void> => {
+  // From reading the file on: of two saved states the later one stays, whichever loads faster.
+  const reload = inTurn(async () => {
     if (path !== null) await gateway.reload(withDataDir(await loadConfig(path), environment))
-  }
+  })
   const stop =
     path === null || options.watch === false
       ? () => {}

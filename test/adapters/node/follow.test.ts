@@ -1,0 +1,71 @@
+// How a file that changes is followed: by whatever it is replaced, and the last state wins.
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, it } from 'vitest'
+import { type LoadedGateway, loadGateway } from '../../../adapters/node/load-gateway.ts'
+import { silentLog } from '../../../core/lib/log.ts'
+import { folder } from '../cli/hookgate.ts'
+import { ask, eventually, until } from './support.ts'
+
+const NOTHING = 'export default { connections: {} }'
+const ECHO = `export default { connections: { echo: { provider: 'echo' } } }`
+
+const opened: LoadedGateway[] = []
+afterEach(async () => {
+  for (const loaded of opened.splice(0)) await loaded.close()
+})
+
+async function follow(cwd: string, watch: boolean): Promise<LoadedGateway> {
+  const loaded = await loadGateway({ cwd, env: {}, watch, ports: { log: silentLog } })
+  opened.push(loaded)
+  return loaded
+}
+
+async function answers({ gateway }: LoadedGateway): Promise<boolean> {
+  const { path, body } = ask('chat', 'echo/echo-1')
+  const request = new Request(`http://localhost${path}`, { method: 'POST', body: JSON.stringify(body) })
+  return (await gateway.fetch(request)).status === 200
+}
+
+it('a mounted ConfigMap is followed: a link in front of the file leads elsewhere', async () => {
+  const cwd = folder({})
+  for (const [version, text] of Object.entries({ v1: NOTHING, v2: ECHO })) {
+    mkdirSync(join(cwd, version))
+    writeFileSync(join(cwd, version, 'gateway.config.mjs'), text)
+  }
+  symlinkSync('v1', join(cwd, '..data'))
+  symlinkSync('..data/gateway.config.mjs', join(cwd, 'gateway.config.mjs'))
+  const loaded = await follow(cwd, true)
+  expect(await answers(loaded)).toBe(false)
+  symlinkSync('v2', join(cwd, '..next'))
+  renameSync(join(cwd, '..next'), join(cwd, '..data'))
+  await eventually(() => answers(loaded))
+})
+
+it('what was saved last holds, also when what was saved before takes longer to load', async () => {
+  let go = (): void => {}
+  const loading = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  let asked = false
+  Object.assign(globalThis, {
+    __load() {
+      asked = true
+      return loading
+    },
+  })
+  const cwd = folder({ 'gateway.config.mjs': NOTHING })
+  const save = (text: string) => writeFileSync(join(cwd, 'gateway.config.mjs'), text)
+  const loaded = await follow(cwd, false)
+  save(`await globalThis.__load()\n${NOTHING}`)
+  const slow = loaded.reload()
+  await until(() => asked)
+  save(ECHO)
+  const last = loaded.reload()
+  // Time for the one that must wait.
+  await Promise.race([last, sleep(200)])
+  go()
+  await Promise.all([slow, last])
+  expect(await answers(loaded)).toBe(true)
+})
