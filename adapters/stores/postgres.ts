@@ -5,7 +5,15 @@ import { sql } from '../../core/db/sql.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
-import { isConflict, isConnectionLost, isPostgresFault, isStalePlan, postgresError } from './postgres/faults.ts'
+import {
+  isConflict,
+  isConnectionLost,
+  isPostgresFault,
+  isStalePlan,
+  outrun,
+  postgresError,
+  unreachable,
+} from './postgres/faults.ts'
 import { StatementNames } from './postgres/statement-names.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
 
@@ -114,7 +122,8 @@ class PostgresDatabase implements Database {
       try {
         return await fn()
       } catch (error) {
-        if (!isConflict(error) || attempt === CONFLICT_ATTEMPTS) throw error
+        if (!isConflict(error)) throw error
+        if (attempt === CONFLICT_ATTEMPTS) throw outrun(error)
       }
       await this.#clock.sleep(CONFLICT_WAIT_MS * attempt)
     }
@@ -129,7 +138,7 @@ class PostgresDatabase implements Database {
     try {
       client = await this.#pool.connect()
     } catch (error) {
-      throw postgresError(error)
+      throw unreachable(error)
     }
     const session = new ClientSession(client, this.#names)
     try {

@@ -2,8 +2,8 @@
 // met another one and may be tried again.
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 
-/** Classes: connection, log-in, resources, operator intervention, system; a missing database, and a read-only standby. */
-const FAULT = /^(08|28|53|57P|58|XX)|^(25006|3D000|57014)$/
+/** Classes: connection, log-in, resources, operator intervention, system; a missing database, a read-only standby, time limits. */
+const FAULT = /^(08|28|53|57P|58|XX)|^(25006|25P03|25P04|3D000|55P03|57014)$/
 const CONFLICT = /^(40001|40P01)$/
 
 /** Nothing has been done, and doing it again may succeed. */
@@ -26,26 +26,36 @@ export function isPostgresFault(error: unknown): boolean {
 /** True when the connection must not go back into the pool. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
-  return state === null || /^(08|57P)/.test(state)
+  return state === null || /^(08|57P|25P0[34])/.test(state)
+}
+
+/** What keeps a connection from being made keeps the database from being used, whatever its state. */
+export function unreachable(error: unknown): Error {
+  return storageUnavailable(wordsFor(sqlState(error)), error)
+}
+
+/** Others were there first, each time. */
+export function outrun(error: unknown): Error {
+  return storageUnavailable('PostgreSQL put other transactions on the same rows first, again and again.', error)
 }
 
 /** The error to throw: a fault as 503 `storage_unavailable`, anything else as it is. */
 export function postgresError(error: unknown): unknown {
-  if (isConflict(error) || !isPostgresFault(error)) return error
-  const state = sqlState(error)
-  const what =
-    state === '57014'
-      ? 'PostgreSQL stopped a statement that took too long.'
-      : state === '25006'
-        ? 'PostgreSQL is read-only; point GATEWAY_DATABASE_URL to the primary server.'
-        : state?.startsWith('53')
-          ? 'PostgreSQL is out of disk, memory or connections.'
-          : state === '3D000'
-            ? 'PostgreSQL has no database of this name.'
-            : state?.startsWith('28')
-              ? 'PostgreSQL refuses the user or the password.'
-              : 'PostgreSQL cannot be reached, or closed the connection.'
-  return storageUnavailable(what, error)
+  return isConflict(error) || !isPostgresFault(error) ? error : unreachable(error)
+}
+
+function wordsFor(state: string | null): string {
+  return state === '57014' || state === '55P03'
+    ? 'PostgreSQL stopped a statement that took too long.'
+    : state === '25006'
+      ? 'PostgreSQL is read-only; point GATEWAY_DATABASE_URL to the primary server.'
+      : state?.startsWith('53')
+        ? 'PostgreSQL is out of disk, memory or connections.'
+        : state === '3D000'
+          ? 'PostgreSQL has no database of this name.'
+          : state?.startsWith('28') || state === '42501'
+            ? 'PostgreSQL refuses the user or the password.'
+            : 'PostgreSQL cannot be reached, or closed the connection.'
 }
 
 function sqlState(error: unknown): string | null {

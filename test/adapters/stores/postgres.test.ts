@@ -5,6 +5,7 @@ import { numbered } from '../../../adapters/stores/postgres/placeholders.ts'
 import { type PostgresOptions, postgresDatabase } from '../../../adapters/stores/postgres.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
+import { systemClock } from '../../../core/lib/clock.ts'
 import type { Database } from '../../../core/types/db.ts'
 import { ownPostgres } from '../../support/own-postgres.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
@@ -124,6 +125,34 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
     } finally {
       await server.admin(`ALTER DATABASE ${server.name} RESET default_transaction_read_only`)
     }
+  })
+
+  it('a database that takes no connections is 503, whatever it says of it', async () => {
+    const db = await database()
+    await server.admin(`ALTER DATABASE ${server.name} ALLOW_CONNECTIONS false`)
+    try {
+      await expect(db.ping()).rejects.toSatisfy(isStorageUnavailable)
+    } finally {
+      await server.admin(`ALTER DATABASE ${server.name} ALLOW_CONNECTIONS true`)
+    }
+    await db.ping()
+  })
+
+  it('a lock that a role may not wait for any longer is 503', async () => {
+    const url = new URL(server.url)
+    url.searchParams.set('options', '-c lock_timeout=20')
+    const [holder, impatient] = [await database(), await database({ url: url.toString() })]
+    await holder.tx(async (tx) => {
+      await tx.run(sql`LOCK TABLE t IN ACCESS EXCLUSIVE MODE`)
+      await expect(impatient.run(put('locked'))).rejects.toThrow(/took too long/)
+    })
+    await impatient.run(put('locked'))
+  })
+
+  it('who meets other transactions again and again gives up with 503', async () => {
+    const db = await database({ clock: { ...systemClock, sleep: async () => {} } })
+    const met = Object.assign(new Error('could not serialize access'), { code: '40001' })
+    await expect(db.tx(() => Promise.reject(met))).rejects.toSatisfy(isStorageUnavailable)
   })
 
   it('more callers than connections wait their turn', async () => {
