@@ -2,6 +2,7 @@
 // the same database and with the same master key. So checks, audit and answers are the routes' own, and a server that runs
 // beside it follows within two seconds.
 import type { HostedGateway } from '../../core/gateway.ts'
+import { loggedText } from '../../core/lib/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { ApiFailure } from './api-failure.ts'
 import { say } from './say.ts'
@@ -75,7 +76,8 @@ const stderrLog: Logger = {
 
 function line(message: string, fields: object | undefined): string {
   const more = Object.entries(fields ?? {}).map(
-    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([name, value]) =>
+      `${name}: ${typeof value === 'string' ? value : value instanceof Error ? loggedText(value) : JSON.stringify(value)}`,
   )
   return [message, ...more].join('; ')
 }

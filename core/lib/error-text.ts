@@ -3,3 +3,11 @@
 export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
 }
+
+const MAX_CAUSES = 3
+
+/** The same of one that somebody may have meant, whose own words are enough; with what is behind it. */
+export function loggedText(error: Error, causes = MAX_CAUSES): string {
+  const own = error.name === 'GatewayError' ? error.message : errorText(error)
+  return error.cause instanceof Error && causes > 0 ? `${own} Cause: ${loggedText(error.cause, causes - 1)}` : own
+}

@@ -1,5 +1,6 @@
 // JSON lines on stdout; debug only when asked for.
 import type { Clock, Logger } from '../types/ports.ts'
+import { loggedText } from './error-text.ts'
 
 export interface LogOptions {
   level?: keyof Logger
@@ -14,7 +15,9 @@ export function jsonLog(clock: Clock, { level = 'info', write = (line) => consol
     (name: keyof Logger) =>
     (message: string, fields: object = {}): void => {
       if (LEVELS.indexOf(name) < from) return
-      write(JSON.stringify({ time: new Date(clock.now()).toISOString(), level: name, message, ...fields }))
+      const line = { time: new Date(clock.now()).toISOString(), level: name, message, ...fields }
+      // JSON has no word of an error's own.
+      write(JSON.stringify(line, (_name, value: unknown) => (value instanceof Error ? loggedText(value) : value)))
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
