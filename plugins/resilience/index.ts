@@ -66,7 +66,7 @@ export const resilience = definePlugin({
         }
       },
     })
-    const sharing = shared ? startSharing(plain, () => book) : null
+    const sharing = startSharing(plain, () => book, shared)
     const announce = announcer(plain, orgOf, shared)
     const connections = gateway.use('connections')
     const book: AccountBook = new AccountBook({
@@ -89,10 +89,11 @@ export const resilience = definePlugin({
           unwritten.add(state)
           writer.push(state)
         }
-        sharing?.publish(state)
+        sharing.publish(state)
       },
     })
     await loadStates(db, book.of, clock)
+    await sharing.look()
     const metrics = accountMetrics(plain, book)
 
     const early = earlyProbes({
@@ -148,7 +149,7 @@ export const resilience = definePlugin({
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
     return async () => {
       takeBack()
-      await sharing?.close()
+      await sharing.close()
       await writer.close()
     }
   },

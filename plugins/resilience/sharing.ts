@@ -1,6 +1,6 @@
 // Account states over several processes, through the shared store: what changes here is written there, and once a second a
 // process looks whether something changed elsewhere. Requests never wait for it; while the store is away each process knows
-// what it found out itself.
+// what it found out itself. Without one a reload finds in the process's own store what was known before it, circuits too.
 import { randomId } from '../../core/lib/ids.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { AccountBook } from './account-book.ts'
@@ -12,12 +12,15 @@ const POLL_MS = 1000
 const TTL_SECONDS = 32 * 86_400
 
 export interface Sharing {
+  /** Takes over what others know by now. Never rejects. */
+  look(): Promise<void>
   publish(state: AccountState): void
   /** Resolves when everything published so far is out. */
   close(): Promise<void>
 }
 
-export function startSharing(gateway: PluginGateway, book: () => AccountBook): Sharing {
+/** @param shared whether other processes write there; who is alone knows best. */
+export function startSharing(gateway: PluginGateway, book: () => AccountBook, shared: boolean): Sharing {
   const { storage, clock, log } = gateway
   const accounts = gateway.use('accounts')
   const dirty = new Set<AccountState>()
@@ -29,8 +32,8 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
     while (dirty.size > 0) {
       for (const state of dirty) {
         dirty.delete(state)
-        const there = snapshot.safeParse(await storage.getItem(`state:${state.id}`))
-        if (there.success) join(state, there.data, clock)
+        const there = shared ? snapshot.safeParse(await storage.getItem(`state:${state.id}`)) : null
+        if (there?.success) join(state, there.data, clock)
         await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
       }
       await storage.setItem('changed', randomId(''))
@@ -39,16 +42,18 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
     }
   }
 
+  const unshared = (error: unknown): void => log.warn('resilience.unshared', { error: String(error) })
+
   const publish = (state: AccountState): void => {
     dirty.add(state)
     sending ??= send()
-      .catch((error: unknown) => log.warn('resilience.unshared', { error: String(error) }))
+      .catch(unshared)
       .finally(() => {
         sending = null
       })
   }
 
-  gateway.every('sharing', POLL_MS, async () => {
+  const look = async (): Promise<void> => {
     const seen = await storage.getItem('changed')
     if (seen === mark) return
     const lists = accounts.list().map(async ({ connection }) => {
@@ -59,9 +64,11 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook): S
     })
     await Promise.all(lists)
     mark = seen
-  })
+  }
+  if (shared) gateway.every('sharing', POLL_MS, look)
 
   return {
+    look: () => look().catch(unshared),
     publish,
     async close() {
       await sending

@@ -85,6 +85,29 @@ describe.each(ENGINES)('a restart over %s', (_name, missing, site) => {
   })
 })
 
+it('a reload keeps circuits, too: a connection is added while another one is out', async () => {
+  const w = await world({ accounts: [{ script: [fail(500)] }] })
+  try {
+    for (let i = 0; i < 5; i++) await w.status()
+    const known = ({ status, breaker, consecutive_failures, cooldown_until }: Record<string, unknown> = {}) => ({
+      ...{ status, breaker, consecutive_failures, cooldown_until },
+    })
+    const before = known((await w.states())[0])
+    expect(before).toMatchObject({ breaker: 'open', consecutive_failures: 5 })
+    await w.reload({ more: { provider: 'echo' } })
+    expect(known((await w.states())[0])).toEqual(before)
+    expect(await w.status()).toBe(503)
+    expect(w.calls()).toEqual([5])
+    await w.clock.advance('30s')
+    w.accounts[0]?.script(text('ok'))
+    expect(await w.status()).toBe(200)
+    const circuit = w.types().filter((type) => type !== 'provider.outage')
+    expect(circuit).toEqual(['provider.circuit_opened', 'account.cooldown_started', 'provider.circuit_closed'])
+  } finally {
+    await w.close()
+  }
+})
+
 describe.skipIf(noServers !== '')(
   `two gateways over one database and one Redis${noServers && ` (skipped: ${noServers})`}`,
   () => {

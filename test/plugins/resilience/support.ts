@@ -7,6 +7,7 @@ import type { ConnectionConfig } from '../../../core/config/define.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Attempt } from '../../../core/types/context.ts'
 import type { EventMap, Services } from '../../../core/types/plugin.ts'
+import { preset } from '../../../plugins/preset.ts'
 import { SUBSCRIPTIONS } from '../../../plugins/resilience/events.ts'
 
 export interface Told {
@@ -40,6 +41,8 @@ export interface World {
   states(): Promise<Record<string, unknown>[]>
   attempts(): readonly Attempt[]
   types(): string[]
+  /** Of the file, with other connections beside the accounts. */
+  reload(connections: Record<string, ConnectionConfig>): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,10 +68,11 @@ export async function world({ accounts: given = [{}], clock = fakeClock(), ...op
       } as ConnectionConfig,
     ]),
   )
+  const plugins = [...(options.plugins ?? []), ears()]
   const t = await createTestGateway({
     ...options,
     config: { connections, ...options.config },
-    plugins: [...(options.plugins ?? []), ears()],
+    plugins,
     ports: { clock, ...options.ports },
   })
   const chat = (model = 'm', more: object = {}, headers: Record<string, string> = {}) =>
@@ -88,6 +92,8 @@ export async function world({ accounts: given = [{}], clock = fakeClock(), ...op
     },
     attempts: () => t.settled.at(-1)?.ctx.attempts ?? [],
     types: () => told.map(({ type }) => type),
+    reload: (more) =>
+      t.gateway.reload({ ...options.config, connections: { ...connections, ...more }, plugins: [...preset(), ...plugins] }),
     async close() {
       await t.close()
       for (const account of accounts) await account.close()
