@@ -27,7 +27,7 @@ export interface Generation {
   service(token: string): unknown
   /** Set up for this generation, not carried over. */
   readonly fresh: readonly PluginInstance[]
-  /** It serves from now on: carried-over plugins get the settings of its file, those left behind follow no longer. */
+  /** It serves from now on: carried-over plugins get the settings of its file, those left behind follow and listen no longer. */
   takeOver(): void
 }
 
@@ -63,6 +63,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       const old = kept.get(instance.plugin.name)
       if (old === undefined) {
         fresh.push(instance)
+        instance.listens = previous === null
         await setUp(instance, { ...source, fileSettings }, service)
         // Whoever uses a service that is new now cannot be carried over.
         for (const [name, candidate] of kept)
@@ -87,7 +88,12 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       service: (token) => table.get(token),
       fresh,
       takeOver() {
-        for (const old of previous?.instances ?? []) if (!inFileOrder.includes(old)) source.settings.leave(old)
+        for (const old of previous?.instances ?? []) {
+          if (inFileOrder.includes(old)) continue
+          source.settings.leave(old)
+          old.listens = false
+        }
+        for (const instance of fresh) instance.listens = true
         moved()
       },
     }

@@ -15,6 +15,8 @@ export interface PluginInstance {
   readonly provides: Map<string, unknown>
   /** Service tokens it asked for: when one of those providers changes, this plugin is set up anew. */
   readonly uses: Set<string>
+  /** Events reach it. Of two generations one listens: what happens is told once. */
+  listens: boolean
   /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
   readonly undo: (() => Awaitable<void>)[]
   readonly settings: Map<string, unknown>
@@ -31,6 +33,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     resources: [],
     provides: new Map(),
     uses: new Set(),
+    listens: true,
     undo: [],
     settings: new Map(),
     watchers: new Map(),

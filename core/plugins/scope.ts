@@ -77,7 +77,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     events: {
       emit: (type, data, at) => lent.events.emit(type, data, at),
       on: (type, fn) => {
-        instance.undo.push(lent.events.on(type, fn))
+        instance.undo.push(lent.events.on(type, (data, event) => (instance.listens ? fn(data, event) : undefined)))
       },
     },
     hook: (hook, fn, options) => {

@@ -219,6 +219,23 @@ describe('reload', () => {
     expect(seen).toEqual([1, 5, 5])
   })
 
+  it('what happens meanwhile is heard by one of the two: the old plugin until the swap, the new one from then on', async () => {
+    const heard: string[] = []
+    const plugin = definePlugin({
+      name: 'listener',
+      config: z.object({ word: z.string() }),
+      setup(g, { word }) {
+        g.events.on('test.happened', ({ n }) => void heard.push(`${word} ${n}`))
+        g.events.emit('test.happened', { n: 1 })
+        // Before the old generation is retired, which waits for its requests.
+        g.hook('ready', () => g.events.emit('test.happened', { n: 2 }))
+      },
+    })
+    const gateway = await boot([plugin({ word: 'old' })])
+    await gateway.reload({ plugins: [plugin({ word: 'new' })] })
+    expect(heard).toEqual(['old 1', 'old 2', 'old 1', 'new 2'])
+  })
+
   it('runs `ready` for what the reload brought, and only for that', async () => {
     const ready: string[] = []
     const plugin = (name: string) => definePlugin({ name, setup: (g) => g.hook('ready', () => void ready.push(name)) })
