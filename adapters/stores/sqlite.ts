@@ -47,6 +47,8 @@ class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #clock: Clock
   readonly #busyMs: number
+  /** When another process was found to hold the lock, and looks that are left to who gives up first; null since the last write. */
+  #locked: { at: number; looks: number } | null = null
   readonly #idleMs: number
   readonly #gate = new Gate()
   readonly #inside = new AsyncLocalStorage<object>()
@@ -105,6 +107,7 @@ class SqliteDatabase implements Database {
 
   async tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
     this.#refuseInside()
+    const since = this.#clock.monotonic()
     return this.#gate.hold(async () => {
       const token = {}
       const watch = this.#watchIdle()
@@ -120,7 +123,7 @@ class SqliteDatabase implements Database {
           }
         },
         command: async (...texts) => {
-          for (const text of texts) await this.#patiently(() => this.#writer.command(text))
+          for (const text of texts) await this.#patiently(() => this.#writer.command(text), since)
         },
       }
       try {
@@ -178,18 +181,23 @@ class SqliteDatabase implements Database {
         if (!isBusy(error)) return Promise.reject(sqliteError(error))
       }
     }
-    return this.#gate.hold(() => this.#patiently(fn))
+    const since = this.#clock.monotonic()
+    return this.#gate.hold(() => this.#patiently(fn, since))
   }
 
-  async #patiently<T>(fn: () => T): Promise<T> {
-    const until = this.#clock.monotonic() + this.#busyMs
-    let looks = LAST_LOOKS
+  /** @param since when the caller came: behind others that wait for the same lock it has waited, too. */
+  async #patiently<T>(fn: () => T, since: number): Promise<T> {
     for (;;) {
       this.#usable()
       try {
-        return fn()
+        const result = fn()
+        this.#locked = null
+        return result
       } catch (error) {
-        if (!isBusy(error) || (this.#clock.monotonic() >= until && looks-- === 0)) throw sqliteError(error)
+        if (!isBusy(error)) throw sqliteError(error)
+        const now = this.#clock.monotonic()
+        this.#locked ??= { at: now, looks: LAST_LOOKS }
+        if (now >= Math.max(since, this.#locked.at) + this.#busyMs && this.#locked.looks-- <= 0) throw sqliteError(error)
       }
       await this.#clock.sleep(RETRY_MS)
     }

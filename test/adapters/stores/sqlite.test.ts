@@ -8,6 +8,7 @@ import { type SqliteOptions, sqliteDatabase } from '../../../adapters/stores/sql
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
+import { systemClock } from '../../../core/lib/clock.ts'
 import type { Database } from '../../../core/types/db.ts'
 
 let dir: string
@@ -194,6 +195,27 @@ describe('another process that holds the lock', () => {
     await db.run(insert(1))
     expect(await count(db)).toBe(1)
   })
+})
+
+it('who waits for a lock behind others gives up when they do, not after all of them in turn', async () => {
+  let now = 0
+  const clock = {
+    ...systemClock,
+    monotonic: () => now,
+    async sleep(ms: number) {
+      now += ms
+    },
+  }
+  const db = await database({ busyTimeoutMs: 100, clock })
+  const other = stranger()
+  other.exec('BEGIN IMMEDIATE')
+  const writes = [1, 2, 3, 4].flatMap((n) => [db.run(insert(n)), db.tx((tx) => tx.run(insert(10 * n)))])
+  const ends = await Promise.all(writes.map((write) => write.catch(isStorageUnavailable)))
+  expect(ends).toEqual(Array(8).fill(true))
+  expect(now).toBeLessThan(400)
+  other.exec('COMMIT')
+  await db.run(insert(1))
+  expect(await count(db)).toBe(1)
 })
 
 describe('a full disk', () => {
