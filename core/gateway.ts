@@ -2,7 +2,7 @@
 // global, nothing happens at import.
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
-import { type Env, readEnv } from './config/env.ts'
+import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import { longLived } from './facilities.ts'
@@ -68,6 +68,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
 
   let parsed = parseConfig(config)
   let env = environment(parsed)
+  const started = env
   let options = kernelOptions(env, create.strict ?? false)
   const kernel: Kernel = {
     get options() {
@@ -252,6 +253,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       const next = parseConfig(nextConfig)
       await install(next, environment(next), previous)
       log.info('config.reloaded', { generation: kernel.generation.number })
+      tellOfRestart(log, env, started)
       await readyAfterReload(kernel.generation, log)
       void idle((ctx) => ctx.generation === previous, RETIRE_AFTER_MS).then(() => retire(previous, kernel.generation, log))
     }),

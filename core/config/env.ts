@@ -1,4 +1,5 @@
 // GATEWAY_* from an environment into typed values, each with its provenance. Nothing else reads an environment.
+import type { Logger } from '../types/ports.ts'
 import { VARIABLES, type Variable } from './variables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -75,6 +76,16 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
       return entry.value as T
     },
   }
+}
+
+/** After a reload: what differs from the start and only a start reads. */
+export function tellOfRestart(log: Logger, now: Env, started: Env): void {
+  const later = VARIABLES.filter(({ name, atStart }) => atStart && now.get(name) !== started.get(name))
+  if (later.length === 0) return
+  log.warn('config.needs_restart', {
+    variables: later.map(({ name }) => `GATEWAY_${name}`),
+    hint: 'What the file says of these counts from the next start on.',
+  })
 }
 
 /** `streamHeartbeatMs` → `STREAM_HEARTBEAT_MS`. */

@@ -18,6 +18,8 @@ export interface Variable {
   readonly lenient?: true
   /** Set to nothing means something else than not set. */
   readonly emptyMeans?: string
+  /** Read when the gateway starts and not at a reload. */
+  readonly atStart?: true
   /** An unprefixed name read when the prefixed one is unset. */
   readonly fallback?: string
 }
@@ -35,17 +37,24 @@ const v = (
   about,
   ...more,
 })
+const atStart = { atStart: true } as const
 const positive = { min: 0 }
 const fraction = { min: 0, max: 1 }
 
 export const VARIABLES: readonly Variable[] = [
   v('PROFILE', 'enum', 'local', 'Who this gateway serves: one user, or many tenants.', { values: ['local', 'cloud'] }),
-  v('HOST', 'string', '127.0.0.1', 'Bind address.'),
-  v('PORT', 'int', 8788, 'Port; 0 picks a free one.', { min: 0, max: 65535 }),
+  v('HOST', 'string', '127.0.0.1', 'Bind address.', atStart),
+  v('PORT', 'int', 8788, 'Port; 0 picks a free one.', { min: 0, max: 65535, ...atStart }),
   v('CONFIG', 'string', null, 'Path of the configuration file; default `gateway.config.ts` in the working directory.'),
-  v('DATA_DIR', 'string', null, 'Local data directory; computed when unset.'),
-  v('DATABASE_URL', 'url', null, 'Database URL; otherwise a file database in the data directory.', { fallback: 'DATABASE_URL' }),
-  v('REDIS_URL', 'url', null, 'Shared store for rates, in-flight slots and debounce.', { fallback: 'REDIS_URL' }),
+  v('DATA_DIR', 'string', null, 'Local data directory; computed when unset.', atStart),
+  v('DATABASE_URL', 'url', null, 'Database URL; otherwise a file database in the data directory.', {
+    fallback: 'DATABASE_URL',
+    ...atStart,
+  }),
+  v('REDIS_URL', 'url', null, 'Shared store for rates, in-flight slots and debounce.', {
+    fallback: 'REDIS_URL',
+    ...atStart,
+  }),
   v('MULTI_TENANT', 'bool', false, 'Self-serve multi-tenancy. No sign-up yet, and it closes the password sign-in.'),
   v('ADMIN_EMAILS', 'list', '', 'E-mail addresses that become system administrators on sign-up.'),
   v('IDP_CLIENT_ID', 'string', null, 'Identity-provider client id; needs the secret too.'),
@@ -56,12 +65,13 @@ export const VARIABLES: readonly Variable[] = [
   v('EMAIL_FROM', 'string', null, 'Sender of transactional e-mail.'),
   v('PUBLIC_URL', 'url', null, 'The address users reach the gateway by; base of links, allowed Host.', {
     schemes: ['http', 'https'],
+    ...atStart,
   }),
   v('DASHBOARD_DIR', 'string', null, 'Dashboard assets; falls back to `dashboard/dist`.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*; wins over the directory.'),
-  v('MASTER_KEY', 'secret', null, 'The 32-byte master key itself, base64 or hex.'),
-  v('MASTER_KEY_PATH', 'string', null, 'File with the 32-byte master key.'),
+  v('MASTER_KEY', 'secret', null, 'The 32-byte master key itself, base64 or hex.', atStart),
+  v('MASTER_KEY_PATH', 'string', null, 'File with the 32-byte master key.', atStart),
   v('DASHBOARD_PASSWORD_HASH', 'secret', null, 'Argon2 PHC hash of the dashboard password.'),
   v('JWT_SECRET', 'secret', null, 'Secret of session tokens; derived from the master key when unset.'),
   v('REQUIRE_API_KEY', 'bool', false, 'Require a client key on /v1/*.'),
@@ -88,8 +98,8 @@ export const VARIABLES: readonly Variable[] = [
   v('REQUEST_DEADLINE_MS', 'int', null, 'Total deadline until the first content, ms; 0 = none.', positive),
   v('UPSTREAM_CONNECT_TIMEOUT_MS', 'int', 10_000, 'Connect timeout, ms; 0 disables.', positive),
   v('UPSTREAM_IDLE_TIMEOUT_MS', 'int', 120_000, 'Longest gap between upstream bytes, ms; 0 disables.', positive),
-  v('UPSTREAM_POOL_MAX_IDLE_PER_HOST', 'int', 32, 'Idle connections kept per host.', positive),
-  v('UPSTREAM_TCP_KEEPALIVE_SECS', 'int', 60, 'TCP keep-alive, s; 0 disables.', positive),
+  v('UPSTREAM_POOL_MAX_IDLE_PER_HOST', 'int', 32, 'Idle connections kept per host.', { ...positive, ...atStart }),
+  v('UPSTREAM_TCP_KEEPALIVE_SECS', 'int', 60, 'TCP keep-alive, s; 0 disables.', { ...positive, ...atStart }),
   v('HEALTH_CHECK_INTERVAL_SECS', 'int', null, 'Active prober of each connection; unset or 0 = off.', positive),
   v(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -112,6 +122,7 @@ export const VARIABLES: readonly Variable[] = [
   v('LIMITER_REDIS_FALLBACK', 'enum', 'fail-open', 'When the shared store is unreachable.', {
     values: ['fail-open', 'local', 'fail-closed'],
     lenient: true,
+    ...atStart,
   }),
   v('REASONING_REPLAY', 'bool', false, 'Cache reasoning and re-inject it by tool-call id.'),
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type LoadedGateway, loadGateway } from '../../../adapters/node/load-gateway.ts'
 import { silentLog } from '../../../core/lib/log.ts'
+import type { Logger } from '../../../core/types/ports.ts'
 import { folder } from '../cli/hookgate.ts'
 import { ask, eventually, until } from './support.ts'
 
@@ -16,8 +17,8 @@ afterEach(async () => {
   for (const loaded of opened.splice(0)) await loaded.close()
 })
 
-async function follow(cwd: string, watch: boolean): Promise<LoadedGateway> {
-  const loaded = await loadGateway({ cwd, env: {}, watch, ports: { log: silentLog } })
+async function follow(cwd: string, watch: boolean, log: Logger = silentLog): Promise<LoadedGateway> {
+  const loaded = await loadGateway({ cwd, env: {}, watch, ports: { log } })
   opened.push(loaded)
   return loaded
 }
@@ -68,4 +69,18 @@ it('what was saved last holds, also when what was saved before takes longer to l
   go()
   await Promise.all([slow, last])
   expect(await answers(loaded)).toBe(true)
+})
+
+it('what only a start reads is said to need one', async () => {
+  const cwd = folder({ 'gateway.config.mjs': 'export default { options: { port: 1 } }' })
+  const told: object[] = []
+  const loaded = await follow(cwd, false, { ...silentLog, warn: (message, fields) => void told.push({ message, ...fields }) })
+  const save = (options: string) => writeFileSync(join(cwd, 'gateway.config.mjs'), `export default { options: { ${options} } }`)
+  save(`port: 1, streamHeartbeatMs: 7`)
+  await loaded.reload()
+  expect(told).toEqual([])
+  save(`port: 2, databaseUrl: 'postgres://db/gateway'`)
+  await loaded.reload()
+  const variables = ['GATEWAY_PORT', 'GATEWAY_DATABASE_URL']
+  expect(told).toEqual([expect.objectContaining({ message: 'config.needs_restart', variables })])
 })
