@@ -1,4 +1,5 @@
 // What a completed request says of itself live (CONTRACTS 10.5): figures and names, never content.
+import { answererOf, spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export interface LiveEvent {
@@ -43,15 +44,15 @@ export interface Settled {
 }
 
 export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): Settled {
-  const { candidate, principal } = ctx
-  const last = candidate === null ? outcome.steps[outcome.steps.length - 1] : undefined
+  const { principal } = ctx
+  const answered = answererOf(ctx, outcome)
   return {
     requestId: ctx.id,
     at: now,
     orgId: principal.orgId,
     keyLabel: principal.label,
-    provider: candidate?.connection.provider ?? last?.provider ?? null,
-    model: candidate?.target.model ?? last?.model ?? null,
+    provider: answered?.provider ?? null,
+    model: answered?.model ?? null,
     virtualModel: ctx.virtualModel,
     stream: ctx.stream,
     source: ctx.source,
@@ -61,10 +62,8 @@ export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): S
 
 export function eventOf(settled: Settled): LiveEvent {
   const { outcome } = settled
-  const usages = outcome.steps.length > 0 ? outcome.steps.map(({ usage }) => usage) : [outcome.usage]
-  const sum = (of: (usage: Outcome['usage']) => number): number => usages.reduce((total, usage) => total + of(usage), 0)
-  const prompt = sum(({ inputTotal }) => inputTotal)
-  const completion = sum(({ outputTotal }) => outputTotal)
+  const { input, output, cacheRead, cacheWrite, reasoning } = usedTokens(outcome)
+  const { costNano, chargeNano } = spentNano(outcome)
   return {
     request_id: settled.requestId,
     occurred_at: new Date(settled.at).toISOString(),
@@ -76,14 +75,14 @@ export function eventOf(settled: Settled): LiveEvent {
     status: outcome.status,
     latency_ms: Math.round(outcome.latencyMs),
     tokens: {
-      prompt,
-      completion,
-      cache_read: sum(({ cacheRead }) => cacheRead),
-      cache_write: sum(({ cacheWrite }) => cacheWrite),
-      reasoning: sum(({ reasoning = 0 }) => reasoning),
-      total: prompt + completion,
+      prompt: input,
+      completion: output,
+      cache_read: cacheRead,
+      cache_write: cacheWrite,
+      reasoning,
+      total: input + output,
     },
-    cost: { cost_usd: usd(outcome.costNano), charge_usd: usd(outcome.chargeNano) },
+    cost: { cost_usd: usd(costNano), charge_usd: usd(chargeNano) },
     cached: outcome.cached !== false,
     free_pool: false,
     stream: settled.stream,

@@ -1,6 +1,7 @@
 // Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections,
 // never from a request (RELIABILITY D9).
 import { z } from 'zod'
+import { answererOf } from '../../core/lib/recorded.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { checkReader, type MetricsRules } from './access.ts'
 
@@ -38,7 +39,8 @@ export const metrics = definePlugin({
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 
     gateway.hook('settled', (ctx, outcome) => {
-      const provider = ctx.candidate?.connection.provider ?? 'none'
+      // A cache's answers are no provider's: they would make it look faster than it is.
+      const provider = outcome.cached === false ? (answererOf(ctx, outcome)?.provider ?? 'none') : 'none'
       requests.series(ctx.operation, ctx.dialect, provider, String(outcome.status)).add(1)
       duration.series(ctx.operation, ctx.dialect, provider).add(outcome.latencyMs / 1000)
       if (ctx.stream && outcome.firstByteMs !== null)

@@ -1,5 +1,6 @@
 // A log row's columns in the order they are written, and what an entry puts into them. One place, so that the two cannot part.
 import { asCallerError } from '../../core/errors/classify.ts'
+import { spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import { codeOf, type Entry } from './entry.ts'
 import { loggedMessage, plainText, timelineJson } from './timeline.ts'
 
@@ -47,29 +48,10 @@ const MAX_JSON = 16_384
 /** Appends the values of one row. */
 export function addValues(to: unknown[], entry: Entry): void {
   const { outcome, attempts, properties, notes } = entry
-  const { error, steps } = outcome
-  let prompt = 0
-  let completion = 0
-  let cacheRead = 0
-  let cacheWrite = 0
-  let reasoning = 0
+  const { error } = outcome
   // A panel's row says what all its calls came to.
-  if (steps.length === 0) {
-    const { usage } = outcome
-    prompt = usage.inputTotal
-    completion = usage.outputTotal
-    cacheRead = usage.cacheRead
-    cacheWrite = usage.cacheWrite
-    reasoning = usage.reasoning ?? 0
-  } else {
-    for (const { usage } of steps) {
-      prompt += usage.inputTotal
-      completion += usage.outputTotal
-      cacheRead += usage.cacheRead
-      cacheWrite += usage.cacheWrite
-      reasoning += usage.reasoning ?? 0
-    }
-  }
+  const tokens = usedTokens(outcome)
+  const { costNano, chargeNano } = spentNano(outcome)
   let sent = 0
   for (const { action } of attempts) if (action !== 'skipped') sent++
   to.push(
@@ -96,13 +78,13 @@ export function addValues(to: unknown[], entry: Entry): void {
     error === undefined ? null : loggedMessage(error),
     Math.round(outcome.latencyMs),
     outcome.firstByteMs === null ? null : Math.round(outcome.firstByteMs),
-    whole(prompt),
-    whole(completion),
-    whole(cacheRead),
-    whole(cacheWrite),
-    whole(reasoning),
-    outcome.costNano,
-    outcome.chargeNano,
+    whole(tokens.input),
+    whole(tokens.output),
+    whole(tokens.cacheRead),
+    whole(tokens.cacheWrite),
+    whole(tokens.reasoning),
+    costNano,
+    chargeNano,
     outcome.cached === false ? null : outcome.cached,
     sent,
     timelineJson(entry),

@@ -1,6 +1,7 @@
 // What a settled exchange leaves for the log: taken on the request path, so nothing is rendered here.
+import { answererOf } from '../../core/lib/recorded.ts'
 import type { Dialect, Json } from '../../core/types/canonical.ts'
-import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
+import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 
 export interface Entry {
@@ -31,12 +32,8 @@ export interface Entry {
 }
 
 export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
-  const { candidate, principal, ingress } = ctx
-  // A panel or a chain was answered by others than the request's own candidate.
-  const answered: Partial<Pick<Step, 'provider' | 'connectionId' | 'model'>> =
-    candidate === null
-      ? (outcome.steps[outcome.steps.length - 1] ?? {})
-      : { provider: candidate.connection.provider, connectionId: candidate.connection.id, model: candidate.target.model }
+  const { principal, ingress } = ctx
+  const answered = answererOf(ctx, outcome)
   return {
     requestId: ctx.id,
     orgId: principal.orgId,
@@ -49,9 +46,9 @@ export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
     userId: ctx.userId,
     sessionId: ctx.sessionId,
     costCenter: ctx.costCenter,
-    provider: answered.provider ?? null,
-    connectionId: answered.connectionId ?? null,
-    model: answered.model ?? null,
+    provider: answered?.provider ?? null,
+    connectionId: answered?.connectionId ?? null,
+    model: answered?.model ?? null,
     requestedModel: ctx.requestedModel,
     virtualModel: ctx.virtualModel,
     stream: ctx.stream,

@@ -1,4 +1,5 @@
 // One request as events show it (SPEC "data of request.*"): ids, names and figures; nothing of what was asked or answered.
+import { answererOf, spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 const NANO = 1e9
@@ -35,12 +36,13 @@ interface Tokens {
 }
 
 export function requestRecord(ctx: RequestContext, outcome: Outcome, now: number): RequestRecord {
-  const last = ctx.candidate ?? ctx.attempts.at(-1)?.candidate
-  const target = last?.target ?? ctx.plan?.targets[0]
-  const provider = last?.connection.provider ?? target?.provider ?? 'gateway'
-  const { status, costNano, chargeNano, steps } = outcome
-  // Nothing was bought: that is free, and known.
-  const usd = (nano: number | null) => (nano === null ? (steps.length === 0 ? 0 : null) : nano / NANO)
+  const answered = answererOf(ctx, outcome)
+  // Nobody was asked: who was passed over last, or was to be asked.
+  const passed = answered === null ? ctx.attempts.at(-1)?.candidate : undefined
+  const target = passed?.target ?? ctx.plan?.targets[0]
+  const provider = answered?.provider ?? passed?.connection.provider ?? target?.provider ?? 'gateway'
+  const { costNano, chargeNano } = spentNano(outcome)
+  const usd = (nano: number | null) => (nano === null ? null : nano / NANO)
   return {
     request_id: ctx.id,
     ...(ctx.sessionId === null ? {} : { session_id: ctx.sessionId }),
@@ -48,27 +50,19 @@ export function requestRecord(ctx: RequestContext, outcome: Outcome, now: number
     api_key_label: ctx.principal.label ?? '',
     api_key_id: ctx.principal.keyId,
     provider,
-    account_id: last?.connection.id ?? target?.connectionId ?? '',
-    model: target?.model ?? ctx.requestedModel,
+    account_id: (answered === null ? (passed?.connection.id ?? target?.connectionId) : answered.connectionId) ?? '',
+    model: answered?.model ?? target?.model ?? ctx.requestedModel,
     virtual_model: ctx.virtualModel ?? '',
-    status,
+    status: outcome.status,
     latency_ms: Math.round(outcome.latencyMs),
     tokens: tokensOf(outcome),
     cost: { cost_usd: usd(costNano), charge_usd: usd(chargeNano) },
     free_pool: false,
-    dedup_key: `${provider}:${status}`,
+    dedup_key: `${provider}:${outcome.status}`,
   }
 }
 
-function tokensOf({ steps, usage }: Outcome): Tokens {
-  const sum: Tokens = { prompt: 0, completion: 0, cache_read: 0, cache_write: 0, reasoning: 0, total: 0 }
-  for (const one of steps.length > 0 ? steps.map((step) => step.usage) : [usage]) {
-    sum.prompt += one.inputTotal
-    sum.completion += one.outputTotal
-    sum.cache_read += one.cacheRead
-    sum.cache_write += one.cacheWrite
-    sum.reasoning += one.reasoning ?? 0
-    sum.total += one.total
-  }
-  return sum
+function tokensOf(outcome: Outcome): Tokens {
+  const { input, output, cacheRead, cacheWrite, reasoning } = usedTokens(outcome)
+  return { prompt: input, completion: output, cache_read: cacheRead, cache_write: cacheWrite, reasoning, total: input + output }
 }
