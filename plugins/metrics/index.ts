@@ -35,6 +35,7 @@ export const metrics = definePlugin({
       'provider',
       'type',
     ])
+    const cost = tally('cost_usd_total', 'What upstream calls cost; those without a known price add nothing.', ['provider'])
     const attempts = tally('attempts_total', 'Upstream attempts by what became of them.', ['provider', 'result'])
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 
@@ -46,12 +47,13 @@ export const metrics = definePlugin({
       if (ctx.stream && outcome.firstByteMs !== null)
         firstToken.series(ctx.operation, ctx.dialect, provider).add(outcome.firstByteMs / 1000)
       for (const { candidate, action } of ctx.attempts) attempts.series(candidate.connection.provider, action ?? 'failed').add(1)
-      for (const { provider: billed, usage } of outcome.steps) {
+      for (const { provider: billed, usage, costNano } of outcome.steps) {
         tokens.series(billed, 'input').add(usage.inputTotal)
         tokens.series(billed, 'cache_read').add(usage.cacheRead)
         tokens.series(billed, 'cache_write').add(usage.cacheWrite)
         tokens.series(billed, 'output').add(usage.outputTotal)
         tokens.series(billed, 'reasoning').add(usage.reasoning ?? 0)
+        cost.series(billed).add((costNano ?? 0) / 1e9)
       }
     })
 

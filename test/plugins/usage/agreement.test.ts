@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { fail, raw } from '../../../adapters/testing/script.ts'
 import { type Site, site, turns, used } from '../budgets/support.ts'
 import { listenIn } from '../live-events/support.ts'
+import { until } from '../webhooks/support.ts'
 
 let s: Site
 afterEach(() => s.close())
@@ -91,8 +92,10 @@ it('from one upstream, a panel, a chain that breaks, a cache, and where nothing 
   expect(events.map((event) => of({ ...event, ...event.cost }))).toEqual(expected)
   await live.leave()
 
-  await s.clock.advance('6s')
-  await turns()
+  await until(async () => {
+    await s.clock.advance('1s')
+    return sent.length > 0
+  })
   const [batch] = sent.map((body) => (JSON.parse(body) as { data: { events: Live[] } }).data.events)
   // Completed ones: those that an upstream or a cache answered.
   expect(batch?.map((record) => of({ ...record, ...record.cost }))).toEqual(expected.slice(0, 6))
@@ -112,6 +115,14 @@ it('from one upstream, a panel, a chain that breaks, a cache, and where nothing 
     9,
   )
   const metrics = await (await s.t.fetch('/metrics')).text()
+  const cost = [...metrics.matchAll(/^gateway_cost_usd_total\{provider="(\w+)"\} (\S+)$/gm)].map(([, name, usd]) => [
+    name,
+    Number(usd),
+  ])
+  expect(Object.fromEntries(cost)).toEqual({
+    chat: expect.closeTo(0.000137 + 0.00021 + 0.0065 + 0.000021, 9),
+    messages: expect.closeTo(0.000241 + 0.00021, 9),
+  })
   const requests = [...metrics.matchAll(/^gateway_requests_total\{operation="chat",.*provider="(\w+)",status="(\d+)"\} (\d+)$/gm)]
   expect(requests.map(([, ...series]) => series.join(' ')).sort()).toEqual([
     'chat 200 3',
