@@ -125,7 +125,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
         const counts = fields.window !== before.window || (fields.enabled && !before.enabled)
         if (fields.window !== before.window) await refuseTwin(tx, orgId, fields, entityOf(before, entities).id, id)
         await updateBudget(tx, orgId, id, fields, now())
-        if (recounts) await recounts.now(tx, fields)
+        if (counts) await recounts.now(tx, fields)
         return counts
       })
       if (moved) recounts.later(id)

@@ -40,6 +40,8 @@ describe('a budget', () => {
     const { id } = await s.budget({ ...org, hard_limit_usd: 0.001, enabled: false })
     expect([await s.spend(), await s.spend()]).toEqual([200, 200])
     expect((await s.shown(id)).spend_usd).toBe(0)
+    // Usage rows are read where the window changes, or counting begins: not for another limit.
+    expect((await s.api('PUT', `/api/budgets/${id}`, { hard_limit_usd: 0.0015 })).body.spend_usd).toBe(0)
     expect((await s.api('PUT', `/api/budgets/${id}`, { enabled: true })).body.spend_usd).toBe(0.002)
     expect(await s.spend()).toBe(402)
   })
