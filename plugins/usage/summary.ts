@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { Figures, Grouped, shownTokens, tokensAnswer, usd } from './figures.ts'
+import { KeyNames } from './key-names.ts'
 import type { Savings, UsageReader, UsageRow } from './ledger.ts'
 
 /** Rows; a window with more is answered by its newest, and says so. */
@@ -34,10 +35,10 @@ const group = {
 const LISTS = ['provider', 'model', 'key', 'virtual_model', 'cost_center'] as const
 type List = (typeof LISTS)[number]
 
-const VALUE: Readonly<Record<List, (row: UsageRow) => string | null>> = {
+const VALUE: Readonly<Record<List, (row: UsageRow, keys: KeyNames) => string | null>> = {
   provider: (row) => row.provider,
   model: (row) => (row.model === null ? null : `${row.provider}/${row.model}`),
-  key: (row) => row.keyLabel ?? (row.keyId === null ? null : `#${row.keyId}`),
+  key: (row, keys) => keys.idOf(row),
   virtual_model: (row) => row.virtualModel,
   cost_center: (row) => row.costCenter,
 }
@@ -72,18 +73,19 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
     async handler({ query, orgId }) {
       const window = windowOf(query, gateway.clock.now())
       const all = new Figures()
+      const keys = new KeyNames()
       let oldest = window.until
       const lists = Object.fromEntries(LISTS.map((name) => [name, new Grouped()])) as Record<List, Grouped>
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
         all.add(row)
         oldest = row.at
-        for (const name of LISTS) lists[name].add(VALUE[name](row), row)
+        for (const name of LISTS) lists[name].add(VALUE[name](row, keys), row)
       })
       // Of the rows that are read, where there are more.
       const saved = await savings()?.total({ ...window, since: truncated ? oldest : window.since, orgId })
       const shown = <N extends List>(name: N) =>
         lists[name].sorted().map(([value, figures]) => ({
-          ...({ [name]: value } as Record<N, string>),
+          ...({ [name]: name === 'key' ? keys.nameOf(value) : value } as Record<N, string>),
           ...{ requests: figures.requests, errors: figures.errors, tokens: shownTokens(figures.tokens) },
           ...{ cost_usd: usd(figures.costNano), p50_ms: figures.latency(0.5), p95_ms: figures.latency(0.95) },
         }))

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { entryOf, Figures, shownTokens, tokensAnswer, usd } from './figures.ts'
+import { KeyNames } from './key-names.ts'
 import type { UsageReader, UsageRow } from './ledger.ts'
 import { CAP } from './summary.ts'
 
@@ -15,10 +16,10 @@ const HOURS_UP_TO_MS = 48 * HOUR_MS
 const MAX_POINTS = 20_000
 const OTHERS = 'other'
 
-const GROUP: Readonly<Record<'provider' | 'model' | 'key', (row: UsageRow) => string>> = {
+const GROUP: Readonly<Record<'provider' | 'model' | 'key', (row: UsageRow, keys: KeyNames) => string>> = {
   provider: (row) => row.provider ?? 'none',
   model: (row) => (row.model === null ? 'none' : `${row.provider}/${row.model}`),
-  key: (row) => row.keyLabel ?? (row.keyId === null ? 'none' : `#${row.keyId}`),
+  key: (row, keys) => keys.idOf(row) ?? 'none',
 }
 
 export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): void {
@@ -59,17 +60,19 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
       const isSparse = count > MAX_POINTS
       let told = 0
       const groupOf = query.group_by === undefined ? null : GROUP[query.group_by]
+      const keys = new KeyNames()
       const series = new Map<string, Map<number, Figures>>()
       if (groupOf === null) series.set('', new Map())
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
-        let name = groupOf === null ? '' : groupOf(row)
+        let name = groupOf === null ? '' : groupOf(row, keys)
         if (!series.has(name) && (isSparse ? told : (series.size + 1) * count) > MAX_POINTS) name = OTHERS
         const points = entryOf(series, name, () => new Map<number, Figures>())
         const at = Math.floor(row.at / width) - first
         if (!points.has(at)) told++
         entryOf(points, at, () => new Figures()).add(row)
       })
-      const names = [...series.keys()].sort()
+      const shownName = new Map([...series.keys()].map((id) => [id, query.group_by === 'key' ? keys.nameOf(id) : id]))
+      const names = [...shownName.keys()].sort((a, b) => ((shownName.get(a) as string) < (shownName.get(b) as string) ? -1 : 1))
       const shown = isSparse ? bucketsOf(series) : Array.from({ length: count }, (_, at) => at)
       const data = shown.flatMap((at) =>
         names
@@ -78,7 +81,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
             const { requests, errors, tokens, costNano } = series.get(name)?.get(at) ?? NOTHING
             return {
               ts: new Date((first + at) * width).toISOString(),
-              ...(groupOf === null ? {} : { group: name }),
+              ...(groupOf === null ? {} : { group: shownName.get(name) as string }),
               ...{ requests, errors, tokens: shownTokens(tokens), cost_usd: usd(costNano) },
             }
           }),

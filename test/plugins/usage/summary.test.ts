@@ -71,6 +71,29 @@ describe('the summary', () => {
     expect(body.by_provider?.[1]).toMatchObject({ p50_ms: 100, p95_ms: 300 })
   })
 
+  it('tells keys of one label apart, here and over time, and shows one that was renamed by its newest label', async () => {
+    await open()
+    await s.insert([
+      row({ at: NOW - HOUR, keyId: 1, keyLabel: 'ci', costNano: 3000 }),
+      row({ at: NOW - HOUR, keyId: 2, keyLabel: 'ci', costNano: 2500 }),
+      row({ at: NOW - 2 * HOUR, keyId: 3, keyLabel: 'renamed' }),
+      row({ at: NOW - 3 * HOUR, keyId: 3, keyLabel: 'ci' }),
+    ])
+    const { body } = await s.get<Summary>('/api/usage')
+    expect(body.by_key?.map(({ key, requests }) => [key, requests])).toEqual([
+      ['ci (#1)', 1],
+      ['ci (#2)', 1],
+      ['renamed', 2],
+    ])
+    interface Series {
+      data: { group: string; requests: number }[]
+    }
+    const { data } = (await s.get<Series>('/api/usage/timeseries?group_by=key&bucket=day')).body
+    const sums: Record<string, number> = {}
+    for (const { group, requests } of data) sums[group] = (sums[group] ?? 0) + requests
+    expect(sums).toEqual({ 'ci (#1)': 1, 'ci (#2)': 1, renamed: 2 })
+  })
+
   it('is of the newest hundred thousand rows, and says when there are more', { timeout: 180_000 }, async () => {
     await open()
     const one = row({ at: NOW })
