@@ -75,3 +75,11 @@ describe('deliveries', () => {
     expect(removed).toMatchObject({ status: 409, code: 'endpoint_removed' })
   })
 })
+
+it('the metric has each status before there was one', async () => {
+  t = await world()
+  const text = await (await t.fetch('/metrics')).text()
+  expect(text.match(/^gateway_webhook_deliveries_total\{.*$/gm)).toEqual(
+    ['delivered', 'failed', 'dead'].map((status) => `gateway_webhook_deliveries_total{status="${status}"} 0`),
+  )
+})
