@@ -32,12 +32,14 @@ export function outbox({ gateway, endpoints, queued }: OutboxParts): FullOutbox 
   const queue = (event: OutboxEvent, to: readonly WebhookEndpoint[]): Statement[] => {
     if (to.length === 0) return []
     const now = clock.now()
-    const debounce = debounceOf(event, now)
+    // By the time of the event: those who look themselves how long ago they told of it go by that.
+    const at = event.occurredAt ?? now
+    const debounce = debounceOf(event, at)
     if (debounce !== undefined) {
       if (known.has(debounce.key)) return []
       known.learn(debounce.key)
     }
-    const envelope = envelopeOf(event, event.occurredAt ?? now)
+    const envelope = envelopeOf(event, at)
     const ids = to.map(({ id }) => id)
     return queueStatements(envelope, ids, now, debounce && { debounce })
   }
@@ -65,10 +67,10 @@ export function outbox({ gateway, endpoints, queued }: OutboxParts): FullOutbox 
   }
 }
 
-function debounceOf({ type, orgId, data, dedup }: OutboxEvent, now: number): Debounce | undefined {
+function debounceOf({ type, orgId, data, dedup }: OutboxEvent, at: number): Debounce | undefined {
   const rule = kindOf(type)?.debounce
   const value = dedup?.key ?? (rule === undefined ? undefined : data[rule.by])
   const ms = dedup?.ttlMs ?? rule?.ms
   if (typeof value !== 'string' || ms === undefined) return undefined
-  return { key: `${orgId ?? 0}:${type}:${value}`, until: now + ms }
+  return { key: `${orgId ?? 0}:${type}:${value}`, from: at, until: at + ms }
 }

@@ -6,7 +6,8 @@ import { deliveryId, type Envelope } from './envelope.ts'
 
 export interface Debounce {
   readonly key: string
-  /** Epoch ms. */
+  /** Epoch ms: when it happened; what is debounced until then or before may be told again. */
+  readonly from: number
   readonly until: number
 }
 
@@ -16,7 +17,7 @@ export interface Lease {
   readonly until: number
 }
 
-/** @param at epoch ms: what is debounced until then or before may be told again. */
+/** @param at epoch ms: when it is queued. */
 export function queueStatements(
   envelope: Envelope,
   endpointIds: readonly string[],
@@ -24,16 +25,16 @@ export function queueStatements(
   { debounce, lease }: { debounce?: Debounce; lease?: Lease } = {},
 ): Statement[] {
   const statements: Statement[] = []
-  if (debounce !== undefined) statements.push({ sql: taken(envelope, debounce, at), lock: `webhooks:${debounce.key}` })
+  if (debounce !== undefined) statements.push({ sql: taken(envelope, debounce), lock: `webhooks:${debounce.key}` })
   statements.push({ sql: event(envelope, at, debounce) })
   for (const endpointId of endpointIds) statements.push({ sql: delivery(envelope, endpointId, at, lease) })
   return statements
 }
 
 /** The key goes to this event, unless one that was told before still holds it. */
-function taken({ id }: Envelope, { key, until }: Debounce, at: number): Sql {
+function taken({ id }: Envelope, { key, from, until }: Debounce): Sql {
   return sql`INSERT INTO webhooks_dedup (key, until, event_id) VALUES (${key}, ${until}, ${id})
-    ON CONFLICT (key) DO UPDATE SET until = excluded.until, event_id = excluded.event_id WHERE webhooks_dedup.until <= ${at}`
+    ON CONFLICT (key) DO UPDATE SET until = excluded.until, event_id = excluded.event_id WHERE webhooks_dedup.until <= ${from}`
 }
 
 function event(envelope: Envelope, at: number, debounce: Debounce | undefined): Sql {

@@ -31,7 +31,7 @@ for (const { name, missing, with: use } of ENGINES) {
 
     it('applied twice, an event is there once, with one delivery for each endpoint', () =>
       on(async (db, apply) => {
-        for (const debounce of [undefined, { key: '0:x:y', until: NOW + 60_000 }]) {
+        for (const debounce of [undefined, { key: '0:x:y', from: NOW, until: NOW + 60_000 }]) {
           const list = queueStatements(event(), ['ep_a', 'ep_b'], NOW, debounce && { debounce })
           const before = await counts(db)
           await apply(list)
@@ -43,7 +43,9 @@ for (const { name, missing, with: use } of ENGINES) {
     it('what comes within the time of a key is dropped; when it has ended the next is told', () =>
       on(async (db, apply) => {
         const at = (ms: number) =>
-          queueStatements(event(NOW + ms), ['ep_a'], NOW + ms, { debounce: { key: 'k', until: NOW + ms + 60_000 } })
+          queueStatements(event(NOW + ms), ['ep_a'], NOW + ms, {
+            debounce: { key: 'k', from: NOW + ms, until: NOW + ms + 60_000 },
+          })
         for (const ms of [0, 1, 30_000, 59_999]) await apply(at(ms))
         expect(await counts(db)).toEqual({ events: 1, deliveries: 1 })
         await apply(at(60_000))
@@ -55,7 +57,7 @@ for (const { name, missing, with: use } of ENGINES) {
     it('of fifty units that meet with the same key, one is told', () =>
       on(async (db) => {
         const units = Array.from({ length: 50 }, () =>
-          queueStatements(event(), ['ep_a', 'ep_b'], NOW, { debounce: { key: 'storm', until: NOW + 60_000 } }),
+          queueStatements(event(), ['ep_a', 'ep_b'], NOW, { debounce: { key: 'storm', from: NOW, until: NOW + 60_000 } }),
         )
         await Promise.all(units.map((unit) => db.commit([unit])))
         expect(await counts(db)).toEqual({ events: 1, deliveries: 2 })
@@ -65,7 +67,7 @@ for (const { name, missing, with: use } of ENGINES) {
       on(async (db) => {
         const keys = ['a', 'b', 'c', 'd']
         const unit = (order: string[]) =>
-          order.flatMap((key) => queueStatements(event(), ['ep_a'], NOW, { debounce: { key, until: NOW + 60_000 } }))
+          order.flatMap((key) => queueStatements(event(), ['ep_a'], NOW, { debounce: { key, from: NOW, until: NOW + 60_000 } }))
         await Promise.all(Array.from({ length: 20 }, (_, i) => db.commit([unit(i % 2 === 0 ? keys : [...keys].reverse())])))
         expect(await counts(db)).toEqual({ events: 4, deliveries: 4 })
       }))
@@ -209,6 +211,17 @@ for (const [name, missing, open] of SITES) {
         await t.outbox.publish({ ...SOMETHING, dedup: { key: 'mine', ttlMs: 1000 } })
         await until(async () => (await t.deliveries('&status=delivered')).length === 6)
         expect((await t.deliveries()).length).toBe(6)
+      }))
+
+    it('debounces from when it happened, not from when it was queued: a day later it is told again', () =>
+      inside(async (t) => {
+        await t.endpoint()
+        const crossed = (occurredAt: number) =>
+          t.outbox.publish({ type: 'budget.crossed', orgId: null, data: { dedup_key: '3:100' }, occurredAt })
+        await crossed(t.clock.now() - 5)
+        t.clock.jump(24 * 3_600_000 - 5)
+        await crossed(t.clock.now())
+        await t.arrivals(2)
       }))
 
     it('a storm under one key stops writing when the database has said that it is debounced', () =>
