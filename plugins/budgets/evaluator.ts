@@ -7,7 +7,7 @@ import { announce, type BudgetLevel } from './announcement.ts'
 import type { Entity } from './directory.ts'
 import { limitOf } from './limit.ts'
 import type { Known, Mirror } from './mirror.ts'
-import { type Projections, straight } from './projection.ts'
+import { projected } from './projection.ts'
 import type { Budget } from './service.ts'
 import { allStates } from './states.ts'
 import { Told } from './told.ts'
@@ -27,7 +27,6 @@ export interface EvaluatorSources {
   readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log' | 'events'>
   readonly calendar: Calendar
   readonly mirror: Mirror
-  readonly projections: Projections
   budgets(): ReadonlyMap<number, Budget>
   entityOf(budget: Budget): Entity
   outbox(): Services['outbox'] | undefined
@@ -47,7 +46,7 @@ interface Work {
 }
 
 export function evaluator(sources: EvaluatorSources): Evaluator {
-  const { gateway, calendar, mirror, projections } = sources
+  const { gateway, calendar, mirror } = sources
   const { db, clock, log, events } = gateway
   /** By budget and window. */
   const waiting = new Map<string, Work>()
@@ -130,32 +129,27 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
   async function look(batch: readonly Work[]): Promise<void> {
     const accounts = batch.map(({ budget, window }) => accountOf(budget, window))
     const known = await mirror.read(db, accounts)
-    for (const [index, work] of batch.entries()) await judge(work, (known[index] as Known).spentNano)
+    for (const [index, work] of batch.entries()) await judge(work, known[index] as Known)
   }
 
-  async function judge({ budget, window, bookedBy, refusedBy }: Work, spent: number): Promise<void> {
+  async function judge({ budget, window, bookedBy, refusedBy }: Work, known: Known): Promise<void> {
     const now = clock.now()
     const entity = sources.entityOf(budget)
     const isNews = (level: BudgetLevel) => told.isNews(budget.id, window.start, level, now)
-    // How many requests a projection stands on is asked for only where it would be told, and not inside the transaction.
-    const mayProject =
-      levelsOf(budget, window, spent, true, now).some((level) => level.type === 'budget.projected_exceeded' && level.above) &&
-      (await projections.of(budget, entity, window, spent, now)) !== null
-    const found = levelsOf(budget, window, spent, mayProject, now)
-    if (refusedBy === null && !found.some(isNews)) return
+    if (refusedBy === null && !levelsOf(budget, window, known, now).some(isNews)) return
     const account = accountOf(budget, window)
     const said = await db.tx(async (tx) => {
-      const [{ spentNano }] = (await mirror.read(tx, [account])) as [Known]
-      const levels = levelsOf(budget, window, spentNano, mayProject, now).map((level) => ({ ...level, requestId: bookedBy }))
+      const [balance] = (await mirror.read(tx, [account])) as [Known]
+      const levels = levelsOf(budget, window, balance, now).map((level) => ({ ...level, requestId: bookedBy }))
       if (refusedBy !== null) levels.push({ ...CROSSED, above: true, requestId: refusedBy })
-      return announce(tx, { budget, entity, window, spent: spentNano, levels, now }, sources.outbox())
+      return announce(tx, { budget, entity, window, spent: balance.spentNano, levels, now }, sources.outbox())
     })
     told.learn(budget.id, said.states)
     for (const { type, data } of said.events) events.emit(type, data, { orgId: budget.orgId })
   }
 }
 
-function levelsOf(budget: Budget, window: Window, spent: number, mayProject: boolean, now: number): BudgetLevel[] {
+function levelsOf(budget: Budget, window: Window, { spentNano: spent, requests }: Known, now: number): BudgetLevel[] {
   const limit = limitOf(budget, now)
   // Of nothing there is no part.
   if (limit === 0) return []
@@ -164,6 +158,6 @@ function levelsOf(budget: Budget, window: Window, spent: number, mayProject: boo
     threshold,
     above: BigInt(spent) * 100n >= BigInt(limit) * BigInt(threshold),
   }))
-  const exceeds = mayProject && spent < limit && (straight(window, spent, now) ?? 0) > limit
+  const exceeds = spent < limit && (projected(window, spent, requests, now) ?? 0) > limit
   return [...levels, { type: 'budget.projected_exceeded', threshold: 100, above: exceeds }]
 }

@@ -17,7 +17,6 @@ import { budgetMetrics } from './gauges.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
-import { projections } from './projection.ts'
 import { budgetResource } from './resource.ts'
 import { recounts } from './restate.ts'
 import type { Budget } from './service.ts'
@@ -74,14 +73,12 @@ export const budgets = definePlugin({
     })
 
     const known = mirror(ledger)
-    const projected = projections(ledger.usage)
     const slot = gateway.slot<Applied>()
     const sessionNano = nanoOf(config.sessionUsd ?? 0)
     const looks = evaluator({
       gateway,
       calendar,
       mirror: known,
-      projections: projected,
       budgets: () => directory.byId,
       entityOf: whose,
       outbox,
@@ -149,7 +146,7 @@ export const budgets = definePlugin({
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
     const maxKeyUsd = config.maxKeyUsd ?? 0
     gateway.resource(budgetResource(plain, view, { maxKeyUsd, recount: counts.now }))
-    const standing = { db, clock, calendar, mirror: known, projections: projected, entityOf: whose }
+    const standing = { db, clock, calendar, mirror: known, entityOf: whose }
     budgetRoutes({
       ...{ gateway: plain, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
       shown: (living) => standingOf(living, standing),

@@ -9,6 +9,7 @@ export interface Known {
   readonly windowStart: number
   readonly spentNano: number
   readonly reservedNano: number
+  readonly requests: number
 }
 
 export const REFRESH_MS = 1800
@@ -16,7 +17,7 @@ export const REFRESH_MS = 1800
 const IN_USE_MS = 60_000
 /** Accounts in one query. */
 const CHUNK = 200
-const NOTHING = { spentNano: 0, reservedNano: 0 }
+const NOTHING = { spentNano: 0, reservedNano: 0, requests: 0 }
 
 interface Entry {
   account: BudgetAccount
@@ -46,8 +47,8 @@ export function mirror(ledger: Pick<Services['ledger'], 'balances'>): Mirror {
       const chunk = accounts.slice(at, at + CHUNK)
       const balances = new Map((await ledger.balances(db, chunk)).map((one) => [`${one.name} ${one.windowStart}`, one]))
       for (const account of chunk) {
-        const { spentNano, reservedNano } = balances.get(`${account.name} ${account.windowStart}`) ?? NOTHING
-        const known = { windowStart: account.windowStart, spentNano, reservedNano }
+        const { spentNano, reservedNano, requests } = balances.get(`${account.name} ${account.windowStart}`) ?? NOTHING
+        const known = { windowStart: account.windowStart, spentNano, reservedNano, requests }
         const entry = entries.get(account.name)
         if (entry === undefined) entries.set(account.name, { account, known, askedAt: null })
         else Object.assign(entry, { account, known })

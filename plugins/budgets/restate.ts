@@ -31,6 +31,7 @@ export interface RecountSources {
 
 /** Rows are followed every second. */
 const LATER_MS = 5000
+const NOTHING = { nano: 0, requests: 0 }
 
 /** The rows that count; null: nobody has this name, so there are none. */
 export function usageOf({ scope, orgId }: Budget, { id, label, found }: Entity, { start, end }: Window): Filter | null {
@@ -47,9 +48,9 @@ export function recounts({ gateway, ledger, calendar, budgets, entityOf }: Recou
     const window = calendar.at(budget.window, clock.now())
     const account = accountOf(budget, window)
     const filter = usageOf(budget, entityOf(budget), window)
-    const charged = filter === null ? 0 : await ledger.usage.charged(tx, filter)
+    const { nano, requests } = filter === null ? NOTHING : await ledger.usage.charged(tx, filter)
     const [before] = entityChanged ? [] : await ledger.balances(tx, [account])
-    if (entityChanged || charged > (before?.spentNano ?? 0)) await ledger.restate(tx, account, charged)
+    if (entityChanged || nano > (before?.spentNano ?? 0)) await ledger.restate(tx, account, nano, requests)
   }
   return {
     now: count,

@@ -6,7 +6,7 @@ import { accountOf } from './account.ts'
 import { type budgetRecord, recordOf } from './api-fields.ts'
 import type { Entity } from './directory.ts'
 import type { Mirror } from './mirror.ts'
-import type { Projections } from './projection.ts'
+import { projected } from './projection.ts'
 import type { Budget } from './service.ts'
 import type { Calendar } from './window.ts'
 
@@ -15,13 +15,12 @@ export interface StandingSources {
   readonly clock: Clock
   readonly calendar: Calendar
   readonly mirror: Pick<Mirror, 'read'>
-  readonly projections: Projections
   entityOf(budget: Budget): Entity
 }
 
 export async function standingOf(
   budgets: readonly Budget[],
-  { db, clock, calendar, mirror, projections, entityOf }: StandingSources,
+  { db, clock, calendar, mirror, entityOf }: StandingSources,
 ): Promise<z.input<typeof budgetRecord>[]> {
   const now = clock.now()
   const asked = budgets.map((budget) => ({ budget, window: calendar.at(budget.window, now) }))
@@ -29,12 +28,9 @@ export async function standingOf(
     db,
     asked.map(({ budget, window }) => accountOf(budget, window)),
   )
-  const records: z.input<typeof budgetRecord>[] = []
-  for (const [index, { budget, window }] of asked.entries()) {
-    const { spentNano: spent = 0, reservedNano: reserved = 0 } = known[index] ?? {}
-    const entity = entityOf(budget)
-    const projected = await projections.of(budget, entity, window, spent, now)
-    records.push(recordOf({ budget, entity, window, spent, reserved, projected, now }))
-  }
-  return records
+  return asked.map(({ budget, window }, index) => {
+    const { spentNano: spent = 0, reservedNano: reserved = 0, requests = 0 } = known[index] ?? {}
+    const projection = projected(window, spent, requests, now)
+    return recordOf({ budget, entity: entityOf(budget), window, spent, reserved, projected: projection, now })
+  })
 }

@@ -19,20 +19,21 @@ const FORGET_IDLE = `DELETE FROM ledger_accounts
  * Applied twice, the second time changes nothing: the request's rows are there by then. A request that was settled as
  * interrupted is corrected to what it really took.
  */
-const BOOK = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
-  SELECT ?, ?, ?, 0, ? WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ? AND interrupted = 0)
+const BOOK = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
+  SELECT ?, ?, ?, 0, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ? AND interrupted = 0)
   ON CONFLICT (account, window_start) DO UPDATE
   SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano
         - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
     reserved_nano = ledger_accounts.reserved_nano
         - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN CAST(? AS BIGINT) ELSE 0 END
                     FROM ledger_dispatch WHERE request_id = ?), 0),
-    touched_at = excluded.touched_at`
+    touched_at = excluded.touched_at, requests = ledger_accounts.requests + 1`
 
-const CHARGE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
-  SELECT ?, ?, ?, 0, ? WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ?)
+const CHARGE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
+  SELECT ?, ?, ?, 0, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ?)
   ON CONFLICT (account, window_start) DO UPDATE
-  SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano, touched_at = excluded.touched_at`
+  SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano, touched_at = excluded.touched_at,
+    requests = ledger_accounts.requests + 1`
 
 export function reserve(hold: Hold, now: number): Statement[] {
   const { name, windowStart, amountNano, limitNano, idleMs, refuse } = hold
@@ -63,24 +64,32 @@ export function charge(requestId: string, { name, windowStart }: Account, spentN
 /** For a request that will never be settled: within the transaction that says so. */
 export function bookInterrupted(hold: Account & { amountNano: number }, spentNano: number, now: number): Sql {
   return sql`UPDATE ledger_accounts
-    SET spent_nano = spent_nano + ${spentNano}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now}
+    SET spent_nano = spent_nano + ${spentNano}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now},
+      requests = requests + 1
     WHERE account = ${hold.name} AND window_start = ${hold.windowStart}`
 }
 
 /** Past 2^53 the last digits go, not the budget. */
 const nano = z.number()
 const balanceRow = z
-  .object({ account: z.string(), window_start: z.number().int(), spent_nano: nano, reserved_nano: nano })
+  .object({
+    account: z.string(),
+    window_start: z.number().int(),
+    spent_nano: nano,
+    reserved_nano: nano,
+    requests: z.number().int(),
+  })
   .transform(
     (row): Balance => ({
       name: row.account,
       windowStart: row.window_start,
       spentNano: row.spent_nano,
       reservedNano: row.reserved_nano,
+      requests: row.requests,
     }),
   )
 
-const COLUMNS = sql`account, window_start, spent_nano, reserved_nano`
+const COLUMNS = sql`account, window_start, spent_nano, reserved_nano, requests`
 
 export function balances(db: Db, accounts: readonly Account[]): Promise<Balance[]> {
   if (accounts.length === 0) return Promise.resolve([])
@@ -99,10 +108,18 @@ export function balancesOf(db: Db, prefix: string, since: number): Promise<Balan
   )
 }
 
-export async function restate(db: Db, { name, windowStart }: Account, spentNano: number, now: number): Promise<void> {
+/** @param requests that it was spent by; default: as many as were booked. */
+export async function restate(
+  db: Db,
+  { name, windowStart }: Account,
+  spentNano: number,
+  now: number,
+  requests: number | null = null,
+): Promise<void> {
   await db.run(
-    sql`INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
-        VALUES (${name}, ${windowStart}, ${spentNano}, 0, ${now})
-        ON CONFLICT (account, window_start) DO UPDATE SET spent_nano = excluded.spent_nano, touched_at = excluded.touched_at`,
+    sql`INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
+        VALUES (${name}, ${windowStart}, ${spentNano}, 0, ${now}, ${requests ?? 0})
+        ON CONFLICT (account, window_start) DO UPDATE SET spent_nano = excluded.spent_nano, touched_at = excluded.touched_at,
+          requests = ${requests === null ? sql`ledger_accounts.requests` : sql`excluded.requests`}`,
   )
 }

@@ -72,7 +72,7 @@ export const ledger = definePlugin({
       },
       balances,
       balancesOf,
-      restate: (tx, account, spentNano) => restate(tx, account, spentNano, clock.now()),
+      restate: (tx, account, spentNano, requests) => restate(tx, account, spentNano, clock.now(), requests),
       usage: usageReader(db),
     })
 

@@ -23,6 +23,14 @@ export interface Hold extends Account {
 export interface Balance extends Account {
   readonly spentNano: number
   readonly reservedNano: number
+  /** That were booked to it. */
+  readonly requests: number
+}
+
+/** What usage rows come to. */
+export interface Charged {
+  readonly nano: number
+  readonly requests: number
 }
 
 export interface LedgerService {
@@ -39,8 +47,8 @@ export interface LedgerService {
   balances(db: Db, accounts: readonly Account[]): Promise<Balance[]>
   /** Of all windows from `since` on whose name begins so. */
   balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]>
-  /** What is spent becomes this; what is reserved stays. */
-  restate(db: Db, account: Account, spentNano: number): Promise<void>
+  /** What is spent becomes this; what is reserved stays, and the number of requests where none is given. */
+  restate(db: Db, account: Account, spentNano: number, requests?: number): Promise<void>
   readonly usage: UsageReader
 }
 
@@ -146,7 +154,7 @@ export interface UsageReader {
   /** Exact, summed by the database, in the order of the groups; page by page, so that memory stays bounded. */
   sums(filter: UsageFilter, by: readonly UsageGroup[]): AsyncIterable<UsageSum>
   /** What the filter's rows charge together; inside a transaction with its `db`. */
-  charged(db: Db, filter: UsageFilter): Promise<number>
+  charged(db: Db, filter: UsageFilter): Promise<Charged>
 }
 
 declare module '../../core/types/plugin.ts' {

@@ -31,10 +31,11 @@ export function usageReader(db: Db): UsageReader {
     newest: (filter, cap, each) => newest(db, filter, cap, each),
     sums: (filter, by) => sums(db, filter, by),
     async charged(tx, filter) {
-      const row = await tx.get<{ nano: number | null }>(
-        sql`SELECT SUM(charge_nano) AS nano FROM ledger_usage WHERE ${matching(filter)}`,
+      const row = await tx.get<{ nano: number | null; requests: number | null }>(
+        sql`SELECT SUM(charge_nano) AS nano, SUM(CASE WHEN step = 0 THEN 1 ELSE 0 END) AS requests
+            FROM ledger_usage WHERE ${matching(filter)}`,
       )
-      return row?.nano ?? 0
+      return { nano: row?.nano ?? 0, requests: row?.requests ?? 0 }
     },
   }
 }

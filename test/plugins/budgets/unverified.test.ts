@@ -179,4 +179,17 @@ describe('what a process remembers', () => {
     expect(db.asked.filter((text) => text.includes('ledger_accounts'))).toHaveLength(known)
     await (await asked).arrayBuffer()
   })
+
+  it('is shown with its projection, and looked at, without reading usage rows, of which no index knows its key', async () => {
+    const db = await withDatabase()
+    const { id: entity_id, key } = await s.key()
+    const { id } = await s.budget({ scope: 'key', entity_id, window: 'daily', hard_limit_usd: 0.004 })
+    const usage = () => db.asked.filter((text) => text.includes('ledger_usage') && text.includes('SELECT *')).length
+    const before = usage()
+    // Half of the day is over: at twice of what is spent the limit is passed from the third one on.
+    for (let i = 0; i < 3; i++) await s.spend({ max_tokens: 1 }, bearer(key))
+    await s.clock.advance('1s')
+    expect((await s.shown(id)).projected_usd).toBe(null)
+    expect(usage()).toBe(before)
+  })
 })
