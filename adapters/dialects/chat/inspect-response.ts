@@ -11,6 +11,7 @@ import { inBandError } from './errors.ts'
 import { callerFinishWord, decodeFinish } from './finish.ts'
 import { type NullMember, withNulls } from './null-members.ts'
 import { isObject, text } from './read.ts'
+import { callArgs } from './tool-slots.ts'
 import { decodeUsage, findUsage } from './usage.ts'
 
 type Inspection = Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
@@ -26,7 +27,7 @@ export function inspectResponse(body: WireBody, hop: Hop): Inspection {
   const changes: Changes = { missing: [], others: false }
   for (const choice of choices) {
     if (!isObject(choice) || !isObject(choice.message)) return failed(noChoices())
-    inspectChoice(choice, choice.message, facts, changes)
+    inspectChoice(choice, choice.message, facts, changes, hop)
   }
   const { missing, others } = changes
   if (facts.error !== null || (!others && missing.length === 0)) return facts
@@ -42,12 +43,14 @@ interface Changes {
   others: boolean
 }
 
+type Put = (owner: JsonObject, key: string, value: Json) => void
+
 function failed(error: Inspection['error']): Inspection {
   return { usage: null, finish: null, error, content: false }
 }
 
-function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes): void {
-  const put = (owner: JsonObject, key: string, value: Json) => {
+function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes, hop: Hop): void {
+  const put: Put = (owner, key, value) => {
     owner[key] = value
     changes.others = true
   }
@@ -64,7 +67,7 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   if (message.refusal === undefined) putNull(message, 'refusal')
   if (choice.logprobs === undefined) putNull(choice, 'logprobs')
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
-  for (const call of calls) if (typeof call.type !== 'string') put(call, 'type', isObject(call.custom) ? 'custom' : 'function')
+  for (const call of calls) completeCall(call, put, hop)
 
   const native = text(choice.finish_reason)
   const word = callerFinishWord(native ?? 'stop', calls.length > 0)
@@ -74,4 +77,14 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   facts.content ||= content.any
   if (finish === 'error') facts.error = failedAnswer(native ?? '')
   facts.finish ??= finish
+}
+
+/** As the fragments of a stream are completed: an id to answer to, a type, arguments that are text. */
+function completeCall(call: JsonObject, put: Put, hop: Hop): void {
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  if (text(call.id) === undefined) put(call, 'id', hop.id('call_'))
+  if (typeof call.type !== 'string') put(call, 'type', kind)
+  const named = call[kind]
+  const field = kind === 'custom' ? 'input' : 'arguments'
+  if (isObject(named) && typeof named[field] !== 'string') put(named, field, callArgs(call))
 }

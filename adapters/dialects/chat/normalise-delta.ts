@@ -11,6 +11,8 @@ import { callArgs, ToolSlots } from './tool-slots.ts'
 export class ChoiceWatch {
   readonly slots = new ToolSlots()
   readonly announced = new Set<number>()
+  /** Calls whose name went out. */
+  readonly named = new Set<number>()
   opened = false
   finished = false
   refused = false
@@ -77,13 +79,16 @@ function normaliseCall(call: JsonObject, watch: ChoiceWatch, hop: Hop): boolean 
   const named = isObject(call[kind]) ? (call[kind] as JsonObject) : null
   const field = kind === 'custom' ? 'input' : 'arguments'
   if (named !== null && isObject(named[field])) put(named, field, callArgs(call))
-  if (watch.announced.has(slot.index)) {
-    if (named !== null && typeof named.name === 'string') {
+  if (named !== null && typeof named.name === 'string') {
+    const told = watch.named.has(slot.index)
+    // Some say it only after the id.
+    if (named.name !== '' && !told) watch.named.add(slot.index)
+    else if (watch.announced.has(slot.index)) {
       delete named.name
       edited = true
     }
-    return edited
   }
+  if (watch.announced.has(slot.index)) return edited
   watch.announced.add(slot.index)
   if (text(call.id) === undefined) put(call, 'id', hop.id('call_'))
   if (typeof call.type !== 'string') put(call, 'type', kind)

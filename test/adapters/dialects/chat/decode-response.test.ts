@@ -208,6 +208,19 @@ describe('the byte lane of a chat answer', () => {
     expect(facts).toMatchObject({ finish: 'tool_calls', usage: null })
   })
 
+  it('calls without an id, or with arguments that are no text, are completed as in a stream', () => {
+    const calls = [
+      { function: { name: 'f', arguments: { city: 'Bern' } } },
+      { id: 'c', type: 'function', function: { name: 'g', arguments: null } },
+    ]
+    const { wire } = inspect(answer({ content: null, refusal: null, tool_calls: calls }, 'tool_calls'))
+    const [{ message }] = (wire.json() as unknown as { choices: [{ message: { tool_calls: unknown } }] }).choices
+    expect(message.tool_calls).toEqual([
+      { id: expect.stringMatching(/^call_./), type: 'function', function: { name: 'f', arguments: '{"city":"Bern"}' } },
+      { id: 'c', type: 'function', function: { name: 'g', arguments: '' } },
+    ])
+  })
+
   it('errors in disguise and empty answers are errors', () => {
     expect(inspect({ error: { code: 503, message: 'x' } }).facts.error?.upstream?.status).toBe(503)
     expect(inspect({ choices: [] }).facts.error?.upstream?.kind).toBe('protocol')

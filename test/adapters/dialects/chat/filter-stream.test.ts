@@ -105,6 +105,24 @@ describe('the byte lane of a chat stream', () => {
     expect(facts).toMatchObject({ finish: 'tool_calls', terminal: true, error: null })
   })
 
+  it('a name that comes after the id goes on, once', () => {
+    const call = (fields: object) => chunk({ tool_calls: [{ index: 0, ...fields }] })
+    const sse = data(
+      role,
+      call({ id: 'a', type: 'function', function: { arguments: '' } }),
+      call({ function: { name: 'f', arguments: '{' } }),
+      call({ function: { name: 'f', arguments: '}' } }),
+      chunk({}, 'tool_calls'),
+      DONE,
+    )
+    const { frames } = framesOf(filter(sse, unasked()).text)
+    expect(frames.slice(1, 4).map((frame) => callsOf(deltaOf(frame))[0])).toEqual([
+      { index: 0, id: 'a', type: 'function', function: { arguments: '' } },
+      { index: 0, function: { name: 'f', arguments: '{' } },
+      { index: 0, function: { arguments: '}' } },
+    ])
+  })
+
   it('golden 58: an end after the finish is completed with [DONE], one before it is an error', () => {
     const ended = filter(data(role, chunk({ content: 'x' }, 'stop')), unasked())
     expect(ended.text.endsWith('data: [DONE]\n\n')).toBe(true)
