@@ -3,7 +3,8 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { writtenBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
-import { refuseReferences } from '../shared/references.ts'
+import { callerField } from '../shared/caller-field.ts'
+import { refuseMcpServers, refuseReferences } from '../shared/references.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeOptions, schemaInstruction } from './encode-options.ts'
 import { encodeToolFields } from './encode-tools.ts'
@@ -32,16 +33,14 @@ export function encodeRequest(request: Request, hop: Hop): EncodedRequest {
 function refuseServerState(request: Request, hop: Hop): void {
   const { state, ext } = request
   if (request.source !== 'chat' && request.maxTokens === 0)
-    throw GatewayError.unsupported('max_tokens', 'Warming a cache needs a messages target.')
+    throw GatewayError.unsupported(callerField('max_tokens', request.source), 'Warming a cache needs a messages target.')
   refuseReferences(request)
   if (state?.previousResponseId !== undefined) throw stateless('previous_response_id')
   if (state?.conversation !== undefined && state.conversation !== null) throw stateless('conversation')
   if (state?.background === true) throw stateless('background')
   if (state?.promptTemplate !== undefined && state.promptTemplate !== null) throw stateless('prompt')
   if (state?.thread !== undefined && state.thread !== null) throw stateless('thread')
-  const servers = ext.messages?.mcp_servers
-  if (Array.isArray(servers) && servers.length > 0)
-    throw GatewayError.unsupported('mcp_servers', 'This target has no MCP connector.')
+  refuseMcpServers(request)
   if (ext.generate_content?.cachedContent) throw stateless('cachedContent')
   if (request.source === 'responses' && state?.contextManagement !== undefined) hop.warn('dropped_context_management')
 }

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { cacheFields } from './cache-marks.ts'
 import { isObject, text } from './read.ts'
 import { qualifiesForStrict } from './strict-schema.ts'
@@ -105,7 +106,10 @@ function refuseLostChoice(request: Request, declared: readonly Declared[], dropp
   const foreign = choice?.mode === 'server' && request.source !== 'chat'
   const lost = choice?.mode === 'tool' && dropped.has(choice.name) && !declared.some((tool) => tool.name === choice.name)
   if (foreign || lost)
-    throw GatewayError.unsupported('tool_choice', 'The tool named by `tool_choice` does not exist for this target.')
+    throw GatewayError.unsupported(
+      callerField('tool_choice', request.source),
+      'The tool that is to be called does not exist here.',
+    )
 }
 
 function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allowed: Declared[]; choice?: Json } {

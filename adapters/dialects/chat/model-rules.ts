@@ -3,6 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { clampEffort } from '../shared/effort.ts'
 import { isEmptyArray } from './validate.ts'
 
@@ -53,7 +54,7 @@ export function applyModelRules(fields: Fields, hop: Hop): void {
   }
   const choices = fields.get('n')
   if (quirks.noMultipleChoices && typeof choices === 'number' && choices > 1) {
-    throw GatewayError.unsupported('n', 'This provider answers with one choice only.')
+    throw GatewayError.unsupported(callerField('n', hop.caller), 'This provider answers with one choice only.')
   }
   renameMaxTokens(fields, hop)
   fitSampling(fields, hop, fitEffort(fields, hop))

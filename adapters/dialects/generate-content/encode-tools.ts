@@ -3,6 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { isObject } from './fields.ts'
 import { parametersJsonSchema } from './schema-json.ts'
 import { legacyParameters } from './schema-legacy.ts'
@@ -39,7 +40,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): Encode
     if (request.parallelToolCalls === false) hop.warn('dropped_parallel_tool_calls')
     combine(collected, toolConfig, hop)
   } else if (request.toolChoice?.mode === 'tool' || request.toolChoice?.mode === 'server') {
-    if (request.tools.length > 0) throw cannotForce()
+    if (request.tools.length > 0) throw cannotForce(request)
   }
   const tools = [...collected.server.values()]
   if (hasFunctions) tools.unshift({ functionDeclarations: [...collected.functions.values()] })
@@ -124,9 +125,9 @@ function callingConfig(request: Frozen<CanonicalRequest>, collected: Collected, 
   delete base.mode
   const choice = request.toolChoice
   if (choice === undefined) return base
-  if (choice.mode === 'server') throw cannotForce()
+  if (choice.mode === 'server') throw cannotForce(request)
   if (choice.mode === 'tool') {
-    if (!collected.functions.has(choice.name)) throw cannotForce()
+    if (!collected.functions.has(choice.name)) throw cannotForce(request)
     return { ...base, mode: 'ANY', allowedFunctionNames: [declareName(choice.name, hop)] }
   }
   if (choice.mode === 'allowed') return { ...base, ...allowed(choice, collected, hop) }
@@ -150,6 +151,7 @@ function allowed(choice: { base: 'auto' | 'required'; names: readonly string[] }
   }
 }
 
-function cannotForce(): GatewayError {
-  return GatewayError.unsupported('tool_choice', 'The tool that `tool_choice` names is not available on this target.')
+function cannotForce({ source }: Frozen<CanonicalRequest>): GatewayError {
+  const field = callerField('tool_choice', source)
+  return GatewayError.unsupported(field, 'The tool that is to be called is not available on this target.')
 }

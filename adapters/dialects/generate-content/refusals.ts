@@ -2,7 +2,8 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
-import { refuseReferences } from '../shared/references.ts'
+import { callerField } from '../shared/caller-field.ts'
+import { refuseMcpServers, refuseReferences } from '../shared/references.ts'
 
 const MAX_CANDIDATES = 8
 
@@ -10,11 +11,14 @@ const MAX_CANDIDATES = 8
 export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): void {
   const { state, sampling } = request
   const n = sampling.n ?? 1
-  const field = request.source === 'generate_content' ? 'generationConfig.candidateCount' : 'n'
+  const field = callerField('n', request.source)
   if (n > MAX_CANDIDATES) throw GatewayError.unsupported(field, `This target returns at most ${MAX_CANDIDATES} candidates.`)
   if (n > 1 && request.stream) throw GatewayError.unsupported(field, 'This target cannot stream more than one candidate.')
   if (n > 1 && hop.quirks.noMultipleChoices) throw GatewayError.unsupported(field, 'This target returns one candidate only.')
-  if (request.maxTokens === 0) throw GatewayError.unsupported('max_tokens', 'This target cannot warm a cache without generating.')
+  if (request.maxTokens === 0) {
+    const capped = callerField('max_tokens', request.source)
+    throw GatewayError.unsupported(capped, 'This target cannot warm a cache without generating.')
+  }
   refuseReferences(request)
   if (state?.previousResponseId !== undefined) {
     throw GatewayError.unsupported(
@@ -26,7 +30,5 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>, hop: Hop): 
   if (state?.background === true) throw GatewayError.unsupported('background', 'This target cannot answer in the background.')
   if (state?.promptTemplate !== undefined) throw GatewayError.unsupported('prompt', 'This target has no prompt templates.')
   if (state?.thread !== undefined) throw GatewayError.unsupported('thread', 'This target keeps no threads.')
-  if (request.ext.messages?.mcp_servers !== undefined) {
-    throw GatewayError.unsupported('mcp_servers', 'This target cannot connect to MCP servers.')
-  }
+  refuseMcpServers(request)
 }

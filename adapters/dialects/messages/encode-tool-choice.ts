@@ -1,7 +1,8 @@
 // Canonical choice → tool_choice with disable_parallel_tool_use (DIALECTS 3.1 "-> messages" 14).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
 import { wireName } from './tool-names.ts'
@@ -56,7 +57,7 @@ function nameOf(wanted: string, set: ToolSet, hop: Hop): string {
   const flat = set.functions.has(wanted) ? wanted : [...set.functions.keys()].find((name) => name.endsWith(`__${wanted}`))
   if (flat !== undefined) return wireName(flat, hop)
   if (set.server.some((tool) => tool.name === wanted)) return wanted
-  throw cannotForce()
+  throw cannotForce(hop.caller)
 }
 
 function serverChoice(raw: unknown, request: Frozen<CanonicalRequest>, set: ToolSet): Block {
@@ -66,9 +67,10 @@ function serverChoice(raw: unknown, request: Frozen<CanonicalRequest>, set: Tool
     const search = set.server.find((tool) => tool.name === 'web_search')
     if (search !== undefined && String(raw.type).startsWith('web_search')) return { type: 'tool', name: 'web_search' }
   }
-  throw cannotForce()
+  throw cannotForce(request.source)
 }
 
-function cannotForce(): GatewayError {
-  return GatewayError.unsupported('tool_choice', 'The tool that `tool_choice` names is not available on this target.')
+function cannotForce(caller: Dialect): GatewayError {
+  const field = callerField('tool_choice', caller)
+  return GatewayError.unsupported(field, 'The tool that is to be called is not available on this target.')
 }

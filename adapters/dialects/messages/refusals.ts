@@ -3,15 +3,15 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { refuseReferences } from '../shared/references.ts'
 
 /** @throws GatewayError.unsupported naming the caller's field. */
 export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
   const { state, sampling, source } = request
-  const gemini = source === 'generate_content'
-  if ((sampling.n ?? 1) > 1) refuse(gemini ? 'generationConfig.candidateCount' : 'n', 'This target returns one answer only.')
+  if ((sampling.n ?? 1) > 1) refuse(callerField('n', source), 'This target returns one answer only.')
   if (request.modalities?.includes('audio')) {
-    refuse(gemini ? 'generationConfig.responseModalities' : 'modalities', 'This target cannot answer with audio.')
+    refuse(callerField('modalities', source), 'This target cannot answer with audio.')
   }
   if (source === 'messages') return
   refuseReferences(request)

@@ -14,9 +14,10 @@ export function isWebSearch(kind: string): boolean {
 
 export function decodeTools(wire: JsonObject): Pick<CanonicalRequest, 'tools' | 'webSearch'> {
   const tools = (listField(wire, 'tools') ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`))
-  const search = tools.find((tool) => tool.t === 'server' && isWebSearch(tool.kind))
+  const at = tools.findIndex((tool) => tool.t === 'server' && isWebSearch(tool.kind))
+  const search = tools[at]
   if (search?.t !== 'server') return { tools }
-  return { tools, webSearch: webSearch(search.raw as JsonObject, 'tools') }
+  return { tools, webSearch: webSearch(search.raw as JsonObject, `tools[${at}]`) }
 }
 
 export function decodeToolChoice(value: Json | undefined): ToolChoice | undefined {

@@ -5,7 +5,9 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
+import { refuseMcpServers } from '../shared/references.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
@@ -37,18 +39,17 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
 }
 
 function refuse(request: Frozen<CanonicalRequest>, hop: Hop): void {
-  const { sampling, ext } = request
-  if ((sampling.n ?? 1) > 1) throw GatewayError.unsupported('n', 'The responses format gives one answer; `n` must be 1.')
+  const { sampling, ext, source } = request
+  if ((sampling.n ?? 1) > 1) throw GatewayError.unsupported(callerField('n', source), 'The responses format gives one answer.')
   if (request.modalities?.includes('audio') || request.audioOut !== undefined) {
-    throw GatewayError.unsupported('modalities', 'The responses format has no audio output.')
+    throw GatewayError.unsupported(callerField('modalities', source), 'The responses format has no audio output.')
   }
   if (request.modalities?.includes('image')) hop.warn('dropped_modalities')
   if (request.maxTokens === 0)
-    throw GatewayError.unsupported('max_tokens', 'Cache pre-warming with `max_tokens: 0` exists only in the messages format.')
-  if (request.source === 'responses') return
+    throw GatewayError.unsupported(callerField('max_tokens', source), 'Warming a cache exists only in the messages format.')
+  if (source === 'responses') return
   if (request.state?.thread !== undefined) throw GatewayError.unsupported('thread', 'Threads exist only at their own provider.')
-  if (ext.messages?.mcp_servers !== undefined)
-    throw GatewayError.unsupported('mcp_servers', '`mcp_servers` exists only in the messages format.')
+  refuseMcpServers(request)
   if (ext.generate_content?.cachedContent !== undefined) {
     throw GatewayError.unsupported('cachedContent', '`cachedContent` exists only at its own provider.')
   }

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
 import { type NameRule, upstreamName } from '../shared/names.ts'
 import { isWebSearch } from './decode-tools.ts'
@@ -39,7 +40,10 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
         (one) => one.t === 'server' && one.dialect !== 'responses' && serverName(one.raw) === choice.name,
       )
       if (tool === undefined && server !== undefined) {
-        throw GatewayError.unsupported('tool_choice', `The tool \`${choice.name}\` does not exist at this upstream.`)
+        throw GatewayError.unsupported(
+          callerField('tool_choice', request.source),
+          `The tool \`${choice.name}\` does not exist at this upstream.`,
+        )
       }
       return { type: tool?.t === 'custom' ? 'custom' : 'function', name: toolName(choice.name, request, hop) }
     }
@@ -51,7 +55,10 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
       if (request.source === 'responses') return choice.raw as Json
       if (request.webSearch !== undefined && isObject(choice.raw) && isWebSearch(serverName(choice.raw)))
         return { type: 'web_search' }
-      throw GatewayError.unsupported('tool_choice', 'The tool that is to be called does not exist at this upstream.')
+      throw GatewayError.unsupported(
+        callerField('tool_choice', request.source),
+        'The tool that is to be called does not exist at this upstream.',
+      )
     case 'required':
       return hop.quirks.toolChoiceRequired ?? 'required'
     default:

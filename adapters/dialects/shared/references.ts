@@ -1,4 +1,4 @@
-// Responses items that only point at something stored elsewhere: no other dialect can resolve them (DIALECTS 3.2).
+// What points at something elsewhere: items that a responses vendor stored, servers that Anthropic connects to (DIALECTS 3.2).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 
@@ -17,4 +17,11 @@ export function refuseReferences(request: Frozen<CanonicalRequest>): void {
       }
     }
   }
+}
+
+/** @throws GatewayError.unsupported `mcp_servers`; an empty list names none. */
+export function refuseMcpServers({ ext }: Frozen<CanonicalRequest>): void {
+  const servers = ext.messages?.mcp_servers
+  if (servers === undefined || (Array.isArray(servers) && servers.length === 0)) return
+  throw GatewayError.unsupported('mcp_servers', 'This target cannot connect to MCP servers.')
 }
