@@ -38,7 +38,8 @@ function candidate(choice: Frozen<Choice>, extras: Json | undefined, hop: Hop): 
     content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
     finishReason: finishReason(finish === 'tool_calls' ? 'stop' : finish, choice.nativeFinish, hop),
     index: choice.index,
-    ...(choice.safety === undefined ? {} : { safetyRatings: choice.safety }),
+    // Another vendor's word on safety is no list of ratings.
+    ...(Array.isArray(choice.safety) ? { safetyRatings: choice.safety } : {}),
     ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
     ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),
     ...(isObject(own) ? own : {}),

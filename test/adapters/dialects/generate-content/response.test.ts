@@ -166,6 +166,13 @@ describe('generate-content answers, whole', () => {
     })
   })
 
+  it('another vendor’s word on safety is no list of ratings', () => {
+    const refused = response([{ t: 'text', text: 'No' }], { safety: { type: 'refusal', category: 'cyber' }, finish: 'refusal' })
+    const [candidate] = encode(refused).candidates as JsonObject[]
+    expect(candidate).toMatchObject({ finishReason: 'SAFETY' })
+    expect(candidate).not.toHaveProperty('safetyRatings')
+  })
+
   it('inspects without decoding: usage, finish, errors', () => {
     const inspect = (value: object) => driver.inspectResponse(body(value), hop())
     expect(inspect(generateContentReplies.json({ toolCalls: [{ id: 'a', name: 'f', args: '{}' }] }))).toMatchObject({
