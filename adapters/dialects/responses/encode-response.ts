@@ -64,8 +64,9 @@ function outputItems(choice: Frozen<Choice>, last: ItemStatus, hop: Hop): JsonOb
   for (const part of choice.parts) {
     const content = said(part, logprobs)
     if (content === null) {
-      close()
-      items.push(...partItems(part, choice, hop))
+      const own = partItems(part, choice, hop)
+      if (own.length > 0) close()
+      items.push(...own)
       continue
     }
     if (content.type === 'output_text') logprobs = []

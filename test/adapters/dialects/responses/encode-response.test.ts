@@ -240,6 +240,13 @@ describe('responses: encoding an answer', () => {
     ])
   })
 
+  it('what leaves no item does not divide a message', () => {
+    const searched = { t: 'server_tool', dialect: 'messages', kind: 'web_search_tool_result', raw: {} } as const
+    const { output } = encoded(response([{ t: 'text', text: 'one ' }, searched, { t: 'text', text: 'two' }]))
+    expect(output).toHaveLength(1)
+    expect(output[0].content.map((part: Wire) => part.text)).toEqual(['one ', 'two'])
+  })
+
   it('a cut answer is incomplete at its end only', () => {
     const { output } = encoded(response([{ t: 'text', text: 'x' }, call('a', 'f', '{"a')], 'length'))
     expect(output.map((item: Wire) => item.status)).toEqual(['completed', 'incomplete'])
