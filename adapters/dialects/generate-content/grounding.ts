@@ -26,14 +26,15 @@ export function annotationsOf(metadata: Json | undefined, text: string): Annotat
 export function groundingOf(annotations: readonly Frozen<Annotation>[], text: string): JsonObject | undefined {
   const chunks = new Map<string, { index: number; wire: JsonObject }>()
   const supports: JsonObject[] = []
-  for (const { url, title, start, end } of annotations) {
+  for (const { kind, url, title, start, end } of annotations) {
     if (url === undefined) continue
     const known = chunks.get(url) ?? {
       index: chunks.size,
       wire: { web: { uri: url, ...(title === undefined ? {} : { title }) } },
     }
     chunks.set(url, known)
-    if (start === undefined || end === undefined || end <= start) continue
+    // Those of documents and search results count in what is cited.
+    if (kind !== 'url' || start === undefined || end === undefined || end <= start) continue
     supports.push({
       segment: {
         startIndex: byteLength(text.slice(0, start)),

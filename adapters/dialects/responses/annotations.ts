@@ -18,17 +18,23 @@ export function decodeAnnotation(raw: Json): Annotation | null {
   }
 }
 
-/** `length`: of the text so far, where a citation without offsets ends. Null when there is no such kind here. */
+/** `length`: of the text it belongs to, all of which a citation without offsets is about. Null when there is no such kind here. */
 export function encodeAnnotation(annotation: Frozen<Annotation>, length: number): Frozen<Json> | null {
   if (annotation.dialect === 'responses') return annotation.raw
-  if (annotation.url === undefined) return null
-  const end = annotation.end ?? length
-  const start = annotation.start ?? Math.max(0, end - (annotation.citedText?.length ?? end))
+  const { kind, url, title } = annotation
+  if (url === undefined) return null
+  // Those of documents and search results count in what is cited.
+  const { start = 0, end = length } = kind === 'url' ? annotation : {}
   return {
     type: 'url_citation',
     start_index: start,
     end_index: end,
-    url: annotation.url,
-    title: annotation.title ?? annotation.url,
+    url,
+    title: title ?? url,
   }
+}
+
+/** It ends where the text does. */
+export function isAboutAll({ dialect, kind, end }: Frozen<Annotation>): boolean {
+  return dialect !== 'responses' && (kind !== 'url' || end === undefined)
 }

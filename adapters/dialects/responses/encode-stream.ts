@@ -10,7 +10,7 @@ import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts
 import { isObject } from '../shared/fields.ts'
 import { failureCode } from './errors.ts'
 import { readMark } from './message-mark.ts'
-import { callPrefix, imageItem, logprobList, reasoningItem } from './output-items.ts'
+import { callPrefix, type ItemStatus, imageItem, logprobList, reasoningItem } from './output-items.ts'
 import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
 import { partSecret, secretText } from './secrets.ts'
 import { FrameWriter } from './stream-frames.ts'
@@ -33,6 +33,8 @@ class ResponseStreamEncoder implements StreamEncoder {
   readonly #parts = new Map<number, OpenPart>()
   /** The message item that takes the next text, and which of the upstream's it stands for. */
   #message: MessageItem | null = null
+  /** A call whose arguments ended: whether it is whole shows with what comes next. */
+  #called: CallItem | null = null
   #source: string | undefined
   #start: { id: string; model: string; created: number } | null = null
   #id = ''
@@ -54,7 +56,9 @@ class ResponseStreamEncoder implements StreamEncoder {
       this.#begin()
     } else if (event.e === 'usage') this.#usage = mergeUsage(this.#usage, event.usage)
     else if (event.e === 'finish') {
-      if (event.choice === 0) this.#finish = event.finish
+      if (event.choice !== 0) return ''
+      this.#finish = event.finish
+      this.#closeCall(this.#lastStatus())
     } else if (event.e === 'end') this.#end()
     else if ('choice' in event && event.choice === 0) {
       this.#begin()
@@ -69,6 +73,7 @@ class ResponseStreamEncoder implements StreamEncoder {
     if (this.#over) return ''
     this.#over = true
     this.#begin()
+    this.#closeCall('completed')
     this.#lifecycle('response.failed', 'failed', { code: failureCode(error), message: error.message }, null, this.#usage)
     return this.#frames.take()
   }
@@ -84,6 +89,7 @@ class ResponseStreamEncoder implements StreamEncoder {
   }
 
   #partStart(part: number, kind: string, meta: PartMeta): void {
+    this.#closeCall('completed')
     if (kind === 'text' || kind === 'refusal') {
       if (kind === 'refusal') this.#refused = true
       const message = this.#messageOf(meta.ext)
@@ -135,7 +141,8 @@ class ResponseStreamEncoder implements StreamEncoder {
       open.message.stop(open.content)
     } else if (open.t === 'call') {
       if (full.t === 'tool_call' && full.args !== '' && open.item.args === '') open.item.delta(full.args)
-      open.item.close()
+      this.#closeCall('completed')
+      this.#called = open.item
     } else if (full.t === 'reasoning') {
       const secret = partSecret(full, this.#hop.caps.family)
       const text = full.text || (full.summary ?? []).join('\n\n')
@@ -193,10 +200,21 @@ class ResponseStreamEncoder implements StreamEncoder {
     this.#message = null
   }
 
+  #closeCall(status: ItemStatus): void {
+    this.#called?.close(this.#called === this.#items.at(-1) ? status : 'completed')
+    this.#called = null
+  }
+
+  /** An answer that was cut is incomplete at its end only. */
+  #lastStatus(): ItemStatus {
+    return statusOf(this.#finish, this.#refused).status === 'completed' ? 'completed' : 'incomplete'
+  }
+
   #end(): void {
     this.#over = true
     this.#begin()
-    for (const item of this.#items) item.close()
+    this.#closeCall(this.#lastStatus())
+    for (const item of this.#items) item.close(item === this.#items.at(-1) ? this.#lastStatus() : 'completed')
     const { status, incomplete } = statusOf(this.#finish, this.#refused)
     const error = status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null
     this.#lifecycle(`response.${status}`, status, error, incomplete, this.#usage ?? noUsage())

@@ -1,7 +1,7 @@
 // Output items while they stream: each writes its own frames in the order official clients demand, and knows at any time
 // what the item looks like so far.
 import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../core/types/canonical.ts'
-import { encodeAnnotation } from './annotations.ts'
+import { encodeAnnotation, isAboutAll } from './annotations.ts'
 import { inputText, mayBeWrapped } from './custom-tool.ts'
 import { callItem, type ItemStatus, messageItem, reasoningItem, refusalContent, textContent } from './output-items.ts'
 import type { FrameWriter } from './stream-frames.ts'
@@ -9,7 +9,7 @@ import type { FrameWriter } from './stream-frames.ts'
 export interface StreamItem {
   readonly done: boolean
   /** Sends whatever is missing up to `response.output_item.done`. */
-  close(): void
+  close(status?: ItemStatus): void
   /** The item as it stands; `incomplete` while it is open. */
   json(): JsonObject
 }
@@ -18,6 +18,8 @@ interface Content {
   kind: 'text' | 'refusal'
   text: string
   annotations: Frozen<Json>[]
+  /** Citations of the whole text: told when its length is known. */
+  waiting: Frozen<Annotation>[]
   logprobs: Frozen<Json>[]
   open: boolean
   /** The members that address it. */
@@ -26,6 +28,7 @@ interface Content {
 
 export class MessageItem implements StreamItem {
   done = false
+  #status: ItemStatus = 'incomplete'
   readonly #frames: FrameWriter
   readonly #id: string
   readonly #phase: string | undefined
@@ -45,7 +48,7 @@ export class MessageItem implements StreamItem {
   start(kind: 'text' | 'refusal'): number {
     const index = this.#contents.length
     const at = `"item_id":${JSON.stringify(this.#id)},"output_index":${this.#index},"content_index":${index}`
-    const content: Content = { kind, text: '', annotations: [], logprobs: [], open: true, at }
+    const content: Content = { kind, text: '', annotations: [], waiting: [], logprobs: [], open: true, at }
     this.#contents.push(content)
     this.#frames.push('response.content_part.added', `${at},"part":${JSON.stringify(wireContent(content))}`)
     return index
@@ -61,8 +64,14 @@ export class MessageItem implements StreamItem {
 
   annotate(index: number, annotation: Frozen<Annotation>): void {
     const content = this.#contents[index] as Content
+    if (content.kind !== 'text') return
+    if (isAboutAll(annotation)) content.waiting.push(annotation)
+    else this.#tell(content, annotation)
+  }
+
+  #tell(content: Content, annotation: Frozen<Annotation>): void {
     const wire = encodeAnnotation(annotation, content.text.length)
-    if (wire === null || content.kind !== 'text') return
+    if (wire === null) return
     this.#frames.push(
       'response.output_text.annotation.added',
       `${content.at},"annotation_index":${content.annotations.length},"annotation":${JSON.stringify(wire)}`,
@@ -83,6 +92,7 @@ export class MessageItem implements StreamItem {
     const content = this.#contents[index]
     if (!content?.open) return
     content.open = false
+    for (const annotation of content.waiting) this.#tell(content, annotation)
     const { at } = content
     if (content.kind === 'text') {
       this.#frames.push(
@@ -102,16 +112,17 @@ export class MessageItem implements StreamItem {
     else this.close()
   }
 
-  close(): void {
+  close(status: ItemStatus = 'completed'): void {
     if (this.done) return
     this.#closing = false
     for (const index of this.#contents.keys()) this.stop(index)
     this.done = true
+    this.#status = status
     finished(this.#frames, this.#index, this.json())
   }
 
   json(): JsonObject {
-    return messageItem(this.#id, this.#contents.map(wireContent), statusOf(this.done), this.#phase)
+    return messageItem(this.#id, this.#contents.map(wireContent), this.#status, this.#phase)
   }
 }
 
@@ -165,6 +176,7 @@ export class ReasoningItem implements StreamItem {
 export class CallItem implements StreamItem {
   done = false
   args = ''
+  #status: ItemStatus = 'incomplete'
   readonly #frames: FrameWriter
   readonly #id: string
   readonly #index: number
@@ -187,16 +199,17 @@ export class CallItem implements StreamItem {
     else if (!mayBeWrapped(this.args)) this.#inputDelta(args)
   }
 
-  close(): void {
+  close(status: ItemStatus = 'completed'): void {
     if (this.done) return
     this.done = true
+    this.#status = status
     if (this.#call.kind === 'custom') {
       const input = inputText(this.args)
       if (mayBeWrapped(this.args)) this.#inputDelta(input)
       this.#frames.push('response.custom_tool_call_input.done', `${this.#at},"input":${JSON.stringify(input)}`)
     } else {
       // Clients parse the text, and add up the deltas.
-      if (this.args === '') this.delta('{}')
+      if (this.args === '' && status === 'completed') this.delta('{}')
       const members = `"name":${JSON.stringify(this.#call.name)},"arguments":${JSON.stringify(this.args)}`
       this.#frames.push('response.function_call_arguments.done', `${this.#at},${members}`)
     }
@@ -208,7 +221,7 @@ export class CallItem implements StreamItem {
   }
 
   json(): JsonObject {
-    return callItem(this.#id, this.#call, this.args, statusOf(this.done))
+    return callItem(this.#id, this.#call, this.args, this.#status)
   }
 }
 
@@ -228,10 +241,6 @@ export class WholeItem implements StreamItem {
   json(): JsonObject {
     return this.#item
   }
-}
-
-function statusOf(done: boolean): ItemStatus {
-  return done ? 'completed' : 'incomplete'
 }
 
 function wireContent(content: Content): JsonObject {

@@ -15,7 +15,7 @@ describe('what Gemini cannot do', () => {
       expect.objectContaining({ param: 'previous_response_id' }),
     )
     expect(() => encode(request({ state: { background: true } }))).toThrow(expect.objectContaining({ param: 'background' }))
-    expect(() => encode(request({ ext: { messages: { mcp_servers: [] } } }))).toThrow(
+    expect(() => encode(request({ ext: { messages: { mcp_servers: [{}] } } }))).toThrow(
       expect.objectContaining({ param: 'mcp_servers' }),
     )
     expect(() => encode(request({ maxTokens: 0 }))).toThrow(expect.objectContaining({ param: 'max_tokens' }))

@@ -143,7 +143,7 @@ describe('responses: encoding tools and options', () => {
     )
     rejects(() => encode(request({ messages: [user({ t: 'video', src: { kind: 'url', url: 'https://x' } })] })), 'input')
     rejects(() => encode(request({ source: 'messages', maxTokens: 0 })), 'max_tokens')
-    rejects(() => encode(request({ source: 'messages', ext: { messages: { mcp_servers: [] } } })), 'mcp_servers')
+    rejects(() => encode(request({ source: 'messages', ext: { messages: { mcp_servers: [{}] } } })), 'mcp_servers')
     rejects(
       () => encode(request({ source: 'messages', messages: [user({ t: 'document', src: { kind: 'file', id: 'file_x' } })] })),
       'input',

@@ -94,6 +94,36 @@ describe('responses: encoding the parts of a stream', () => {
     expect(events.at(-1).response.output[0].input).toBe('*** \n')
   })
 
+  it('a citation that comes before its text is about all of it', async () => {
+    const annotation = { kind: 'url', url: 'https://a', citedText: 'cited', raw: {}, dialect: 'messages' } as const
+    const found = { kind: 'search_result', url: 'https://b', start: 3, end: 4, raw: {}, dialect: 'messages' } as const
+    const text = encodeEvents([
+      { e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} },
+      { e: 'delta', choice: 0, part: 0, d: { text: 'a cl' } },
+      { e: 'delta', choice: 0, part: 0, d: { annotation } },
+      { e: 'delta', choice: 0, part: 0, d: { annotation: found } },
+      { e: 'delta', choice: 0, part: 0, d: { text: 'aim' } },
+      { e: 'part_stop', choice: 0, part: 0, full: { t: 'text', text: 'a claim', annotations: [annotation, found] } },
+      { e: 'finish', choice: 0, finish: 'stop', native: 'end_turn' },
+      { e: 'end' },
+    ])
+    expect((await sdkResponse(text)).output[0].content[0].annotations).toMatchObject([
+      { start_index: 0, end_index: 7, url: 'https://a' },
+      { start_index: 0, end_index: 7, url: 'https://b' },
+    ])
+  })
+
+  it.each([
+    ['a call', [call('a', 'f', '{"a')]],
+    ['a text', [{ t: 'text', text: 'x' }]],
+  ] as [string, Part[]][])('%s that was cut is incomplete, in its last event as in the response', (_what, end) => {
+    const text = encodeEvents(eventsOf([call('b', 'f', '{}'), ...end], 'length'))
+    const done = wireEvents(text).filter((event) => event.type === 'response.output_item.done')
+    expect(done.map((event) => event.item.status)).toEqual(['completed', 'incomplete'])
+    expect(last(text).response.output).toEqual(done.map((event) => event.item))
+    expect(encodeEvents(eventsOf(end))).not.toContain('"status":"incomplete"')
+  })
+
   it('annotations are added within their content part', async () => {
     const text = encodeEvents(
       eventsOf([{ t: 'text', text: 'see', annotations: [{ kind: 'url', url: 'https://a', raw: {}, dialect: 'messages' }] }]),
