@@ -1,10 +1,11 @@
 // One request and the cache: it is given what is kept, or it waits for an equal one, or it asks upstream and leaves its answer.
 
 import { callOf } from '../../core/lib/cached-call.ts'
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
+import { bodyForm, editedForm } from './body-form.ts'
 import { isComplete } from './complete-answer.ts'
 import { type Flights, followed } from './flights.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
@@ -93,9 +94,10 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     const scope = {
       ...{ orgId, keyId, dialect: ctx.dialect, model: ctx.requestedModel, policy: policy.of(ctx), seed },
       headers: HEADERS.map((name) => ctx.headers.get(name)),
-      edited: ctx.edited ? canonicalJson(ctx.request) : '',
+      edited: ctx.edited,
     }
-    return keyOf((data) => sources.mac(data), scope, body, ignoreKeys)
+    const form = ctx.edited ? editedForm(ctx.request as Frozen<CanonicalRequest>, ignoreKeys) : bodyForm(body, ignoreKeys)
+    return keyOf((data) => sources.mac(data), scope, form)
   }
 
   function given(ctx: RequestContext, { body, contentType, call }: KeptAnswer, bucketIndex: number): Result {
