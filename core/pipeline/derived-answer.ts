@@ -1,8 +1,9 @@
-// An answer that stands on more upstream calls than its own: the same answer with the usage of all of them, streamed where a
-// stream was asked for. Hooks that the answer has been through are not run again.
-import type { Usage } from '../types/answer.ts'
+// An answer made of internal calls: with the usage of all of them, streamed where a stream was asked for, changed once more for the
+// caller. Hooks that the answer has been through are not run again.
+import type { CanonicalResponse, Usage } from '../types/answer.ts'
+import type { Frozen } from '../types/canonical.ts'
 import type { Result } from '../types/result.ts'
-import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource, StreamTransform } from '../types/stream.ts'
 import { replaySource } from './replay-source.ts'
 import { transformed } from './staged-sink.ts'
 
@@ -44,8 +45,42 @@ export function asStream(result: Result): Result {
   return marked({ kind: 'stream', source: replaySource(result.response) }, result)
 }
 
+/** The same result where the hooks `stream` and `response` of the request are still to see it. */
+export function changedForCaller(
+  result: Result,
+  change: { stream(): StreamTransform; response(response: Frozen<CanonicalResponse>): Frozen<CanonicalResponse> },
+): Result {
+  if (result.kind === 'raw' || !wasTransformed(result)) return result
+  if (result.kind === 'full') return marked({ kind: 'full', response: change.response(result.response) }, result)
+  return marked({ kind: 'stream', source: changedSource(result.source, change.stream()) }, result)
+}
+
+function changedSource(source: StreamSource, transform: StreamTransform): StreamSource {
+  return {
+    lane: source.lane,
+    facts: source.facts,
+    pump(sink) {
+      const out = (event: StreamEvent): void => sink.event(event)
+      return source.pump({
+        event(event) {
+          if (event.e === 'end') transform.flush?.(out)
+          transform.event(event, out)
+        },
+        frame: (bytes) => sink.frame(bytes),
+        ready: () => sink.ready(),
+      })
+    },
+    cancel: (reason) => source.cancel(reason),
+    ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),
+  }
+}
+
+function wasTransformed(result: Result): boolean {
+  return transformed.has(result) || (result.kind === 'stream' && transformed.has(result.source))
+}
+
 function marked(derived: Result, from: Result): Result {
-  if (transformed.has(from) || (from.kind === 'stream' && transformed.has(from.source))) {
+  if (wasTransformed(from)) {
     transformed.add(derived)
     if (derived.kind === 'stream') transformed.add(derived.source)
   }

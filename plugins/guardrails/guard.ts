@@ -1,9 +1,11 @@
 // Who is guarded, and the order of it: built-in detectors first, then those that ask somebody, who see what is left.
 import { rootOf } from '../../core/lib/root-request.ts'
+import { changedForCaller } from '../../core/pipeline/derived-answer.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { Result } from '../../core/types/result.ts'
 import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
 import { Findings } from './findings.ts'
 import { driven, inspectTexts, type PlacedText } from './inspect-texts.ts'
@@ -60,12 +62,13 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     (policy().enabled
       ? [...detectors.values()].filter((one) => (one.remote ?? false) === remote && one.stage.includes(direction))
       : []) as never
-  const inspectionOf = (ctx: RequestContext, direction: Direction): Inspection => {
+  const inspectionOf = (ctx: RequestContext, direction: Direction, searched = true): Inspection => {
     const { findings, redactor } = stateOf(ctx)
-    const local = detectors.size === 0 ? [] : staged(direction, false)
+    const rules = searched ? policy().rules[direction] : []
+    const local = !searched || detectors.size === 0 ? [] : staged(direction, false)
     // What a model says is never read back.
     const used = direction === 'input' ? redactor : new Redactor(false)
-    return new Inspection({ direction, rules: policy().rules[direction], local, findings, redactor: used, log })
+    return new Inspection({ direction, rules, local, findings, redactor: used, log })
   }
   const injectionOf = (ctx: RequestContext): InjectionPolicy | null =>
     slot.get(rootOf(ctx))?.tightened ? { ...injectionFacts(settings()), action: 'block' } : policy().injection
@@ -100,7 +103,21 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     readsAnswer(ctx: RequestContext): boolean {
       if (!answersCaller(ctx)) return false
       const wanted = policy().rules.output.length > 0 || (detectors.size > 0 && staged('output', false).length > 0)
-      return (wanted && !exempt(ctx)) || (ctx.parent === null && restoresOf(ctx) !== null)
+      // A part of an answer that is read back has to come as events, too.
+      return (wanted && !exempt(ctx)) || restoresOf(ctx) !== null
+    },
+
+    readsBack: (ctx: RequestContext): boolean => ctx.operation === 'chat' && ctx.parent === null && restoresOf(ctx) !== null,
+
+    /** What a panel or a chain made: its calls were inspected as they ended, and only the caller is told what stood there. */
+    async call(ctx: RequestContext, next: () => Promise<Result>): Promise<Result> {
+      const result = await next()
+      const restores = restoresOf(ctx)
+      if (restores === null) return result
+      return changedForCaller(result, {
+        stream: () => new GuardedStream(inspectionOf(ctx, 'output', false), restores),
+        response: (response) => readBack(response, restores),
+      })
     },
 
     asksAboutAnswer: (ctx: RequestContext): boolean =>
@@ -127,8 +144,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       let next = 0
       const clean = mapResponse(response, () => out[next++] as string)
       const restores = ctx.parent === null ? restoresOf(ctx) : null
-      if (restores === null) return clean
-      return mapResponse(clean, (text, { place }) => (place === 'reasoning' ? text : restored(text, restores)))
+      return restores === null ? clean : readBack(clean, restores)
     },
 
     stream(ctx: RequestContext): StreamTransform {
@@ -136,7 +152,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       // Somewhere in a panel or a chain it might be read by another model.
       const restores = ctx.parent === null ? restoresOf(ctx) : null
       const watches =
-        restores === null &&
+        restoresOf(ctx) === null &&
         policy().rules.output.every(({ action }) => action === 'log') &&
         staged('output', false).every(({ mode }) => mode === 'log')
       return watches ? watchedStream(inspection) : new GuardedStream(inspection, restores)
@@ -180,6 +196,11 @@ function collecting(texts: PlacedText[]): Visit {
     texts.push({ text, place })
     return text
   }
+}
+
+/** Thoughts go back to their vendor as they came. */
+function readBack(response: Frozen<CanonicalResponse>, restores: ReadonlyMap<string, string>): Frozen<CanonicalResponse> {
+  return mapResponse(response, (text, { place }) => (place === 'reasoning' ? text : restored(text, restores)))
 }
 
 function infoOf(direction: Direction, { role, place }: Place) {

@@ -63,6 +63,8 @@ export const guardrails = definePlugin({
     })
 
     gateway.hook('request', (ctx) => guarding.request(ctx as RequestContext<'chat'>), { when: guarding.readsRequest })
+    // Around the strategies of virtual models.
+    gateway.hook('call', guarding.call, { order: 'pre', when: guarding.readsBack })
     gateway.hook('stream', guarding.stream, { when: guarding.readsAnswer })
     gateway.hook('stream:batch', guarding.batch, { when: guarding.asksAboutAnswer })
     gateway.hook('response', (ctx, response: Frozen<CanonicalResponse>) => guarding.response(ctx, response), {

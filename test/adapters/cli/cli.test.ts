@@ -163,7 +163,7 @@ describe('hookgate hooks', () => {
         "answer first exact-cache semantic-cache",
         "admit series budgets ledger",
         "candidates reduce policy resilience quota virtual-models virtual-models",
-        "call wrap virtual-models count-tokens",
+        "call wrap guardrails virtual-models count-tokens",
         "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids helicone",
         "prepare series token-saver token-saver reasoning-replay thought-signatures",
         "encoded series virtual-models cache-injection reasoning-replay strip-unsupported item-ids",

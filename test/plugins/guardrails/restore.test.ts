@@ -1,8 +1,8 @@
 // CONTRACTS 5, `restore`: personal data go upstream under numbers and are read back in the answer to the same request.
 import { afterEach, describe, expect, it } from 'vitest'
 import { reply, type TestGateway } from '../../../adapters/testing/index.ts'
-import { answerOf, DIALECTS } from '../../support/dialects.ts'
-import { guarded, heard, PERSONAL, SECRETS, sent } from './support.ts'
+import { answerOf, DIALECTS, saidBy } from '../../support/dialects.ts'
+import { change, guarded, heard, PERSONAL, SECRETS, sent } from './support.ts'
 
 const open: TestGateway[] = []
 afterEach(async () => {
@@ -83,6 +83,25 @@ describe('restore', () => {
     t.upstream.script(reply({ text: 'draft for [EMAIL_1]' }), reply({ text: 'final for [EMAIL_1]' }))
     await sent(t, 'chat', QUESTION, { model: 'chain' })
     expect(t.upstream.requests).toHaveLength(2)
+    for (const { text } of t.upstream.requests) expect(text).not.toContain(PERSONAL.email)
+  })
+
+  it.each([
+    'pipeline',
+    'fusion',
+  ])('what a %s made is read back for the caller, in every dialect, streamed or not', async (strategy) => {
+    const t = await restoring()
+    await t.post('/api/virtual-models', { name: 'many', strategy, targets: [{ model: 'chat/a' }, { model: 'messages/b' }] })
+    for (const dialect of ['chat', 'messages', 'responses'] as const)
+      for (const stream of [false, true])
+        for (const output of [true, false]) {
+          await change(t, { guardrails: { keywords: { mode: 'redact', deny: ['heron'], output } } })
+          t.upstream.script(reply({ text: 'heron for [EMAIL_1], no [EMAIL_9]' }, { splitBytes: 7 }))
+          const { text } = await sent(t, dialect, QUESTION, { model: 'many', stream })
+          expect(saidBy(answerOf(dialect, text, stream)).text, `${dialect} ${stream}`).toBe(
+            `${output ? '[KEYWORD_REDACTED]' : 'heron'} for ${PERSONAL.email}, no [EMAIL_9]`,
+          )
+        }
     for (const { text } of t.upstream.requests) expect(text).not.toContain(PERSONAL.email)
   })
 })
