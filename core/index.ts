@@ -16,6 +16,8 @@ export { conflict, refuseExclusive, refuseOwnedByFile } from './config/owned.ts'
 export type { PlanAction, PlanStep } from './config/reconcile.ts'
 export { isSecretRef, resolveSecret, type SecretRef, secret } from './config/secret.ts'
 export { VARIABLES, type Variable } from './config/variables.ts'
+export { BatchWriter, type BatchWriterOptions } from './db/batch-writer.ts'
+export { lock } from './db/lock.ts'
 export { sql } from './db/sql.ts'
 export { isUniqueViolation } from './db/storage-fault.ts'
 export { envelope, GatewayError, type GatewayErrorInit } from './errors/gateway-error.ts'
@@ -24,15 +26,26 @@ export { HOOK_NAMES, HOOKS, type HookKind, type HookSpec } from './hooks/catalog
 export type { SealedHook } from './hooks/compile.ts'
 export { notFound } from './http/api-routes.ts'
 export { deleted, idParams } from './http/schemas.ts'
+export { streamed } from './http/streamed.ts'
+export { inOrder, NOT_IN_ORDER, shownWindow, windowAnswer, windowOf, windowQuery } from './http/window.ts'
+export { decodeUtf8, encodeUtf8 } from './lib/bytes.ts'
+export { callOf } from './lib/cached-call.ts'
+export { canonicalJson } from './lib/canonical-json.ts'
 export { systemClock } from './lib/clock.ts'
 export { collector, replay } from './lib/collect.ts'
+export { csvText } from './lib/csv-text.ts'
+export { ExpiringMap, type ExpiringMapOptions } from './lib/expiring-map.ts'
 export { globMatch } from './lib/glob.ts'
 export { headerBag } from './lib/headers.ts'
+export { randomId } from './lib/ids.ts'
 export { jsonLog, silentLog } from './lib/log.ts'
 export { PartWriter } from './lib/part-writer.ts'
+export { rootOf } from './lib/root-request.ts'
 export { sameDigest } from './lib/same-digest.ts'
-export { estimateRequest } from './lib/token-estimate.ts'
+export { systemRandom } from './lib/system-random.ts'
+export { estimateRequest, estimateText, noUsage } from './lib/token-estimate.ts'
 export { wireBody } from './lib/wire-body.ts'
+export { addedUsage, asStream, changedForCaller, withUsage } from './pipeline/derived-answer.ts'
 export { replaySource } from './pipeline/replay-source.ts'
 export { definePlugin, PLUGIN_API_VERSION } from './plugins/define.ts'
 export { defineProvider } from './providers.ts'
@@ -48,6 +61,9 @@ export type {
   PriceService,
   RuntimeSettings,
   SettingsService,
+  SideAnswer,
+  SideCallOptions,
+  SideCalls,
   StepPrice,
 } from './services.ts'
 export type * from './types/answer.ts'

@@ -23,6 +23,21 @@ function imports(file: string): string[] {
   )
 }
 
+/** Names that a file imports or exports on from another one; `*` for all of its types. */
+function* imported(file: string): Generator<{ from: string; names: string[] }> {
+  for (const [, all, list = '', from = ''] of (FILES.get(file) as string).matchAll(
+    /^(?:import|export) (?:type )?(?:(\*)|\{([^}]*)\}) from '(\.[^']+)'/gms,
+  )) {
+    const names = list.split(',').map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/ as .*$/, ''),
+    )
+    yield { from: relative(ROOT, resolve(ROOT, dirname(file), from)), names: all === undefined ? names.filter(Boolean) : ['*'] }
+  }
+}
+
 function packages(file: string): string[] {
   const text = FILES.get(file) as string
   return [...text.matchAll(/^(?:import|export)\b[^'"]*?from '([^.'][^']*)'/gms)].map((match) => match[1] as string)
@@ -72,6 +87,19 @@ describe('floors', () => {
       for (const target of imports(file))
         expect(target.startsWith('core/') || target.startsWith(`${own}/`), `${file} → ${target}`).toBe(true)
     }
+  })
+
+  it('policy plugins use of core what every plugin may import from hookgate/core, and pure functions', () => {
+    const policies =
+      /^plugins\/(cache-injection|exact-cache|guardrails|helicone|payload-rules|reasoning-replay|savings|semantic-cache|think-tags|thought-signatures|token-saver|wasm-filters)\//
+    const pure = ['entropy', 'monthsOf', 'pathSegments', 'signatureFits']
+    const entry = [...imported('core/index.ts')]
+    const open = new Set(entry.flatMap(({ names }) => names))
+    const whole = new Set(entry.filter(({ names }) => names.includes('*')).map(({ from }) => from))
+    for (const file of [...FILES.keys()].filter((path) => policies.test(path)))
+      for (const { from, names } of imported(file))
+        if (from.startsWith('core/') && from !== 'core/index.ts' && !whole.has(from))
+          for (const name of names) expect(open.has(name) || pure.includes(name), `${file}: ${name} of ${from}`).toBe(true)
   })
 
   it('hosts are imported by nobody but hosts', () => {

@@ -28,6 +28,7 @@ interface Queued<T> {
 
 const RETRY_MS = 1000
 
+/** Rows on their way to a store, bounded in number and bytes; close() writes what is left. */
 export class BatchWriter<T> {
   readonly #options: Required<BatchWriterOptions<T>>
   #queue: Queued<T>[] = []

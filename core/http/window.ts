@@ -50,8 +50,10 @@ export function inOrder({ since, until }: { since?: number | undefined; until?: 
   return since === undefined || until === undefined || since < until
 }
 
+/** For `refine(inOrder, NOT_IN_ORDER)`. */
 export const NOT_IN_ORDER = { path: ['until'], error: 'must be later than `since`' }
 
+/** Of an answer that says which window it is about. */
 export const windowAnswer = z.strictObject({ since: z.string(), until: z.string() })
 
 export function shownWindow({ since, until }: Window): z.input<typeof windowAnswer> {

@@ -7,6 +7,7 @@ export interface ExpiringMapOptions {
   maxEntries: number
 }
 
+/** At most `maxEntries` values, each for `ttlMs`. */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, { value: V; until: number }>()
   readonly #options: ExpiringMapOptions

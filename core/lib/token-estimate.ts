@@ -7,6 +7,7 @@ import { isTokenCount } from './token-count.ts'
 const PER_MESSAGE = 4
 const PER_IMAGE = 1600
 
+/** Tokens, not rounded. */
 export function estimateText(text: string): number {
   let wide = 0
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x2e80) wide++
@@ -42,6 +43,7 @@ export function isReported(usage: Usage | null): usage is Usage {
   )
 }
 
+/** Zero of everything, and known to be. */
 export function noUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: false, raw: null }
 }
