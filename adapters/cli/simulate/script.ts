@@ -1,5 +1,6 @@
 // The script of a simulation, JSON lines: who asks for what and when, and how upstreams behave from when on.
 import { z } from 'zod'
+import { WORDED } from '../../../core/lib/issue-text.ts'
 
 /** What an upstream does with a call. */
 export interface UpstreamAnswer {
@@ -138,7 +139,7 @@ function answerOf({ at, upstream, answer }: z.output<typeof upstreamLine>, line:
 }
 
 function checked<T extends z.ZodType>(schema: T, given: object, number: number): z.output<T> {
-  const parsed = schema.safeParse(given)
+  const parsed = schema.safeParse(given, WORDED)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw wrong(number, `${issue?.path.join('.') || 'the object'}: ${issue?.message ?? 'is wrong'}.`)
