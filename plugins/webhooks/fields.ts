@@ -42,6 +42,7 @@ export function urlComplaint(url: string, { profile, outbound, publicUrl }: UrlR
   if (!URL.canParse(url)) return 'is not a URL'
   const { protocol, username, password } = new URL(url)
   if (profile === 'cloud' && protocol !== 'https:') return 'must be an https URL'
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must be an http or https URL'
   if (username !== '' || password !== '') return 'must not hold credentials'
   if (publicUrl !== null && hostOf(url) === hostOf(publicUrl)) return 'must not lead to this gateway itself'
   try {

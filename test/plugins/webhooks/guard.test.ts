@@ -66,6 +66,7 @@ describe('at save', () => {
     t = await world()
     for (const url of ['http://user:pw@hooks.example.com/', 'ftp://hooks.example.com/', 'file:///etc/passwd', 'x', '', ' '])
       expect(await errorOf(await create(url)), url).toMatchObject({ status: 400, param: 'url' })
+    expect((await errorOf(await create('ftp://hooks.example.com/'))).message).toBe('`url`: must be an http or https URL')
   })
 
   it('S13: refuses the host of GATEWAY_PUBLIC_URL, in any spelling', async () => {
