@@ -4,13 +4,14 @@ import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
 import type { UsageFilter, UsageGroup, UsageReader, UsageRow, UsageSum } from './service.ts'
+import { slicedSums } from './sliced-sums.ts'
 import { type StoredRow, usageRowOf } from './stored-row.ts'
 
 const DAY_MS = 86_400_000
 /** Groups in memory at a time. */
 const PAGE = 10_000
-/** Rows at a time. */
-const BATCH = 5000
+/** Rows at a time: requests are served in between. */
+const BATCH = 1000
 
 /** What rows are grouped by, never null, so that pages can go on behind a value. */
 const COLUMNS: Readonly<Record<Exclude<UsageGroup, 'month'>, Sql>> = {
@@ -53,7 +54,8 @@ async function newest(db: Db, filter: UsageFilter, cap: number, each: (row: Usag
     if (last === undefined || rows.length < Math.min(BATCH, left + 1)) return { truncated: false }
     left -= rows.length
     const { at, request_id, step } = last
-    behind = sql`AND (at < ${at} OR (at = ${at} AND (request_id < ${request_id} OR (request_id = ${request_id} AND step < ${step}))))`
+    // The bound by itself is what leads an index to the place.
+    behind = sql`AND at <= ${at} AND (at < ${at} OR (at = ${at} AND (request_id < ${request_id} OR (request_id = ${request_id} AND step < ${step}))))`
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -69,7 +71,7 @@ function matching({ since, until, orgId, keyId, virtualModel }: UsageFilter): Sq
 const int = z.number().int()
 /** Past 2^53 the last digits go, not the report. */
 const total = z.number()
-const sumRow = z.looseObject({
+const figures = {
   requests: int,
   errors: int,
   input_tokens: total,
@@ -84,8 +86,9 @@ const sumRow = z.looseObject({
   estimated_cost_nano: total,
   estimated_charge_nano: total,
   interrupted: int,
-  label: z.string().nullable(),
-})
+}
+const FIGURES = Object.keys(figures) as (keyof typeof figures)[]
+const sumRow = z.looseObject({ ...figures, label: z.string().nullable() })
 type SumRow = z.output<typeof sumRow>
 
 /** Page after page behind the last group. A page asks for the whole window anew: there are few, or it is a long report. */
@@ -93,15 +96,26 @@ async function* sums(db: Db, filter: UsageFilter, by: readonly UsageGroup[]): As
   const groups = by.map((group) => (group === 'month' ? monthsOf(filter) : COLUMNS[group]))
   const names = by.map((_, index) => sql.id(`g${index}`))
   const columns = groups.map((group, index) => sql`${group} AS ${names[index]}`)
-  let after: readonly unknown[] | null = null
-  do {
-    const rows: SumRow[] = await db.all(
+  const page = (of: UsageFilter, after: readonly unknown[] | null, limit: number): Promise<SumRow[]> =>
+    db.all(
       sql`SELECT ${sql.join([...columns, TOTALS])} FROM (
-            SELECT * FROM ledger_usage WHERE ${matching(filter)}
+            SELECT * FROM ledger_usage WHERE ${matching(of)}
           ) usage ${after === null ? sql.empty : sql`WHERE ${behind(groups, after)}`}
-          ${by.length === 0 ? sql.empty : sql`GROUP BY ${sql.join(names)} ORDER BY ${sql.join(names)}`} LIMIT ${PAGE}`,
+          ${by.length === 0 ? sql.empty : sql`GROUP BY ${sql.join(names)} ORDER BY ${sql.join(names)}`} LIMIT ${limit}`,
       sumRow,
     )
+  if (db.dialect === 'sqlite' && filter.orgId !== undefined) {
+    const all = await slicedSums<SumRow>(db, filter, {
+      sum: (slice) => page({ ...filter, ...slice }, null, PAGE + 1),
+      groups: by.map((_, index): `g${number}` => `g${index}`),
+      figures: FIGURES,
+      maxGroups: PAGE,
+    })
+    if (all !== null) return yield* all.map((row) => sumOf(row, by))
+  }
+  let after: readonly unknown[] | null = null
+  do {
+    const rows: SumRow[] = await page(filter, after, PAGE)
     for (const row of rows) if (by.length > 0 || row.requests !== null) yield sumOf(row, by)
     const last = rows.at(-1)
     after = last === undefined || rows.length < PAGE ? null : by.map((_, index) => last[`g${index}`])

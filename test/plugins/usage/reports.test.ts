@@ -213,6 +213,43 @@ describe('the formats', () => {
   })
 })
 
+it('requests are served while many rows are summed, each of them once, also where many are of one millisecond', async () => {
+  const { db, text } = await open()
+  // Of the 12,000 the second half are of one millisecond, and every third has another label by then.
+  await db.run(
+    sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999)
+        INSERT INTO ledger_usage (request_id, step, at, key_id, key_label, source, operation, provider, model, requested_model, stream,
+          status, latency_ms, input_tokens, output_tokens, estimated, cost_nano, charge_nano)
+        SELECT 'r' || i, i % 2, ${NOW - 2 * DAY} + min(i, 6000) * 10000, i % 3, CASE WHEN i < 6000 THEN 'a' ELSE 'b' END, 'api', 'chat', 'p',
+          'm', 'p/m', 0, CASE WHEN i % 5 = 0 THEN 500 ELSE 200 END, 5, i, 4, i % 7 = 0, i, i FROM n`,
+  )
+  let turns = 0
+  let over = false
+  const turn = () => {
+    turns++
+    if (!over) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const { data, totals } = (await (await text(`/api/reports?${RANGE}&group_by=key,day`)).json()) as {
+    data: Record<string, unknown>[]
+    totals: Record<string, number>
+  }
+  over = true
+  expect(turns).toBeGreaterThan(2)
+  expect(totals).toMatchObject({ requests: 6000, prompt_tokens: (11_999 * 12_000) / 2, completion_tokens: 48_000 })
+  expect(totals.cost_usd).toBe((11_999 * 12_000) / 2 / 1e9)
+  const direct = await db.all<Record<string, number>>(
+    sql`SELECT SUM(step = 0) AS requests, SUM(step = 0 AND status >= 400) AS errors, SUM(input_tokens) AS prompt_tokens,
+          SUM(CASE WHEN estimated = 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated_tokens, MAX(key_label) AS "key"
+        FROM ledger_usage GROUP BY key_id, at / 86400000 ORDER BY key_id, at / 86400000`,
+  )
+  expect(
+    data.map(({ requests, errors, prompt_tokens, estimated_tokens, key }) => {
+      return { requests, errors, prompt_tokens, estimated_tokens, key }
+    }),
+  ).toEqual(direct)
+})
+
 describe('a million rows', () => {
   const COUNT = 1_000_000
 
