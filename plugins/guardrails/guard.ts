@@ -131,10 +131,10 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       for (const { text } of texts) redactor.reserve(text)
       const out = await inspected(ctx, 'input', texts)
       let next = 0
-      const { system, messages, changed } = mapRequest(request, () => out[next++] as string)
+      const { system, messages, ext, changed } = mapRequest(request, () => out[next++] as string)
       // An answer that is read back is this caller's alone.
       if (redactor.restores !== null) caches()?.request(ctx, { bypass: true })
-      if (changed) Object.assign(ctx.edit() as CanonicalRequest, { system, messages })
+      if (changed) Object.assign(ctx.edit() as CanonicalRequest, { system, messages, ext })
     },
 
     async response(ctx: RequestContext, response: Frozen<CanonicalResponse>): Promise<Frozen<CanonicalResponse>> {

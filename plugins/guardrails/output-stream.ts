@@ -80,10 +80,12 @@ export class GuardedStream implements StreamTransform {
   #stop(event: Of<'part_stop'>, open: OpenPart, emit: Emit): void {
     const { choice, part, full } = event
     if (full.t === 'tool_call') {
-      const args = mapArguments(full.args, (text, lead) => this.#argument(text, lead))
+      const args = mapArguments(full.args, (text, lead) => this.#said(text, 'tool_call', lead))
       if (args !== '') emit({ e: 'delta', choice, part, d: { args } })
       return emit(args === full.args ? event : { ...event, full: { ...full, args } })
     }
+    if (full.t === 'audio' && full.transcript !== undefined)
+      return emit({ ...event, full: { ...full, transcript: this.#said(full.transcript, 'text') } })
     // Some parts come whole with their end.
     const member = full.t === 'reasoning' || full.t === 'refusal' || full.t === 'text' ? MEMBER_OF[full.t] : null
     if (member !== null && open.channels.size === 0 && 'text' in full && full.text !== '')
@@ -140,13 +142,13 @@ export class GuardedStream implements StreamTransform {
     }
     if (full.t === 'refusal') return { ...full, text: said('refusal') }
     if (full.t !== 'reasoning') return full
-    const { signature, encrypted, ...rest } = full
+    const { signature, encrypted, ext, ...rest } = full
     const text = open.channels.has('reasoning') ? said('reasoning') : full.text
     return { ...rest, text, ...(open.channels.has('summary') ? { summary: [said('summary')] } : {}) }
   }
 
-  #argument(text: string, lead: string): string {
-    const info = { direction: 'output', role: 'assistant', place: 'tool_call' } as const
+  #said(text: string, place: 'text' | 'tool_call', lead = ''): string {
+    const info = { direction: 'output', role: 'assistant', place } as const
     const clean = readAfter(lead, text, (whole) => this.#inspection.text(whole, info))
     return this.#restores === null ? clean : restored(clean, this.#restores)
   }

@@ -1,7 +1,7 @@
 // The texts of requests and answers with their places: system, turns, thoughts, tool calls and their results, documents. Ids,
 // names, schemas and media are none.
 import type { CanonicalResponse, Choice } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen, Json, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Ext, Frozen, Json, Part } from '../../core/types/canonical.ts'
 import { mapJsonStrings } from './json-strings.ts'
 import type { TextInfo } from './service.ts'
 
@@ -16,14 +16,24 @@ export type Visit = (text: string, place: Place) => string
 export function mapRequest(
   request: Frozen<CanonicalRequest>,
   visit: Visit,
-): { system: SystemBlock[]; messages: Message[]; changed: boolean } {
-  const { system, messages } = request as CanonicalRequest
+): Pick<CanonicalRequest, 'system' | 'messages' | 'ext'> & { changed: boolean } {
+  const { system, messages, ext } = request as CanonicalRequest
   const blocks = mapped(system, (block) => withParts(block, mapParts(block.parts, 'system', visit)))
   const turns = mapped(messages, (message) => withParts(message, mapParts(message.parts, roleOf(message.role), visit)))
-  return { system: blocks, messages: turns, changed: blocks !== system || turns !== messages }
+  const others = withPrediction(ext, visit)
+  const changed = blocks !== system || turns !== messages || others !== ext
+  return { system: blocks, messages: turns, ext: others, changed }
 }
 
-const SAID = new Set<Part['t']>(['text', 'refusal', 'reasoning', 'tool_call'])
+/** The answer that a caller expects: often a whole file of theirs. */
+function withPrediction(ext: Ext, visit: Visit): Ext {
+  const expected = ext.chat?.prediction as Json | undefined
+  if (expected === undefined) return ext
+  const prediction = mapJson(expected, { role: 'user', place: 'document', lead: '' }, visit)
+  return prediction === expected ? ext : { ...ext, chat: { ...ext.chat, prediction } }
+}
+
+const SAID = new Set<Part['t']>(['text', 'refusal', 'reasoning', 'tool_call', 'audio'])
 
 /** The same of an answer; what a vendor's own tools brought along stays as it is, as in a stream. */
 export function mapResponse(response: Frozen<CanonicalResponse>, visit: Visit): CanonicalResponse {
@@ -49,7 +59,18 @@ function roleOf(role: Message['role']): TextInfo['role'] {
 }
 
 function mapParts(parts: Part[], role: TextInfo['role'], visit: Visit): Part[] {
-  return mapped(parts, (part) => mapPart(part, role, visit))
+  return mapped(parts, (part) => {
+    const cited = part.t === 'text' ? part.annotations?.filter(({ raw }) => isClean(raw, role, visit)) : undefined
+    const clean = mapPart(part, role, visit)
+    if (clean.t !== 'text' || clean.annotations?.length === cited?.length) return clean
+    const { annotations, ...rest } = clean
+    return { ...rest, ...(annotations !== undefined && cited?.length ? { annotations: cited } : {}) }
+  })
+}
+
+/** What a citation quotes goes upstream as well. */
+function isClean(raw: Json, role: TextInfo['role'], visit: Visit): boolean {
+  return mapJson(raw, { role, place: 'document', lead: '' }, visit) === raw
 }
 
 function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
@@ -69,10 +90,16 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
     case 'reasoning': {
       const text = part.text === '' ? '' : visit(part.text, at('reasoning'))
       const summary = part.summary === undefined ? undefined : mapped(part.summary, (one) => visit(one, at('reasoning')))
-      if (text === part.text && summary === part.summary) return part
-      // A thought is signed as it was: its vendor would refuse another one under that name.
-      const { signature, encrypted, ...rest } = part
+      const details = detailsOf(part)
+      const elsewhere = details === '' || details === part.text ? details : visit(details, at('reasoning'))
+      if (text === part.text && summary === part.summary && elsewhere === details) return part
+      // A thought is signed as it was, and said again in what its vendor adds: it would be refused, or read there.
+      const { signature, encrypted, ext, ...rest } = part
       return { ...rest, text, ...(summary ? { summary } : {}) }
+    }
+    case 'audio': {
+      const transcript = part.transcript === undefined ? undefined : visit(part.transcript, at('text'))
+      return transcript === part.transcript ? part : { ...part, transcript }
     }
     case 'tool_call': {
       const args = mapArguments(part.args, (text, lead) => visit(text, { role, place: 'tool_call', lead }))
@@ -95,6 +122,18 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
     default:
       return part
   }
+}
+
+/** What a vendor says of a thought beside the thought (OpenRouter). */
+function detailsOf({ ext }: Extract<Part, { t: 'reasoning' }>): string {
+  const details = ext?.chat?.reasoning_details
+  if (!Array.isArray(details)) return ''
+  return details.map((entry) => textIn(entry, 'text') + textIn(entry, 'summary')).join('')
+}
+
+function textIn(entry: Json, name: string): string {
+  const value = typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry[name] : undefined
+  return typeof value === 'string' ? value : ''
 }
 
 type DocumentPart = Extract<Part, { t: 'document' }>
