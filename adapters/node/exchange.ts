@@ -150,7 +150,7 @@ export class NodeSink implements Sink {
 
   /** The exchange is over. One that was given up without an end has no orderly form: the connection goes. */
   release(): void {
-    if (!this.#ended && !this.#gone) this.#res.destroy()
+    if (!this.#res.writableEnded && !this.#gone) this.#res.destroy()
   }
 
   onGone(fn: () => void): void {

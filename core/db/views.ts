@@ -1,5 +1,6 @@
 // Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
 // versions and reloads what changed. A value is never replaced by one that was read before a bump (RELIABILITY A9).
+import { unwaited } from '../lib/unwaited.ts'
 import type { Database, Db, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 import { sql } from './sql.ts'
@@ -152,10 +153,11 @@ export class ViewHub {
 
   #tell(entry: Entry): void {
     for (const watcher of entry.watchers) {
+      const failed = (error: unknown) => this.#log.error(`A watcher of the view \`${entry.kind}\` failed.`, { error })
       try {
-        watcher(entry.current)
+        unwaited(watcher(entry.current), failed)
       } catch (error) {
-        this.#log.error(`A watcher of the view \`${entry.kind}\` failed.`, { error })
+        failed(error)
       }
     }
   }

@@ -1,8 +1,10 @@
 // The gateway's one error class. It says what happened in the gateway's own words; rendering it into a dialect's body
 // happens once, at egress. Compare with GatewayError.is(), not instanceof: packages may be installed twice.
+import { headerName, headerValue } from '../lib/header-text.ts'
 import type { GatewayErrorShape, SkipReason, UpstreamFailure } from '../types/error.ts'
 
 export interface GatewayErrorInit {
+  /** 400 to 599 for a caller; what is no status is 500. */
   status: number
   type: string
   code?: string | null
@@ -27,13 +29,13 @@ export class GatewayError extends Error implements GatewayErrorShape {
   constructor(message: string, init: GatewayErrorInit) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause })
     this.name = 'GatewayError'
-    this.status = init.status
+    this.status = Number.isInteger(init.status) && init.status >= 300 && init.status < 600 ? init.status : 500
     this.type = init.type
     this.code = init.code ?? null
     this.param = init.param ?? null
-    this.retryAfterMs = init.retryAfterMs ?? null
+    this.retryAfterMs = Number.isFinite(init.retryAfterMs) ? (init.retryAfterMs as number) : null
     this.skip = init.skip ?? null
-    this.headers = init.headers ?? []
+    this.headers = init.headers?.map((part, index) => (index % 2 === 0 ? headerName(part) : headerValue(part))) ?? []
     this.upstream = init.upstream ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream } : null
   }
 

@@ -106,8 +106,7 @@ function settleAll(handlers: readonly GuardedHandler[]): (ctx: RequestContext, o
     for (const handler of handlers) {
       try {
         if (handler.when !== undefined && !handler.applies(ctx)) continue
-        handler.fn(ctx, outcome, unit)
-        handler.succeeded()
+        if (!handler.promised(handler.fn(ctx, outcome, unit))) handler.succeeded()
       } catch (error) {
         try {
           handler.failed(error)

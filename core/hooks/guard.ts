@@ -1,10 +1,14 @@
 // Isolation of one handler: a thrown GatewayError is a decision and passes; anything else is a bug of that plugin,
 // counted, logged, and then closed (503) or open (as if the handler had not been there).
 import { GatewayError } from '../errors/gateway-error.ts'
+import { errorText } from '../lib/error-text.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { HOOKS } from './catalogue.ts'
 import type { AnyHandler, Registration } from './registry.ts'
+import { isThenable, kindOf, RETURNS, type ReturnType } from './returned.ts'
+
+export { isThenable } from './returned.ts'
 
 export interface GuardEnv {
   readonly clock: Clock
@@ -23,6 +27,7 @@ export class GuardedHandler {
   readonly when: ((ctx: RequestContext) => boolean) | undefined
   readonly open: boolean
   readonly #env: GuardEnv
+  readonly #returns: ReturnType | undefined
   readonly timeoutMs: number
   #failures = 0
 
@@ -34,17 +39,40 @@ export class GuardedHandler {
     this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
     this.timeoutMs = entry.options.timeoutMs ?? 0
     this.#env = env
+    this.#returns = RETURNS[entry.hook]
   }
 
   /** Whether the handler takes part in this request. */
   applies(ctx: RequestContext): boolean {
     if (this.when === undefined) return true
+    let applies: unknown
     try {
-      return this.when(ctx)
+      applies = this.when(ctx)
     } catch (error) {
       this.failed(error)
       return false
     }
+    return typeof applies === 'boolean' ? applies : Boolean(applies) && !this.promised(applies, '`when`')
+  }
+
+  /** What the handler returned; undefined for nothing, and where it fails open for what the hook cannot take. */
+  taken<T>(value: T): NonNullable<T> | undefined {
+    const nothing = value === undefined || value === null
+    if (nothing || this.#returns === undefined || this.#returns.fits(value)) {
+      this.#failures = 0
+      return nothing ? undefined : value
+    }
+    if (isThenable(value)) this.promised(value)
+    else this.failed(new TypeError(`it returned ${kindOf(value)} that is no ${this.#returns.noun}`))
+    return undefined
+  }
+
+  /** Nobody waits there: a promise is a bug, and what it rejects with must not end the process. True when it was one. */
+  promised(value: unknown, what = `\`${this.hook}\``): boolean {
+    if (!isThenable(value)) return false
+    value.then(undefined, (error: unknown) => this.#report(error))
+    this.failed(new TypeError(`${what} is synchronous, and it returned a promise: nobody waits for that`))
+    return true
   }
 
   /** Reports what the handler threw; returns only when the handler fails open. */
@@ -52,12 +80,7 @@ export class GuardedHandler {
     if (GatewayError.is(thrown)) throw thrown
     this.#failures++
     this.#env.failed(this.plugin, this.hook)
-    const fields = {
-      plugin: this.plugin,
-      hook: this.hook,
-      error: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
-    }
-    this.#env.log.error('plugin.error', fields)
+    this.#report(thrown)
     if (this.#failures === DEGRADED_AFTER)
       this.#env.log.error('plugin.degraded', { plugin: this.plugin, hook: this.hook, failures: this.#failures })
     if (this.open) return
@@ -68,6 +91,10 @@ export class GuardedHandler {
         cause: thrown,
       },
     )
+  }
+
+  #report(thrown: unknown): void {
+    this.#env.log.error('plugin.error', { plugin: this.plugin, hook: this.hook, error: errorText(thrown) })
   }
 
   succeeded(): void {
@@ -94,8 +121,4 @@ export class GuardedHandler {
         .finally(() => timer.cancel())
     })
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

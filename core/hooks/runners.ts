@@ -40,9 +40,9 @@ export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCont
         continue
       }
       if (isThenable(returned))
-        return handler.settle(returned as Promise<T | undefined>).then((value) => (value === undefined ? run(i + 1, ctx) : value))
-      handler.succeeded()
-      if (returned !== undefined) return returned
+        return handler.settle(returned as Promise<T | undefined>).then((value) => handler.taken(value) ?? run(i + 1, ctx))
+      const answer = handler.taken(returned)
+      if (answer !== undefined) return answer as T
     }
     return undefined
   }
@@ -64,11 +64,8 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         continue
       }
       if (isThenable(returned))
-        return handler
-          .settle(returned as Promise<T | undefined>)
-          .then((next) => run(i + 1, ctx, next === undefined ? value : next))
-      handler.succeeded()
-      if (returned !== undefined) value = returned
+        return handler.settle(returned as Promise<T | undefined>).then((next) => run(i + 1, ctx, handler.taken(next) ?? value))
+      value = (handler.taken(returned) as T | undefined) ?? value
     }
     return value
   }
@@ -103,10 +100,7 @@ export function wrap(
 function settled(handler: GuardedHandler, running: Promise<Result>, fallback: Next): Promise<Result> {
   const watched = handler.timeoutMs > 0 ? handler.withTimeout(running) : running
   return watched.then(
-    (result) => {
-      handler.succeeded()
-      return result ?? fallback()
-    },
+    (result) => handler.taken(result) ?? fallback(),
     (error) => failedOver(handler, error, fallback),
   )
 }
@@ -165,7 +159,7 @@ export function stream(handlers: readonly GuardedHandler[]): (ctx: RequestContex
       if (handler.when !== undefined && !handler.applies(ctx)) continue
       let transform: StreamTransform | undefined
       try {
-        transform = handler.fn(ctx)
+        transform = handler.taken<StreamTransform | undefined>(handler.fn(ctx))
       } catch (error) {
         handler.failed(error)
       }
@@ -201,22 +195,31 @@ function ignore(): void {}
 /** A failing layer that fails open is bypassed for the rest of this stream. */
 function isolated(handler: GuardedHandler, transform: StreamTransform): StreamTransform {
   let bypass = false
+  let emitted = 0
+  let to: (event: StreamEvent) => void = ignore
+  const counted = (event: StreamEvent): void => {
+    emitted++
+    to(event)
+  }
   return {
     ...(transform.passive ? { passive: true as const } : {}),
     event(event, emit) {
       if (bypass) return emit(event)
+      to = emit
+      const before = emitted
       try {
-        transform.event(event, emit)
+        handler.promised(transform.event(event, counted))
       } catch (error) {
         handler.failed(error)
         bypass = true
-        emit(event)
+        // What it let through before it failed is not said twice.
+        if (emitted === before) emit(event)
       }
     },
     flush(emit) {
       if (bypass) return
       try {
-        transform.flush?.(emit)
+        handler.promised(transform.flush?.(emit))
       } catch (error) {
         handler.failed(error)
       }

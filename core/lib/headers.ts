@@ -1,13 +1,16 @@
 // HeaderBag over a flat list: no web object, no copy until somebody writes.
 import type { HeaderBag } from '../types/ports.ts'
+import { headerName, headerValue } from './header-text.ts'
 
 class FlatHeaders implements HeaderBag {
   #source: readonly string[] | (() => readonly string[])
   #owned: boolean
+  readonly #checked: boolean
 
-  constructor(source: readonly string[] | (() => readonly string[]), owned: boolean) {
+  constructor(source: readonly string[] | (() => readonly string[]), owned: boolean, checked = false) {
     this.#source = source
     this.#owned = owned
+    this.#checked = checked
   }
 
   get(name: string): string | null {
@@ -39,7 +42,8 @@ class FlatHeaders implements HeaderBag {
 
   append(name: string, value: string): void {
     const list = this.#owned ? (this.flat() as string[]) : [...this.flat()]
-    list.push(name.toLowerCase(), value)
+    if (this.#checked) list.push(headerName(name).toLowerCase(), headerValue(value))
+    else list.push(name.toLowerCase(), value)
     this.#source = list
     this.#owned = true
   }
@@ -69,6 +73,11 @@ class FlatHeaders implements HeaderBag {
 /** An empty bag, or one over a list that stays as it is: the first write copies it. A function makes the list on first use. */
 export function headerBag(list?: readonly string[] | (() => readonly string[])): HeaderBag {
   return list === undefined ? new FlatHeaders([], true) : new FlatHeaders(list, false)
+}
+
+/** An empty bag for what plugins send to callers: no line in it can keep an answer from leaving. */
+export function answerHeaderBag(): HeaderBag {
+  return new FlatHeaders([], true, true)
 }
 
 /** Many names are asked for and few are there: most differ in their length or first letter. */

@@ -7,7 +7,8 @@ import type { Candidate, EncodedCall } from '../types/context.ts'
 import type { Hop, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
 import type { HeaderBag } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
-import { editable, type RequestState } from './context.ts'
+import type { RequestState } from './context.ts'
+import { editable } from './editable.ts'
 import type { Kernel } from './kernel.ts'
 
 export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate, provider: Provider, upstream: Dialect): Hop {

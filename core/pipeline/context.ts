@@ -3,9 +3,10 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { Ticket } from '../lib/bag.ts'
-import { headerBag } from '../lib/headers.ts'
+import { answerHeaderBag } from '../lib/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
 import { requestId } from '../lib/ids.ts'
+import { unwaited } from '../lib/unwaited.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
@@ -27,7 +28,7 @@ import type { Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
-
+import { editable } from './editable.ts'
 import type { Ticking } from './ticker.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
@@ -72,7 +73,6 @@ export class RequestState implements RequestContext {
   requestedModel: string
   virtualModel: string | null = null
   principal: Principal = ANONYMOUS
-  costCenter: string | null = null
   properties: Record<string, string> | null = null
   plan: Plan | null = null
   candidate: Candidate | null = null
@@ -81,7 +81,7 @@ export class RequestState implements RequestContext {
   readonly steps: Step[] = []
   /** Internal calls that run. */
   calls: Set<RequestState> | null = null
-  readonly responseHeaders: HeaderBag = headerBag()
+  readonly responseHeaders: HeaderBag = answerHeaderBag()
   cached: Outcome['cached'] = false
   cachedCall: CachedCall | null = null
   edited = false
@@ -95,6 +95,7 @@ export class RequestState implements RequestContext {
   /** Set by whoever ends the request early; the running attempt is aborted with it. */
   stopped: GatewayErrorShape | null = null
   decode: (() => unknown) | null = null
+  #costCenter: string | null = null
   #sessionId: string | null | undefined = undefined
   #userId: string | null | undefined = undefined
   #request: unknown
@@ -138,7 +139,7 @@ export class RequestState implements RequestContext {
     return this.#sessionId
   }
   set sessionId(id: string | null) {
-    this.#sessionId = id
+    this.#sessionId = textOrNull(id, 'sessionId')
   }
 
   get userId(): string | null {
@@ -146,7 +147,15 @@ export class RequestState implements RequestContext {
     return this.#userId
   }
   set userId(id: string | null) {
-    this.#userId = id
+    this.#userId = textOrNull(id, 'userId')
+  }
+
+  /** Checked, as ids are: what no column of the books takes would cost the whole request its place in them. */
+  get costCenter(): string | null {
+    return this.#costCenter
+  }
+  set costCenter(name: string | null) {
+    this.#costCenter = textOrNull(name, 'costCenter')
   }
 
   get bodyBytes(): number {
@@ -186,6 +195,8 @@ export class RequestState implements RequestContext {
   }
 
   skip(candidate: Candidate, reason: SkipReason, until?: number): void {
+    if (candidate?.connection === undefined) throw new TypeError('ctx.skip() takes a candidate, a reason, and epoch ms')
+    if (until !== undefined && !Number.isFinite(until)) throw new TypeError('ctx.skip(): `until` is a number, epoch ms')
     this.attempts.push({
       candidate,
       startedAt: this.startedAt,
@@ -202,7 +213,8 @@ export class RequestState implements RequestContext {
     this.attempts.splice(0, this.attempts.length, ...own, ...attempts)
   }
 
-  warn(slug: string): void {
+  warn(text: string): void {
+    const slug = text.replace(/[^\x21-\x7e]/g, '_')
     if (this.#warnings === '') this.#warnings = slug
     else if (!this.#warnings.split(',').includes(slug)) this.#warnings += `,${slug}`
   }
@@ -217,11 +229,13 @@ export class RequestState implements RequestContext {
 
   note(name: string, value: Json): void {
     if (this.parent !== null) return this.parent.note(name, value)
+    if (JSON.stringify(value) === undefined) throw new TypeError(`ctx.note(): \`${name}\` is not JSON`)
     this.#notes = { ...this.#notes, [name]: value }
   }
 
   hold(lease: Lease): void {
     if (this.#settled) throw new Error('The request has been settled: nothing can be held for it any more.')
+    if (typeof lease?.settle !== 'function') throw new TypeError('ctx.hold() takes a lease: `{ settle(outcome) { … } }`')
     this.#leases.push(lease)
   }
 
@@ -237,7 +251,7 @@ export class RequestState implements RequestContext {
     if (this.#leases.length === 0) return
     for (const lease of this.#leases.splice(0).reverse()) {
       try {
-        lease.settle(outcome)
+        unwaited(lease.settle(outcome), failed)
       } catch (error) {
         failed(error)
       }
@@ -276,19 +290,7 @@ export class RequestState implements RequestContext {
   }
 }
 
-/** A copy one may change: request, system, messages and tools are fresh; parts are shared and to be replaced. */
-export function editable(request: Frozen<CanonicalRequest>): CanonicalRequest {
-  const source = request as CanonicalRequest
-  return {
-    ...source,
-    system: source.system.map((block) => ({ ...block, parts: [...block.parts] })),
-    messages: source.messages.map((message) => ({ ...message, parts: [...message.parts] })),
-    tools: source.tools.map((tool) => ({ ...tool })),
-    sampling: { ...source.sampling },
-    headers: { ...source.headers },
-    ext: { ...source.ext },
-    ...(source.reasoning ? { reasoning: { ...source.reasoning } } : {}),
-    ...(source.state ? { state: { ...source.state } } : {}),
-    ...(source.output ? { output: { ...source.output } } : {}),
-  }
+function textOrNull(value: string | null, name: string): string | null {
+  if (value === null || typeof value === 'string') return value
+  throw new TypeError(`ctx.${name} is a string or null`)
 }

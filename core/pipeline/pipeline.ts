@@ -2,6 +2,7 @@
 // every way out passes through settle().
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
+import { errorText } from '../lib/error-text.ts'
 import { requestId } from '../lib/ids.ts'
 import { LARGE_BODY } from '../lib/turns.ts'
 import type { Awaitable } from '../types/canonical.ts'
@@ -39,7 +40,7 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
     if (sending) await sending
     error = ctx.facts?.error ?? null
   } catch (thrown) {
-    error = conclude(kernel, ctx, reply, thrown)
+    error = concluded(kernel, ctx, reply, thrown)
   } finally {
     if (ctx.ticking !== null) kernel.ticker.remove(ctx.ticking)
     kernel.active.remove(ticket)
@@ -146,6 +147,16 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
 function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
   // Before admission there is no stream to keep alive, only a body that may still be refused.
   if (ctx.plan !== null) reply.tick(now, ctx)
+}
+
+/** Whatever a plugin made of the answer, the request settles: a head that cannot be sent ends the connection. */
+function concluded(kernel: Kernel, ctx: RequestState, reply: ReplyWriter, thrown: unknown): GatewayErrorShape {
+  try {
+    return conclude(kernel, ctx, reply, thrown)
+  } catch (failure) {
+    kernel.log.error('request.failed', { requestId: ctx.id, error: errorText(failure) })
+    return GatewayError.from(failure)
+  }
 }
 
 /** A failure before the answer: a status while nothing is on the wire, the dialect's error frame after a heartbeat. */

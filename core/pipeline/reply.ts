@@ -5,6 +5,7 @@ import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
+import { unwaited } from '../lib/unwaited.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Sink } from '../types/ports.ts'
@@ -79,7 +80,15 @@ export class ReplyWriter {
     // Before the head: who taps may still add a header.
     if (ctx.taps.length > 0) {
       const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
-      for (const tap of ctx.taps) tap({ status, headers, body: bytes })
+      const failed = (error: unknown) => this.#kernel.log.error('tap.failed', { requestId: ctx.id, error: errorText(error) })
+      for (const tap of ctx.taps) {
+        // Who only looks does not take the answer with it.
+        try {
+          unwaited(tap({ status, headers, body: bytes }), failed)
+        } catch (error) {
+          failed(error)
+        }
+      }
     }
     this.#head(status, ctx, ctx.dialect, headers)
     this.#sink.end(body ?? undefined)
@@ -92,7 +101,7 @@ export class ReplyWriter {
     if (error.retryAfterMs !== null) headers.push('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))))
     // The gateway has walked its candidates: a client that retries at once only adds load.
     if (ctx !== null && ctx.attempts.length > 1 && error.status >= 429) headers.push('x-should-retry', 'false')
-    this.#head(error.status, ctx, dialect, headers, id)
+    this.#head(error.status < 400 ? 500 : error.status, ctx, dialect, headers, id)
     // A gateway may have been given fewer dialects than there are paths.
     this.#sink.end(this.#kernel.dialects.get(dialect)?.encodeError(error, id) ?? JSON.stringify(envelope(error)))
     return error
@@ -101,7 +110,8 @@ export class ReplyWriter {
   /** What a thrown value may look like to a caller. */
   presentable(thrown: unknown, dialect: Dialect, requestId: string): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
-    if (!GatewayError.is(thrown)) this.#kernel.log.error('request.failed', { requestId, error: errorText(thrown) })
+    const bug = bugBehind(thrown)
+    if (bug !== undefined) this.#kernel.log.error('request.failed', { requestId, error: errorText(bug) })
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
     const { status, type, code, param, retryAfterMs, skip, upstream } = error
@@ -160,6 +170,12 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
   }
   if (ctx.warnings !== '') out.push('x-gateway-warnings', ctx.warnings)
   out.push(...ctx.responseHeaders.flat())
+}
+
+/** What nobody meant to throw; a sink may have wrapped it on the way. */
+function bugBehind(thrown: unknown): unknown {
+  if (!GatewayError.is(thrown)) return thrown ?? 'undefined'
+  return thrown.code === 'internal_error' ? thrown.cause : undefined
 }
 
 /** Model strings come from callers: nothing that could end a header line leaves. */

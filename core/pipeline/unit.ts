@@ -2,6 +2,7 @@
 import type { GroupCommit } from '../db/group-commit.ts'
 import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { unwaited } from '../lib/unwaited.ts'
 import type { Statement, Unit } from '../types/db.ts'
 
 export class RequestUnit implements Unit {
@@ -15,6 +16,8 @@ export class RequestUnit implements Unit {
   }
 
   add(...statements: Statement[]): void {
+    for (const statement of statements)
+      if (typeof statement?.sql?.text !== 'string') throw new TypeError('unit.add() takes statements: `{ sql: sql`…` }`')
     if (this.#commits === null)
       throw GatewayError.unavailable('A plugin wants to write, and this gateway has no database.', {
         code: 'storage_unavailable',
@@ -50,7 +53,7 @@ export class RequestUnit implements Unit {
       () => this.#committed(failed),
       (error: unknown) => {
         if (this.#unavailable === null || !isStorageUnavailable(error)) throw error
-        this.#unavailable(error)
+        return this.#unavailable(error)
       },
     )
   }
@@ -59,7 +62,7 @@ export class RequestUnit implements Unit {
     if (this.#waiting === null) return
     for (const fn of this.#waiting.splice(0)) {
       try {
-        fn()
+        unwaited(fn(), failed)
       } catch (error) {
         failed(error)
       }

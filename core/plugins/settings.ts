@@ -3,6 +3,8 @@ import type { ZodType } from 'zod'
 import { resolveSetting, type SettingEntry, type SettingSource } from '../config/settings.ts'
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { errorText } from '../lib/error-text.ts'
+import { unwaited } from '../lib/unwaited.ts'
 import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'
@@ -105,11 +107,12 @@ export class SettingsRegistry implements SettingsService {
   }
 
   #tell(instance: PluginInstance, key: string, watcher: (value: unknown) => void, value: unknown): void {
+    const failed = (error: unknown) =>
+      this.#log.error('setting.watcher_failed', { plugin: instance.plugin.name, key, error: errorText(error) })
     try {
-      watcher(value)
+      unwaited(watcher(value), failed)
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      this.#log.error('setting.watcher_failed', { plugin: instance.plugin.name, key, error: text })
+      failed(error)
     }
   }
 }

@@ -117,7 +117,8 @@ describe('kinds', () => {
     const t = setUp()
     t.add('drop', 'candidates', (_ctx, list) => list.slice(1))
     t.add('keep', 'candidates', async (_ctx, list) => [...list].reverse())
-    expect(await t.seal().candidates?.(ctx, [1, 2, 3] as never)).toEqual([3, 2])
+    const [one, two, three] = [1, 2, 3].map((id) => ({ target: { id }, connection: {} }))
+    expect(await t.seal().candidates?.(ctx, [one, two, three] as never)).toEqual([three, two])
   })
 
   it('wrap: an onion; next may be called again', async () => {

@@ -1,0 +1,84 @@
+// What a handler may return. A value of another shape is a bug of the plugin that returned it: behind its hook it would break
+// somebody else, or pass for an answer.
+import type { HookName } from '../types/hooks.ts'
+
+export interface ReturnType {
+  /** As in "it returned a string, which is no …". */
+  readonly noun: string
+  fits(value: unknown): boolean
+}
+
+type Bag = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Bag => typeof value === 'object' && value !== null
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+const isIdOrNull = (value: unknown): boolean => value === null || Number.isSafeInteger(value)
+const listOf = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && value.every(fits)
+
+const isPrincipal = (value: unknown): boolean =>
+  isObject(value) &&
+  isIdOrNull(value.keyId) &&
+  isIdOrNull(value.orgId) &&
+  isTextOrNull(value.label) &&
+  (value.allowedModels === null || listOf(value.allowedModels, isText))
+
+const isTarget = (value: unknown): boolean =>
+  isObject(value) &&
+  isText(value.provider) &&
+  isText(value.model) &&
+  isTextOrNull(value.connectionId) &&
+  typeof value.weight === 'number'
+
+const isPlan = (value: unknown): boolean =>
+  isObject(value) && listOf(value.targets, isTarget) && isText(value.strategy) && isTextOrNull(value.virtualModel)
+
+const isCandidate = (value: unknown): boolean => isObject(value) && isObject(value.target) && isObject(value.connection)
+
+const isChoice = (value: unknown): boolean => isObject(value) && listOf(value.parts, isObject)
+
+const isResponse = (value: unknown): boolean => isObject(value) && listOf(value.choices, isChoice) && isObject(value.usage)
+
+/** Header lines as a server may send them. */
+const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
+
+function isResult(value: unknown): boolean {
+  if (!isObject(value)) return false
+  if (value.kind === 'full') return isResponse(value.response)
+  if (value.kind === 'stream') return isObject(value.source) && typeof value.source.pump === 'function'
+  const { status, headers } = value
+  return (
+    value.kind === 'raw' &&
+    Number.isInteger(status) &&
+    Number(status) >= 200 &&
+    Number(status) < 600 &&
+    listOf(headers, isHeaderText)
+  )
+}
+
+const RESULT: ReturnType = { noun: 'Result', fits: isResult }
+
+/** Hooks that are not here return nothing. */
+export const RETURNS: Readonly<Partial<Record<HookName, ReturnType>>> = {
+  authenticate: { noun: 'Principal (keyId, label, orgId, allowedModels)', fits: isPrincipal },
+  resolve: { noun: 'Plan (targets, strategy, virtualModel)', fits: isPlan },
+  answer: RESULT,
+  candidates: { noun: 'list of Candidates', fits: (value) => listOf(value, isCandidate) },
+  call: RESULT,
+  attempt: RESULT,
+  stream: { noun: 'StreamTransform', fits: (value) => isObject(value) && typeof value.event === 'function' },
+  'stream:batch': { noun: 'list of StreamEvents', fits: (value) => listOf(value, (item) => isObject(item) && isText(item.e)) },
+  response: { noun: 'CanonicalResponse', fits: isResponse },
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** `a string`, `an object`: never the value itself, which may be a prompt. */
+export function kindOf(value: unknown): string {
+  if (isThenable(value)) return 'a promise'
+  if (Array.isArray(value)) return 'a list'
+  const type = typeof value
+  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+}

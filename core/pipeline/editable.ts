@@ -1,0 +1,19 @@
+// What edit() gives: a request that a plugin may write to, beside the one everybody reads.
+import type { CanonicalRequest, Frozen } from '../types/canonical.ts'
+
+/** A copy one may change: request, system, messages and tools are fresh; parts are shared and to be replaced. */
+export function editable(request: Frozen<CanonicalRequest>): CanonicalRequest {
+  const source = request as CanonicalRequest
+  return {
+    ...source,
+    system: source.system.map((block) => ({ ...block, parts: [...block.parts] })),
+    messages: source.messages.map((message) => ({ ...message, parts: [...message.parts] })),
+    tools: source.tools.map((tool) => ({ ...tool })),
+    sampling: { ...source.sampling },
+    headers: { ...source.headers },
+    ext: { ...source.ext },
+    ...(source.reasoning ? { reasoning: { ...source.reasoning } } : {}),
+    ...(source.state ? { state: { ...source.state } } : {}),
+    ...(source.output ? { output: { ...source.output } } : {}),
+  }
+}
