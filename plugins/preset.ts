@@ -41,6 +41,30 @@ import { virtualModels } from './virtual-models/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
+// Services, events and sections of the file that they declare: nobody else names these files to who only has the types.
+export type {} from './audit/events.ts'
+export type {} from './budgets/events.ts'
+export type {} from './budgets/resource.ts'
+export type {} from './budgets/service.ts'
+export type {} from './catalog/service.ts'
+export type {} from './connections/service.ts'
+export type {} from './exact-cache/service.ts'
+export type {} from './guardrails/service.ts'
+export type {} from './keys/resource.ts'
+export type {} from './keys/service.ts'
+export type {} from './ledger/service.ts'
+export type {} from './pricing/service.ts'
+export type {} from './quota/service.ts'
+export type {} from './request-log/service.ts'
+export type {} from './resilience/events.ts'
+export type {} from './resilience/service.ts'
+export type {} from './savings/service.ts'
+export type {} from './sign-in/service.ts'
+export type {} from './virtual-models/resource.ts'
+export type {} from './virtual-models/service.ts'
+export type {} from './webhooks/resource.ts'
+export type {} from './webhooks/service.ts'
+
 export interface PresetOptions {
   /** False leaves a plugin out; an object is its options. */
   signIn?: Parameters<typeof signIn>[0]

@@ -102,6 +102,11 @@ describe('floors', () => {
           for (const name of names) expect(open.has(name) || pure.includes(name), `${file}: ${name} of ${from}`).toBe(true)
   })
 
+  it('what plugins declare is named by the preset, or nobody who has only the types could use it', () => {
+    const named = imports('plugins/preset.ts')
+    for (const file of under('plugins')) if (/^declare module /m.test(FILES.get(file) ?? '')) expect(named).toContain(file)
+  })
+
   it('hosts are imported by nobody but hosts', () => {
     for (const file of [
       ...under('core'),
