@@ -3,7 +3,8 @@ import { VERSION } from '../../core/version.ts'
 
 /** By file name. */
 export function pluginFiles(name: string): Record<string, string> {
-  const identifier = name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase())
+  const camelCase = name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase())
+  const identifier = TAKEN.has(camelCase) ? `${camelCase}Plugin` : camelCase
   return {
     'package.json': manifest(name),
     'tsconfig.json': TSCONFIG,
@@ -12,6 +13,59 @@ export function pluginFiles(name: string): Record<string, string> {
     'README.md': readme(name),
   }
 }
+
+/** Words of the language, and names that the files use themselves. */
+const TAKEN = new Set([
+  ...[
+    'arguments',
+    'await',
+    'break',
+    'case',
+    'catch',
+    'class',
+    'const',
+    'continue',
+    'debugger',
+    'default',
+    'delete',
+    'do',
+    'else',
+    'enum',
+  ],
+  ...[
+    'eval',
+    'export',
+    'extends',
+    'false',
+    'finally',
+    'for',
+    'function',
+    'if',
+    'implements',
+    'import',
+    'in',
+    'instanceof',
+    'interface',
+  ],
+  ...[
+    'let',
+    'new',
+    'null',
+    'package',
+    'private',
+    'protected',
+    'public',
+    'return',
+    'static',
+    'super',
+    'switch',
+    'this',
+    'throw',
+    'true',
+  ],
+  ...['try', 'typeof', 'var', 'void', 'while', 'with', 'yield', 'undefined'],
+  ...['createTestGateway', 'definePlugin', 'describe', 'expect', 'it', 'name', 'pluginConformance', 'run', 'text', 'z'],
+])
 
 function manifest(name: string): string {
   const content = {
@@ -52,7 +106,7 @@ export const ${identifier} = definePlugin({
     overMs: z.int().min(0).default(5000),
   }),
   setup(gateway, { overMs }) {
-    const slow = gateway.metrics.counter('${metric(name)}_total', 'Answers that took too long.')
+    const slow = gateway.metrics.counter('${metric(name)}_slow_total', 'Answers that took too long.')
     gateway.hook('settled', (ctx, { latencyMs, status }) => {
       if (latencyMs < overMs) return
       slow.inc()
@@ -76,7 +130,7 @@ describe('${identifier}', () => {
     await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] })
     await t.untilSettled()
     const metrics = await t.fetch('/metrics')
-    expect(await metrics.text()).toContain('gateway_${metric(name)}_total 1')
+    expect(await metrics.text()).toContain('gateway_${metric(name)}_slow_total 1')
     await t.close()
   })
 

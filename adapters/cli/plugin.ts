@@ -1,6 +1,7 @@
 // `hookgate plugin new <name>`: the beginning of a plugin, with its tests, in a folder of its own.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { preset } from '../../plugins/preset.ts'
 import { action } from './action.ts'
 import { failUsage } from './fail.ts'
 import { pluginFiles } from './plugin-files.ts'
@@ -20,6 +21,8 @@ export const create = action({
       failUsage(
         `\`${name.slice(0, 60)}\` cannot be the name of a plugin: lower-case words with dashes between them, as \`slow-log\`.`,
       )
+    if (preset().some((plugin) => plugin.name === name))
+      failUsage(`hookgate has a plugin \`${name}\` itself, and a gateway takes each name once. Choose another.`)
     const folder = resolve(dir ?? name)
     if (existsSync(folder)) throw new Error(`${folder} exists already. Name another one with --dir.`)
     mkdirSync(folder, { recursive: true })

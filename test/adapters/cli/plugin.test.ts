@@ -35,7 +35,7 @@ it('writes a plugin that loads by its path and keeps the contract', async () => 
   const t = await createTestGateway({ plugins: [made] })
   await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] })
   await t.untilSettled()
-  expect(await (await t.fetch('/metrics')).text()).toMatch(/gateway_late_answers_total 1/)
+  expect(await (await t.fetch('/metrics')).text()).toMatch(/gateway_late_answers_slow_total 1/)
   await t.close()
 
   const { lateAnswers } = (await importModule(join(cwd, 'late-answers', 'index.ts'))) as { lateAnswers(): Plugin }
@@ -53,7 +53,7 @@ it('names the package, this version of hookgate, and the kit that tests it', asy
     peerDependencies: { hookgate: `^${version}` },
   })
   expect(read('index.test.ts')).toContain('pluginConformance(() => slowLog())')
-  expect(read('index.test.ts')).toContain("toContain('gateway_slow_log_total 1')")
+  expect(read('index.test.ts')).toContain("toContain('gateway_slow_log_slow_total 1')")
 })
 
 it('refuses a name that cannot be one with 2, and a folder that is there with 1', async () => {
@@ -67,4 +67,22 @@ it('refuses a name that cannot be one with 2, and a folder that is there with 1'
   expect(again.code).toBe(1)
   expect(again.stderr).toMatch(/exists already/)
   expect(existsSync(join(cwd, 'up'))).toBe(false)
+})
+
+it.each([
+  ['class', 'classPlugin'],
+  ['run', 'runPlugin'],
+  ['define-plugin', 'definePluginPlugin'],
+])('a plugin named %s is exported under a name that nothing else has', async (name, exported) => {
+  const cwd = site()
+  expect((await command(['plugin', 'new', name], { cwd })).code).toBe(0)
+  const module = await importModule(join(cwd, name, 'index.ts'))
+  expect(module[exported]).toBeTypeOf('function')
+  expect(readFileSync(join(cwd, name, 'index.test.ts'), 'utf8')).toContain(`pluginConformance(() => ${exported}())`)
+})
+
+it('refuses the name of a plugin that is there already', async () => {
+  const { code, stderr } = await command(['plugin', 'new', 'keys'], { cwd: site() })
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/hookgate has a plugin .?keys.? itself/)
 })
