@@ -1,6 +1,6 @@
 // createGateway for Node: the core's, with default ports, stores, and the preset where the config names no plugins.
 import { readFileSync } from 'node:fs'
-import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
+import { type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import { type CreateOptions, createGateway as createCore, type HostedGateway } from '../../core/gateway.ts'
 import type { Ports } from '../../core/types/gateway.ts'
@@ -32,6 +32,7 @@ export async function createGateway(
 }
 
 export function withPreset(config: GatewayConfig): GatewayConfig {
+  refuseNoConfig(config)
   return config.plugins === undefined ? { ...config, plugins: preset() } : config
 }
 

@@ -103,10 +103,9 @@ const configSchema = z
     connections: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i), connectionSchema).optional(),
     providers: z
       .array(
-        z.custom<Provider>(
-          (value) => typeof value === 'object' && value !== null && 'dialectFor' in value,
-          'made by defineProvider',
-        ),
+        z.custom<Provider>((value) => missingIn(value) === null, {
+          error: ({ input }) => `made by defineProvider${missingIn(input) === '' ? '' : `; it has no \`${missingIn(input)}\``}`,
+        }),
       )
       .optional(),
     settings: z.record(z.string(), z.unknown()).optional(),
@@ -114,6 +113,12 @@ const configSchema = z
     options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   })
   .catchall(sectionSchema)
+
+/** The first member a provider lacks, '' where it is no object; null: none. */
+function missingIn(given: unknown): string | null {
+  if (typeof given !== 'object' || given === null) return ''
+  return ['id', 'aliases', 'dialects', 'quirks', 'caps', 'dialectFor', 'authorize'].find((name) => !(name in given)) ?? null
+}
 
 /** What a list of plugins invites. */
 function noPlugin(given: unknown): string {
@@ -132,8 +137,16 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
   >
 }
 
+/** @throws Error for what is spread into a configuration that says nothing: a promise, a list, a function. */
+export function refuseNoConfig(config: unknown): void {
+  const plain = typeof config === 'object' && config !== null && !Array.isArray(config)
+  if (plain && typeof (config as { then?: unknown }).then !== 'function') return
+  throw new Error(`The configuration is wrong: it must be an object${plain ? ', and this is a promise: await it' : ''}.`)
+}
+
 /** @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {
+  refuseNoConfig(config)
   const parsed = configSchema.safeParse(config, WORDED)
   const issues = parsed.success ? nulIn(parsed.data) : parsed.error.issues
   if (parsed.success && issues.length === 0) return parsed.data as GatewayConfig

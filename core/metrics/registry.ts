@@ -1,7 +1,7 @@
 // One Prometheus registry per gateway. Names are prefixed `gateway_`; a metric asked for twice is the same metric,
-// so that a reloaded plugin counts on.
+// so that a reloaded plugin counts on; another one of its name is refused.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { MetricsFactory, Tally } from '../types/plugin.ts'
+import type { MetricsFactory } from '../types/plugin.ts'
 import { registerTally } from './tally.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -15,25 +15,36 @@ export interface Metrics extends MetricsFactory {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   let processMetrics = false
-  const tallies = new Map<string, Tally>()
-  const known = <M>(name: string, make: (full: string) => M): M => {
+  const metrics = new Map<string, { what: string; metric: unknown }>()
+  const known = <M>(name: string, kind: string, labels: readonly string[], make: (full: string) => M): M => {
     const full = `gateway_${name}`
-    return (registry.getSingleMetric(full) as M | undefined) ?? make(full)
+    if (!/^\w+$/.test(full)) throw new Error(`\`${full}\` cannot be the name of a metric: letters, digits and underscores.`)
+    const what = `a ${kind} ${labels.length === 0 ? 'without labels' : `by ${labels.join(', ')}`}`
+    const found = metrics.get(full)
+    if (found !== undefined && found.what !== what)
+      throw new Error(`The metric \`${full}\` is ${found.what} already; ${what} needs another name.`)
+    if (found !== undefined) return found.metric as M
+    const metric = make(full)
+    metrics.set(full, { what, metric })
+    return metric
   }
   return {
     contentType: registry.contentType,
     counter: (name, help, labelNames = []) =>
-      known(name, (full) => new Counter({ name: full, help, labelNames, registers: [registry] })),
+      known(name, 'counter', labelNames, (full) => new Counter({ name: full, help, labelNames, registers: [registry] })),
     gauge: (name, help, labelNames = []) =>
-      known(name, (full) => new Gauge({ name: full, help, labelNames, registers: [registry] })),
+      known(name, 'gauge', labelNames, (full) => new Gauge({ name: full, help, labelNames, registers: [registry] })),
     histogram: (name, help, labelNames = [], buckets = SECONDS) =>
-      known(name, (full) => new Histogram({ name: full, help, labelNames, buckets, registers: [registry] })),
-    tally(name, help, labels, buckets) {
-      const full = `gateway_${name}`
-      const made = tallies.get(full) ?? registerTally(registry, { name: full, help, labels, buckets })
-      tallies.set(full, made)
-      return made
-    },
+      known(
+        name,
+        'histogram',
+        labelNames,
+        (full) => new Histogram({ name: full, help, labelNames, buckets, registers: [registry] }),
+      ),
+    tally: (name, help, labels, buckets) =>
+      known(name, `tally${buckets === undefined ? '' : ' with buckets'}`, labels, (full) =>
+        registerTally(registry, { name: full, help, labels, buckets }),
+      ),
     async text() {
       // Process figures cost timers and start-up time: they begin with the first scrape.
       if (!processMetrics) {
