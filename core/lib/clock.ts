@@ -10,19 +10,34 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
-      const timer = setTimeout(done, ms)
+      const timer = later(ms, done)
       signal?.addEventListener('abort', stop, { once: true })
       function done(): void {
         signal?.removeEventListener('abort', stop)
         resolve()
       }
       function stop(): void {
-        clearTimeout(timer)
+        timer.cancel()
         reject(signal?.reason)
       }
     }),
-  timer: (ms, fn, background) => cancellable(setTimeout(fn, ms), clearTimeout, background),
+  timer: later,
   every: (ms, fn) => cancellable(setInterval(fn, ms), clearInterval, true),
+}
+
+/** What setTimeout can hold, 24.8 days: it would fire at once for more. */
+const LONGEST_MS = 2 ** 31 - 1
+
+function later(ms: number, fn: () => void, background = false): Timer {
+  if (!(ms > LONGEST_MS)) return cancellable(setTimeout(fn, ms), clearTimeout, background)
+  let timer = cancellable(
+    setTimeout(() => {
+      timer = later(ms - LONGEST_MS, fn, background)
+    }, LONGEST_MS),
+    clearTimeout,
+    background,
+  )
+  return { cancel: () => timer.cancel() }
 }
 
 function cancellable<H>(handle: H, clear: (handle: H) => void, background = false): Timer {
