@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from './metrics/registry.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import type { Database } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
-import type { Clock, Counters, Logger, Vault, VectorStore } from './types/ports.ts'
+import type { Clock, Counters, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {
@@ -56,4 +56,10 @@ export function longLived(ports: Ports): LongLived {
       await ports.close?.()
     },
   }
+}
+
+/** What a host did not bring. */
+export const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
+export const NO_WAY_OUT: OutboundPost = async () => {
+  throw new Error('This gateway was given no way to send webhooks.')
 }

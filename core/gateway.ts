@@ -5,14 +5,13 @@ import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { GatewayError } from './errors/gateway-error.ts'
-import { longLived } from './facilities.ts'
+import { longLived, NO_WAY_OUT, UNGUARDED } from './facilities.ts'
 import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
-import { UNKNOWN_PEER, webIngress, webSink } from './http/web-exchange.ts'
+import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
 import { Bag } from './lib/bag.ts'
-import { inTurn } from './lib/in-turn.ts'
 import { Turns } from './lib/turns.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
@@ -22,13 +21,14 @@ import { runExchange } from './pipeline/pipeline.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
+import { Succession } from './plugins/succession.ts'
 import { providerTable } from './providers.ts'
 import type { GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { ApiRoute } from './types/plugin.ts'
-import type { OutboundGuard, OutboundPost, Peer } from './types/ports.ts'
+import type { Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
@@ -105,6 +105,12 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
   }
 
+  const succession = new Succession({
+    clock,
+    log,
+    current: () => kernel.generation,
+    idle: (generation) => idle((ctx) => ctx.generation === generation, RETIRE_AFTER_MS),
+  })
   let configuration: Configuration | null = null
   let api: readonly ApiRoute[] = []
   let control: ControlApp
@@ -113,6 +119,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     await shared.commits?.recover()
     await kernel.generation.hooks.ready?.()
   } catch (error) {
+    // It may have come as far as `ready`.
+    if (kernel.generation !== null) await retire(kernel.generation, [], clock, log)
     await shared.close()
     throw error
   }
@@ -170,9 +178,10 @@ export async function createGateway(config: object, ports: Ports, create: Create
         strict: create.strict ?? false,
       })
       refuseUnknown(generation.resources, sectionsOf(next), nextConfiguration.exclusive)
+      succession.refuseClosed()
       if (create.reconcile !== false && db && views) await reconcile(generation.resources, sectionsOf(next), db, views)
     } catch (error) {
-      await discard(generation, shared.settings)
+      await discard(generation, shared.settings, clock)
       throw error
     }
     generation.takeOver()
@@ -218,8 +227,18 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of kernel.active.values()) ctx.stop(shuttingDown())
   }
 
+  /** Who embeds it may still call: nothing could be booked any more. */
+  const refuseAll = (): void => {
+    kernel.draining = true
+    const match = () => {
+      throw shuttingDown()
+    }
+    kernel.routes = { ...kernel.routes, match }
+    stopAll()
+  }
+
   const fetch = async (request: Request, peer: Partial<Peer> = {}): Promise<Response> => {
-    const from = judged(peer)
+    const from = judgedPeer(peer)
     if (!owns(new URL(request.url).pathname)) return control.fetch(request, from)
     const { sink, response } = webSink(request.signal)
     void runExchange(kernel, webIngress(request, from), sink).then(() => sink.end())
@@ -247,54 +266,36 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
     plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
     apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),
-    // Two at once would both follow the same generation: one of theirs would never be retired, and the slower one would win.
-    reload: inTurn(async (nextConfig: object) => {
-      const previous = kernel.generation
-      const next = parseConfig(nextConfig)
-      await install(next, environment(next), previous)
-      log.info('config.reloaded', { generation: kernel.generation.number })
-      tellOfRestart(log, env, started)
-      await readyAfterReload(kernel.generation, log)
-      void idle((ctx) => ctx.generation === previous, RETIRE_AFTER_MS).then(() => retire(previous, kernel.generation, log))
-    }),
+    reload: (nextConfig) =>
+      succession.change(async () => {
+        const previous = kernel.generation
+        const next = parseConfig(nextConfig)
+        await install(next, environment(next), previous)
+        log.info('config.reloaded', { generation: kernel.generation.number })
+        tellOfRestart(log, env, started)
+        succession.leave(previous)
+        await readyAfterReload(kernel.generation, clock, log)
+      }),
     async drain(ms) {
       kernel.draining = true
       if (await idle(() => true, ms)) return
       stopAll()
       await idle(() => true, 5000)
     },
-    async close() {
-      kernel.draining = true
-      // Whoever embeds it may still call: nothing could be booked any more.
-      kernel.routes = { ...kernel.routes, match: () => raise(shuttingDown()) }
-      stopAll()
-      await kernel.generation.hooks.close?.()
-      await retire(kernel.generation, null, log)
-      await ports.transport.close()
-      await shared.close()
+    close() {
+      refuseAll()
+      const before = async (): Promise<void> => {
+        refuseAll() // A reload that was under way may have had routes of its own.
+        await kernel.generation.hooks.close?.()
+      }
+      return succession.close(before, async () => {
+        await ports.transport.close()
+        await shared.close()
+      })
     },
   }
 }
 
-const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
-const NO_WAY_OUT: OutboundPost = async () => {
-  throw new Error('This gateway was given no way to send webhooks.')
-}
-
 function shuttingDown(): GatewayError {
   return GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
-}
-
-function raise(error: GatewayError): never {
-  throw error
-}
-
-/** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
-function judged(given: Partial<Peer>): Peer {
-  const { address, local, secure } = given
-  return {
-    address: typeof address === 'string' ? address : UNKNOWN_PEER.address,
-    local: typeof local === 'boolean' ? local : UNKNOWN_PEER.local,
-    secure: secure === true,
-  }
 }

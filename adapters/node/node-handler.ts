@@ -24,7 +24,8 @@ export interface NodeHandlerOptions {
  * Mount it before any body parser, under a path of its own: what it does not know is a 404, not the next handler's.
  */
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
-  const { prefix = '', peer = unknownPeer, expectContinue = false } = options
+  const { peer = unknownPeer, expectContinue = false } = options
+  const prefix = mountPoint(options.prefix ?? '')
   return (req, res) => {
     const target = withoutPrefix(originForm(req.url ?? '/'), prefix)
     const from = peer(req)
@@ -60,6 +61,12 @@ function continueWhenRead(req: IncomingMessage, res: ServerResponse, goOn: () =>
 
 function unknownPeer(req: IncomingMessage): Peer {
   return { address: req.socket.remoteAddress ?? null, local: null, secure: 'encrypted' in req.socket }
+}
+
+/** `/llm` from `/llm`, `/llm/` and `llm`. */
+function mountPoint(prefix: string): string {
+  const path = prefix.replace(/^\/+|\/+$/g, '')
+  return path === '' ? '' : `/${path}`
 }
 
 function withoutPrefix(target: string, prefix: string): string {

@@ -8,6 +8,8 @@ export interface HookSpec {
   readonly kind: HookKind
   /** What a bug or a timeout means when the plugin does not say. */
   readonly onError: 'closed' | 'open'
+  /** Where a plugin names none: others wait for it. */
+  readonly timeoutMs?: number
 }
 
 export const HOOKS: Readonly<Record<HookName, HookSpec>> = {
@@ -29,7 +31,7 @@ export const HOOKS: Readonly<Record<HookName, HookSpec>> = {
   settle: { kind: 'series', onError: 'closed' },
   settled: { kind: 'observe', onError: 'open' },
   ready: { kind: 'series', onError: 'closed' },
-  close: { kind: 'observe', onError: 'open' },
+  close: { kind: 'observe', onError: 'open', timeoutMs: 10_000 },
 }
 
 export const HOOK_NAMES = Object.keys(HOOKS) as HookName[]

@@ -1,4 +1,5 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
+import { wordsOf } from '../lib/error-text.ts'
 import type { HookTracer } from '../services.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
@@ -124,10 +125,10 @@ function lifecycle(handlers: readonly GuardedHandler[]): () => Promise<void> {
   return async () => {
     for (const handler of handlers) {
       try {
-        await handler.fn()
+        await (handler.timeoutMs > 0 ? handler.withTimeout(handler.fn()) : handler.fn())
       } catch (error) {
         if (!handler.open)
-          throw new Error(`The plugin \`${handler.plugin}\` failed in \`ready\`: ${(error as Error).message}`, { cause: error })
+          throw new Error(`The plugin \`${handler.plugin}\` failed in \`ready\`: ${wordsOf(error)}`, { cause: error })
         handler.failed(error)
       }
     }

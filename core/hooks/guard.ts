@@ -8,8 +8,6 @@ import { HOOKS } from './catalogue.ts'
 import type { AnyHandler, Registration } from './registry.ts'
 import { isThenable, kindOf, RETURNS, type ReturnType } from './returned.ts'
 
-export { isThenable } from './returned.ts'
-
 export interface GuardEnv {
   readonly clock: Clock
   readonly log: Logger
@@ -37,7 +35,7 @@ export class GuardedHandler {
     this.fn = entry.fn
     this.when = entry.options.when
     this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
-    this.timeoutMs = entry.options.timeoutMs ?? 0
+    this.timeoutMs = entry.options.timeoutMs ?? HOOKS[entry.hook].timeoutMs ?? 0
     this.#env = env
     this.#returns = RETURNS[entry.hook]
   }

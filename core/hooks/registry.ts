@@ -1,7 +1,7 @@
 // Registration: one hookable instance holds every handler; who registered it and how lies beside it.
 import { Hookable } from 'hookable'
 import type { GatewayHooks, HookName, HookOptions } from '../types/hooks.ts'
-import { HOOK_NAMES, HOOKS } from './catalogue.ts'
+import { checkHook } from './check-hook.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: one bag for nineteen signatures; GatewayHooks types both ends
 export type AnyHandler = (...args: any[]) => any
@@ -13,17 +13,14 @@ export interface Registration {
   readonly options: HookOptions
 }
 
-/** @throws Error for a hook that does not exist, naming those that do. */
+/** @throws Error naming plugin, hook and what is wrong. */
 export function registration<K extends HookName>(
   plugin: string,
   hook: K,
   fn: GatewayHooks[K],
   options: HookOptions = {},
 ): Registration {
-  if (!Object.hasOwn(HOOKS, hook)) {
-    throw new Error(`Plugin \`${plugin}\` registers the unknown hook \`${hook}\`. Hooks are: ${HOOK_NAMES.join(', ')}.`)
-  }
-  if (typeof fn !== 'function') throw new Error(`Plugin \`${plugin}\` registers \`${hook}\` without a function.`)
+  checkHook(plugin, hook, fn, options)
   return { plugin, hook, fn: fn as AnyHandler, options }
 }
 

@@ -4,7 +4,8 @@ import type { Awaitable } from '../types/canonical.ts'
 import type { Candidate, RequestContext } from '../types/context.ts'
 import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamTransform } from '../types/stream.ts'
-import { type GuardedHandler, isThenable } from './guard.ts'
+import type { GuardedHandler } from './guard.ts'
+import { isThenable } from './returned.ts'
 
 /** Every handler in order; the first throw ends it. */
 export function series(handlers: readonly GuardedHandler[]): (ctx: RequestContext, extra?: unknown) => Awaitable<void> {

@@ -2,8 +2,8 @@
 import type { HookTracer } from '../services.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Clock } from '../types/ports.ts'
-import { isThenable } from './guard.ts'
 import type { Registration } from './registry.ts'
+import { isThenable } from './returned.ts'
 
 /** Hooks of a request that do one thing at one time; the events of a stream are no spans. */
 const TRACED: ReadonlySet<string> = new Set([

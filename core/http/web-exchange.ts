@@ -6,6 +6,16 @@ import type { Ingress, Peer, Sink } from '../types/ports.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
 
+/** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
+export function judgedPeer(given: Partial<Peer> | null): Peer {
+  const { address, local, secure } = given ?? {}
+  return {
+    address: typeof address === 'string' ? address : UNKNOWN_PEER.address,
+    local: typeof local === 'boolean' ? local : UNKNOWN_PEER.local,
+    secure: secure === true,
+  }
+}
+
 export function webIngress(request: Request, peer: Peer): Ingress {
   const url = new URL(request.url)
   const list: string[] = []
@@ -30,21 +40,29 @@ export function webIngress(request: Request, peer: Peer): Ingress {
 async function* readChunks(request: Request, limit: number): AsyncIterable<Uint8Array> {
   refuseEncoded(request.headers.get('content-encoding'))
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw GatewayError.tooLarge(limit)
-  if (request.bodyUsed) throw alreadyConsumed()
+  if (request.bodyUsed || request.body?.locked) throw alreadyConsumed()
   const reader = request.body?.getReader()
   if (reader === undefined) return
+  // Not every runtime ends the body of a request that is aborted.
+  const left = (): void => void reader.cancel(GatewayError.clientGone()).catch(() => {})
+  const { signal } = request
+  if (signal.aborted) left()
+  signal.addEventListener('abort', left, { once: true })
   let size = 0
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
         throw GatewayError.clientGone()
       })
+      if (signal.aborted) throw GatewayError.clientGone()
       if (done) return
+      if (!(value instanceof Uint8Array)) throw GatewayError.invalid(null, 'The body must be a stream of bytes.')
       size += value.length
       if (size > limit) throw GatewayError.tooLarge(limit)
       yield value
     }
   } finally {
+    signal.removeEventListener('abort', left)
     reader.releaseLock()
   }
 }

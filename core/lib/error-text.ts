@@ -11,3 +11,8 @@ export function loggedText(error: Error, causes = MAX_CAUSES): string {
   const own = error.name === 'GatewayError' ? error.message : errorText(error)
   return error.cause instanceof Error && causes > 0 ? `${own} Cause: ${loggedText(error.cause, causes - 1)}` : own
 }
+
+/** The same without the stack, for a sentence. What is thrown need not be an error. */
+export function wordsOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : `it threw ${String(thrown)}`
+}

@@ -34,18 +34,29 @@ export function refuseOtherApi({ name, apiVersion }: Plugin): void {
 export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown> {
   const schema = plugin.definition.config as ZodObject | undefined
   const given = plugin.options as Record<string, unknown>
+  const wrong = (what: string): Error => new Error(`The plugin \`${plugin.name}\` got wrong options: ${what}`)
+  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('they must be an object')
   if (schema === undefined) return given
   const merged: Record<string, unknown> = { ...given }
   for (const [field, type] of Object.entries(schema.shape)) {
     const variable = (type as ZodType).meta()?.env
     if (typeof variable !== 'string') continue
+    if (!env.all().some(({ variable: { name } }) => name === variable))
+      throw new Error(
+        `The plugin \`${plugin.name}\` takes \`${field}\` from GATEWAY_${variable}, which is no variable of this gateway. One of your own is read where the plugin is made, in gateway.config.ts, and given as an option.`,
+      )
     if (env.isSet(variable)) merged[field] = env.get(variable)
     else if (merged[field] === undefined && env.get(variable) !== null) merged[field] = env.get(variable)
   }
-  const parsed = schema.safeParse(merged, WORDED)
+  let parsed: ReturnType<typeof schema.safeParse>
+  try {
+    parsed = schema.safeParse(merged, WORDED)
+  } catch (error) {
+    throw wrong((error as Error).message)
+  }
   if (parsed.success) return parsed.data
   const lines = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
-  throw new Error(`The plugin \`${plugin.name}\` got wrong options: ${lines.join('; ')}`)
+  throw wrong(lines.join('; '))
 }
 
 /** True when two resolved option values are the same; functions and class instances by identity. */

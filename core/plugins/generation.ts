@@ -5,11 +5,14 @@ import { migrate } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
+import { errorText, wordsOf } from '../lib/error-text.ts'
+import { within } from '../lib/within.ts'
 import type { HookTracer } from '../services.ts'
 import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
-import type { Logger } from '../types/ports.ts'
+import type { Clock, Logger } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
+import { checkPlugin } from './check.ts'
 import { refuseOtherApi, resolveOptions, sameOptions } from './define.ts'
 import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
 import { type Facilities, pluginScope } from './scope.ts'
@@ -48,7 +51,10 @@ export interface GenerationSource {
  * @throws Error naming the plugin; everything set up for this generation has been torn down again then.
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
-  for (const plugin of source.plugins) refuseOtherApi(plugin)
+  for (const plugin of source.plugins) {
+    refuseOtherApi(plugin)
+    checkPlugin(plugin)
+  }
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
   refuseDuplicates(wanted)
   const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }
@@ -100,7 +106,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   } catch (error) {
     for (const instance of fresh.reverse()) {
       source.settings.leave(instance)
-      await tearDown(instance)
+      await tearDown(instance, source.facilities.clock)
     }
     throw error
   }
@@ -113,17 +119,13 @@ function serviceTable(built: readonly PluginInstance[], ofCore: ReadonlyMap<stri
   return table
 }
 
-/** Ends the plugins of `old` that `next` did not carry over, in reverse order. */
-export async function retire(old: Generation, next: Generation | null, log: Logger): Promise<void> {
-  const living = new Set(next?.instances ?? [])
+/** Ends the plugins of `old` that no generation of `others` has, in reverse order. */
+export async function retire(old: Generation, others: readonly Generation[], clock: Clock, log: Logger): Promise<void> {
+  const living = new Set(others.flatMap(({ instances }) => instances))
   for (const instance of [...old.instances].reverse()) {
     if (living.has(instance)) continue
-    for (const failure of await tearDown(instance)) {
-      log.error('plugin.teardown_failed', {
-        plugin: instance.plugin.name,
-        error: failure instanceof Error ? failure.message : String(failure),
-      })
-    }
+    for (const failure of await tearDown(instance, clock))
+      log.error('plugin.teardown_failed', { plugin: instance.plugin.name, error: wordsOf(failure) })
   }
 }
 
@@ -147,36 +149,42 @@ async function migrateTables(
 }
 
 /** A generation that stands but cannot be used: what was set up for it is torn down. */
-export async function discard(generation: Generation, settings: SettingsRegistry): Promise<void> {
+export async function discard(generation: Generation, settings: SettingsRegistry, clock: Clock): Promise<void> {
   for (const instance of [...generation.fresh].reverse()) {
     settings.leave(instance)
-    await tearDown(instance)
+    await tearDown(instance, clock)
   }
 }
 
 /** The swap is done: a plugin that fails here is reported, and the gateway serves. */
-export async function readyAfterReload(generation: Generation, log: Logger): Promise<void> {
+export async function readyAfterReload(generation: Generation, clock: Clock, log: Logger): Promise<void> {
   for (const { plugin, hooks } of generation.fresh) {
-    for (const { hook, fn } of hooks) {
+    for (const { hook, fn, options } of hooks) {
       if (hook !== 'ready') continue
       try {
-        await fn()
+        await within(clock, options.timeoutMs ?? SETUP_MS, fn())
       } catch (error) {
-        const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-        log.error('plugin.error', { plugin: plugin.name, hook, error: text })
+        log.error('plugin.error', { plugin: plugin.name, hook, error: errorText(error) })
       }
     }
   }
 }
 
+/** Who waits for a service that does not answer would keep the boot, and every later reload, waiting without a word. */
+const SETUP_MS = 60_000
+
 async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
   const { plugin } = instance
+  const { clock } = source.facilities
   source.settings.enter(instance, source.fileSettings)
   try {
-    const undo = await plugin.definition.setup(pluginScope(instance, { ...source.facilities, service }), instance.options)
+    const scope = pluginScope(instance, { ...source.facilities, service })
+    const undo = await within(clock, SETUP_MS, plugin.definition.setup(scope, instance.options))
     if (typeof undo === 'function') instance.undo.push(undo)
   } catch (error) {
-    throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${(error as Error).message}`, { cause: error })
+    throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${wordsOf(error)}`, { cause: error })
+  } finally {
+    instance.phase = 'running'
   }
 }
 

@@ -1,7 +1,9 @@
 // One set-up plugin: everything it registered, kept together so that a reload can carry it over or tear it down.
 import type { Registration } from '../hooks/registry.ts'
+import { within } from '../lib/within.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { Clock } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 
 export interface PluginInstance {
@@ -21,6 +23,8 @@ export interface PluginInstance {
   readonly undo: (() => Awaitable<void>)[]
   readonly settings: Map<string, unknown>
   readonly watchers: Map<string, ((value: unknown) => void)[]>
+  /** What it registers is sealed when its setup is over; when it has ended nothing begins any more. */
+  phase: 'setup' | 'running' | 'ended'
 }
 
 export function pluginInstance(plugin: Plugin, options: Record<string, unknown>): PluginInstance {
@@ -37,15 +41,20 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     undo: [],
     settings: new Map(),
     watchers: new Map(),
+    phase: 'setup',
   }
 }
 
+/** What does not end by then is left: others wait for their own end, and for the last writes. */
+const TEARDOWN_MS = 10_000
+
 /** Runs everything registered for teardown, last first; failures are returned, not thrown. */
-export async function tearDown(instance: PluginInstance): Promise<unknown[]> {
+export async function tearDown(instance: PluginInstance, clock: Clock): Promise<unknown[]> {
   const failures: unknown[] = []
+  instance.phase = 'ended'
   for (const undo of instance.undo.splice(0).reverse()) {
     try {
-      await undo()
+      await within(clock, TEARDOWN_MS, undo())
     } catch (error) {
       failures.push(error)
     }

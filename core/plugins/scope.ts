@@ -15,6 +15,7 @@ import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway 
 import type { Clock, Counters, Logger, Vault } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
+import { checkApiRoute, checkDataRoute } from './check.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
 import { scopedVault } from './scoped-vault.ts'
@@ -45,6 +46,17 @@ export interface SlotHolder {
 
 export function pluginScope(instance: PluginInstance, lent: Facilities): PluginGateway<Record<string, ZodType>> {
   const { name } = instance.plugin
+  const inSetup = (call: string): void => {
+    if (instance.phase !== 'setup')
+      throw new Error(`The plugin \`${name}\` calls gateway.${call}() after its setup: what it takes part in is sealed then.`)
+  }
+  const living = (call: string): void => {
+    if (instance.phase === 'ended') throw new Error(`The plugin \`${name}\` calls gateway.${call}() after its end.`)
+  }
+  const declared = (key: string): void => {
+    if (!instance.settings.has(key))
+      throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
+  }
   const log = scopedLog(lent.log, name)
   const needs = (what: string, setting: string): never => {
     throw new Error(`The plugin \`${name}\` needs ${what}, and this gateway has none. Set ${setting}.`)
@@ -66,21 +78,23 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     },
     settings: {
       get: (key) => {
-        if (!instance.settings.has(key))
-          throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
+        declared(key)
         return instance.settings.get(key) as never
       },
       watch: (key, fn) => {
+        declared(key)
         instance.watchers.set(key, [...(instance.watchers.get(key) ?? []), fn as (value: unknown) => void])
       },
     },
     events: {
       emit: (type, data, at) => lent.events.emit(type, data, at),
       on: (type, fn) => {
+        living('events.on')
         instance.undo.push(lent.events.on(type, (data, event) => (instance.listens ? fn(data, event) : undefined)))
       },
     },
     hook: (hook, fn, options) => {
+      inSetup('hook')
       instance.hooks.push(registration(name, hook, fn, options))
     },
     slot: <T>(): Slot<T> => {
@@ -93,6 +107,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       }
     },
     provide: (token, service) => {
+      inSetup('provide')
       instance.provides.set(token as string, service)
     },
     use: (token) => {
@@ -110,9 +125,13 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       return () => lent.service(token as string) as never
     },
     api: (route) => {
+      inSetup('api')
+      checkApiRoute(name, route as unknown as ApiRoute)
       instance.api.push(route as unknown as ApiRoute)
     },
     data: (route) => {
+      inSetup('data')
+      checkDataRoute(name, route as unknown as DataRoute)
       instance.data.push(route as unknown as DataRoute)
     },
     view: async (view, load) => {
@@ -122,11 +141,15 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       return made
     },
     resource: (kind) => {
+      inSetup('resource')
       instance.resources.push(kind as ResourceKind)
     },
     invoke: lent.invoke,
     live: lent.live,
     every: (job, ms, run) => {
+      living('every')
+      if (!(ms > 0) || typeof run !== 'function')
+        throw new Error(`The job \`${job}\` of the plugin \`${name}\` needs ms above 0, and a function.`)
       instance.undo.push(startJob({ name: `${name}:${job}`, ms, run, clock: lent.clock, log }))
     },
   }

@@ -1,0 +1,16 @@
+// A bound for what others wait for and somebody else wrote.
+import type { Clock } from '../types/ports.ts'
+
+/** @throws Error when `work` has not ended after `ms`; it goes on, and nobody waits any more. */
+export async function within<T>(clock: Clock, ms: number, work: PromiseLike<T> | T): Promise<T> {
+  let cancel = (): void => {}
+  const late = new Promise<never>((_resolve, reject) => {
+    const timer = clock.timer(ms, () => reject(new Error(`it has not ended after ${ms} ms`)))
+    cancel = () => timer.cancel()
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    cancel()
+  }
+}
