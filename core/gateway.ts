@@ -106,9 +106,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   const succession = new Succession({
-    clock,
-    log,
-    current: () => kernel.generation,
+    ...{ clock, log, current: () => kernel.generation },
     idle: (generation) => idle((ctx) => ctx.generation === generation, RETIRE_AFTER_MS),
   })
   let configuration: Configuration | null = null
