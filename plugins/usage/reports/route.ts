@@ -75,9 +75,17 @@ function groupsOf(text: string): UsageGroup[] {
   return names as UsageGroup[]
 }
 
+/** The first of what is wanted most; JSON for whoever wants none of them. */
 function accepted(accept: string): Format {
-  if (/\btext\/csv\b/.test(accept)) return 'csv'
-  return /parquet/.test(accept) ? 'parquet' : 'json'
+  let found: { format: Format; q: number } = { format: 'json', q: 0 }
+  for (const range of accept.slice(0, 1000).toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const format =
+      type === 'text/csv' ? 'csv' : type.includes('parquet') ? 'parquet' : type === 'application/json' ? 'json' : null
+    const q = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1)
+    if (format !== null && q > found.q) found = { format, q }
+  }
+  return found.format
 }
 
 function nameOf({ since, until }: Window): string {

@@ -152,6 +152,14 @@ describe('the formats', () => {
     )
   })
 
+  it('`Accept` says by its weights which one', async () => {
+    const { text } = await open()
+    const typeFor = async (accept: string) => (await text(`/api/reports?${RANGE}`, { accept })).headers.get('content-type')
+    for (const accept of ['application/json, text/csv;q=0.5', 'text/csv;q=0, */*'])
+      expect(await typeFor(accept)).toBe('application/json')
+    expect(await typeFor('text/html, text/csv')).toBe('text/csv; charset=utf-8')
+  })
+
   it('Parquet is read back by another implementation, types and nulls included', async () => {
     const { insert, text } = await open()
     await insert(stored)
