@@ -42,30 +42,33 @@ const isResponse = (value: unknown): boolean => isObject(value) && listOf(value.
 /** Header lines as a server may send them. */
 const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 
-function isResult(value: unknown): boolean {
-  if (!isObject(value)) return false
-  if (value.kind === 'full') return isResponse(value.response)
-  if (value.kind === 'stream') return isObject(value.source) && typeof value.source.pump === 'function'
-  const { status, headers } = value
-  return (
-    value.kind === 'raw' &&
-    Number.isInteger(status) &&
-    Number(status) >= 200 &&
-    Number(status) < 600 &&
-    listOf(headers, isHeaderText)
-  )
-}
+/** Layers hand on what is inside them: whose headers a server would refuse is looked at where an answer is made. */
+const isResult =
+  (isHeader: (value: unknown) => boolean) =>
+  (value: unknown): boolean => {
+    if (!isObject(value)) return false
+    if (value.kind === 'full') return isResponse(value.response)
+    if (value.kind === 'stream') return isObject(value.source) && typeof value.source.pump === 'function'
+    const { status, headers } = value
+    return (
+      value.kind === 'raw' &&
+      Number.isInteger(status) &&
+      Number(status) >= 200 &&
+      Number(status) < 600 &&
+      listOf(headers, isHeader)
+    )
+  }
 
-const RESULT: ReturnType = { noun: 'Result', fits: isResult }
+const LAYER: ReturnType = { noun: 'Result', fits: isResult(isText) }
 
 /** Hooks that are not here return nothing. */
 export const RETURNS: Readonly<Partial<Record<HookName, ReturnType>>> = {
   authenticate: { noun: 'Principal (keyId, label, orgId, allowedModels)', fits: isPrincipal },
   resolve: { noun: 'Plan (targets, strategy, virtualModel)', fits: isPlan },
-  answer: RESULT,
+  answer: { noun: 'Result', fits: isResult(isHeaderText) },
   candidates: { noun: 'list of Candidates', fits: (value) => listOf(value, isCandidate) },
-  call: RESULT,
-  attempt: RESULT,
+  call: LAYER,
+  attempt: LAYER,
   stream: { noun: 'StreamTransform', fits: (value) => isObject(value) && typeof value.event === 'function' },
   'stream:batch': { noun: 'list of StreamEvents', fits: (value) => listOf(value, (item) => isObject(item) && isText(item.e)) },
   response: { noun: 'CanonicalResponse', fits: isResponse },
