@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
 import { answerHeaders } from '../../core/http/answer-headers.ts'
+import { alreadyConsumed } from '../../core/http/web-exchange.ts'
 import { requestId } from '../../core/lib/ids.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
 import type { Peer } from '../../core/types/ports.ts'
@@ -38,11 +39,16 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
     const duplicate = duplicatedHeader(req)
     if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
     if (DOTS.test(pathOf(target))) return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
+    if (req.readableEnded && hasBody(req)) return refuse(res, alreadyConsumed())
     if (goOn !== undefined) continueWhenRead(req, res, goOn)
     // srvx reads req.url: absolute-form and prefix are gone by then.
     req.url = target
     void srvxHandler((request: Request) => gateway.control.fetch(request, from))(req as never, res as never)
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
 /** A URL without these is another one: `/health/../api/keys` would walk past a proxy that keeps `/api/` to itself. */

@@ -27,6 +27,25 @@ it.each(['/llm', '/llm/', 'llm'])('a prefix written as %s is that path', async (
   await new Promise((resolve) => server.close(resolve))
 })
 
+it('behind a body parser both planes say so: the control plane took the caller for gone', async () => {
+  const handler = toNodeHandler(gateway, { peer: () => ({ address: '127.0.0.1', local: true, secure: false }) })
+  const server = createServer(async (req, res) => {
+    for await (const _chunk of req);
+    handler(req, res)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const to of [path, '/api/keys']) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(url + to, { method: 'POST', body: JSON.stringify(body), headers })
+    expect(response.status).toBe(500)
+    expect(await response.text()).toContain('before the body parser')
+  }
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
 describe('fetch', () => {
   it('ends with a request that is aborted while its body comes', async () => {
     const leaving = new AbortController()
