@@ -82,7 +82,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const hooks = compileHooks(registry, source.guard, service('hookTracer') as HookTracer | undefined)
-    const table = serviceTable(built, source.services)
+    const table = serviceTable(built, source)
     return {
       number: (previous?.number ?? 0) + 1,
       hooks,
@@ -113,9 +113,18 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
 }
 
 /** Requests ask for services: a look-up, not a search. The first provider of a token counts, plugins before core. */
-function serviceTable(built: readonly PluginInstance[], ofCore: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
-  const table = new Map(ofCore)
-  for (const { provides } of [...built].reverse()) for (const [token, service] of provides) table.set(token, service)
+function serviceTable(built: readonly PluginInstance[], source: GenerationSource): ReadonlyMap<string, unknown> {
+  const table = new Map(source.services)
+  const owners = new Map<string, string>()
+  for (const { plugin, provides } of built) {
+    for (const [token, service] of provides) {
+      const owner = owners.get(token)
+      if (owner === undefined) {
+        owners.set(token, plugin.name)
+        table.set(token, service)
+      } else source.facilities.log.warn('service.hidden', { service: token, plugin: plugin.name, behind: owner })
+    }
+  }
   return table
 }
 

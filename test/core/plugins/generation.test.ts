@@ -99,6 +99,20 @@ describe('facilities', () => {
     )
   })
 
+  it('of two providers the first counts, and the log names the other', async () => {
+    const warned: object[] = []
+    const provider = (name: string) => definePlugin({ name, setup: (g) => g.provide('greeting', { say: () => name }) })()
+    const said: string[] = []
+    const user = definePlugin({ name: 'user', requires: ['greeting'], setup: (g) => void said.push(g.use('greeting').say()) })
+    const gateway = await createGateway(
+      { plugins: [provider('one'), provider('two'), user()] },
+      { transport, dialects: [], providers: [], log: { ...silentLog, warn: (_line, fields) => void warned.push(fields ?? {}) } },
+    )
+    expect(said).toEqual(['one'])
+    expect(warned).toEqual([{ service: 'greeting', plugin: 'two', behind: 'one' }])
+    await gateway.close()
+  })
+
   it('events are synchronous and a failing listener harms nobody', async () => {
     const seen: number[] = []
     let emit: (n: number) => void = () => {}
