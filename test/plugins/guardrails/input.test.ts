@@ -31,7 +31,7 @@ describe('block', () => {
     expect(await logged(t)).toMatchObject({
       status: 400,
       error_code: 'guardrail_blocked',
-      cost_usd: null,
+      cost_usd: 0,
       guardrails: [{ detector: 'secrets', entity: 'api_key', action: 'block', direction: 'input', count: 1 }],
     })
   })
