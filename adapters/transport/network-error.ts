@@ -1,6 +1,7 @@
 // What went wrong on the wire, as the gateway's error: class, message without hosts or credentials, and whether the
 // one legal blind resend applies (RELIABILITY rows 1-4, 7-9, 54).
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { ProxyError } from './proxies.ts'
 
 interface WireError extends Error {
   code?: string
@@ -23,18 +24,16 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
   if (GatewayError.is(thrown)) return thrown
   const error = innermost(thrown as WireError)
   const code = error.code ?? ''
-  // Through a proxy only the proxy is looked up and dialled here.
-  if (state.proxied && (DNS.has(code) || code === 'UND_ERR_CONNECT_TIMEOUT'))
-    return GatewayError.network('proxy', 'The outbound proxy could not be reached.', { cause: thrown })
+  if (error instanceof ProxyError) {
+    const what = isReached(error) ? 'reach the upstream' : 'be reached'
+    return GatewayError.network('proxy', `The outbound proxy could not ${what}.`, { cause: thrown })
+  }
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return GatewayError.timeout('The upstream could not be connected to in time.')
   if (DNS.has(code)) return GatewayError.network('dns', 'The upstream host name could not be resolved.', { cause: thrown })
-  if (
-    state.proxied &&
-    (REFUSED.has(code) || code.startsWith('UND_ERR_PRX') || code.startsWith('UND_ERR_SOCKS5') || code === 'UND_ERR_ABORTED')
-  ) {
+  // An answer to the CONNECT other than 200.
+  if (state.proxied && code === 'UND_ERR_ABORTED')
     return GatewayError.network('proxy', 'The outbound proxy could not reach the upstream.', { cause: thrown })
-  }
   if (REFUSED.has(code)) return GatewayError.network('connect', 'The upstream refused the connection.', { cause: thrown })
   if (isTls(code)) return GatewayError.network('tls', 'TLS verification failed for the upstream.', { cause: thrown })
   if (RESET.has(code)) {
@@ -66,6 +65,12 @@ function innermost(error: WireError): WireError {
     at = inner
   }
   return at
+}
+
+/** The proxy was dialled, and said something or hung up. */
+function isReached({ cause }: ProxyError): boolean {
+  const { code = '' } = cause instanceof Error ? innermost(cause as WireError) : {}
+  return !DNS.has(code) && !REFUSED.has(code) && !isTls(code) && code !== 'UND_ERR_CONNECT_TIMEOUT' && code !== 'ETIMEDOUT'
 }
 
 function isTls(code: string): boolean {

@@ -1,8 +1,9 @@
 // Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
 // configured number per host: sockets that nobody needed for a whole window are closed by the requests that follow it.
 import { createSecureContext, rootCertificates } from 'node:tls'
-import { buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { PoolSockets } from './pool-sockets.ts'
+import { SocksAgent, tunnelling } from './proxies.ts'
 
 export interface PoolOptions {
   /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
@@ -48,12 +49,12 @@ export function poolTable(options: PoolOptions): PoolTable {
       ...trust,
     }
     // Not through ProxyAgent: with TLS options it would speak TLS to the proxy itself.
-    if (proxyUrl?.startsWith('socks5:'))
-      return new Socks5ProxyAgent(proxyUrl, { connect: buildConnector(tcp), requestTls: tcp } as Socks5ProxyAgent.Options)
+    if (proxyUrl?.startsWith('socks5:')) return new SocksAgent(proxyUrl, tcp)
     if (proxyUrl !== null)
       return new ProxyAgent({
         ...common,
         uri: proxyUrl,
+        ...tunnelling(proxyUrl, timeout),
         proxyTls: tcp,
         requestTls: tcp,
         connectTimeout: timeout,

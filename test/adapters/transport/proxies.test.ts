@@ -1,8 +1,9 @@
 // Outbound proxies: HTTP CONNECT and SOCKS5, with passwords, to http and https origins; what fails is 502 without a secret.
+import type { Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
 import { scriptedUpstream, secureUpstream, text } from '../../../adapters/testing/index.ts'
-import { closedPort } from '../../../adapters/testing/network-faults.ts'
+import { closedPort, rawServer, silentPort } from '../../../adapters/testing/network-faults.ts'
 import { connectProxy, socksProxy } from '../../../adapters/testing/proxies.ts'
 import { undiciTransport } from '../../../adapters/transport/undici.ts'
 import { call } from './support.ts'
@@ -78,4 +79,44 @@ it('the global proxy of one connection does not serve another: pools are kept ap
     expect((await call(transport, url, { proxyUrl })).status).toBe(200)
   }
   expect([a.tunnels.length, b.tunnels.length, upstream.requests.length]).toEqual([1, 1, 3])
+})
+
+const hangUps: Record<string, (socket: Socket) => unknown> = {
+  'hangs up at once': (socket) => socket.end(),
+  'hangs up when it is asked': (socket) => socket.once('data', () => socket.end()),
+  'resets when it is asked': (socket) => socket.once('data', () => socket.resetAndDestroy()),
+  'speaks something else': (socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')),
+}
+
+describe.each(['http:', 'https:', 'socks5:'])('a proxy of %s that', (protocol) => {
+  it.each(Object.keys(hangUps))('%s is dialled once a call, and the failure is the proxy’s', async (how) => {
+    let dials = 0
+    const proxy = owned(
+      await rawServer((socket) => {
+        dials++
+        hangUps[how]?.(socket)
+      }),
+    )
+    const seen = await call(transport, 'http://127.0.0.1:9/', { proxyUrl: `${protocol}//127.0.0.1:${proxy.port}` })
+    expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'proxy' } })
+    expect(dials).toBe(1)
+  })
+})
+
+it('a proxy that never answers is given up at the connect timeout, and one that is not there is said to be so', async () => {
+  const silent = owned(await silentPort())
+  const given = await call(transport, 'http://127.0.0.1:9/', {
+    proxyUrl: `http://127.0.0.1:${silent.port}`,
+    connectTimeoutMs: 500,
+  })
+  expect(given.error).toMatchObject({ status: 502, upstream: { kind: 'proxy' } })
+  const dead = await call(transport, 'http://127.0.0.1:9/', { proxyUrl: `http://127.0.0.1:${await closedPort()}` })
+  expect(dead.error?.message).toBe('The outbound proxy could not be reached.')
+})
+
+it('a user name without a password is sent to the proxy too', async () => {
+  const upstream = owned(await scriptedUpstream(text('hi')))
+  const proxy = owned(await connectProxy({ credentials: 'tok:' }))
+  const proxyUrl = `http://tok@127.0.0.1:${proxy.port}`
+  expect((await call(transport, `${upstream.baseUrl('chat')}/chat/completions`, { proxyUrl })).status).toBe(200)
 })

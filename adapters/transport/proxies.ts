@@ -1,0 +1,56 @@
+// undici's ways through a proxy. Whatever keeps a tunnel from being made is the proxy's failure, and not the upstream's.
+import type { Socket } from 'node:net'
+import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici'
+
+/** Not with undici's own code: after an `UND_ERR_SOCKET` its client would dial again, at once and for ever. */
+export class ProxyError extends Error {
+  readonly code = 'ERR_PROXY'
+}
+
+/** What a ProxyAgent needs beside its address. */
+export function tunnelling(proxyUrl: string, timeout: number): Pick<ProxyAgent.Options, 'token' | 'clientFactory'> {
+  return {
+    ...loginOf(proxyUrl),
+    clientFactory(origin, options) {
+      const pool = new Pool(origin, { ...options, headersTimeout: timeout })
+      const connect = pool.connect.bind(pool) as (options: object) => Promise<unknown>
+      return Object.assign(pool, { connect: (to: object) => connect(to).catch(failed) })
+    },
+  }
+}
+
+type Tunnel = (host: string, port: number) => Promise<Socket>
+const { createSocks5Connection } = Socks5ProxyAgent.prototype as unknown as { createSocks5Connection: Tunnel }
+
+export class SocksAgent extends Socks5ProxyAgent {
+  constructor(proxyUrl: string, tcp: buildConnector.BuildOptions) {
+    const dial = buildConnector(tcp)
+    const connect: buildConnector.connector = (to, callback) =>
+      dial(to, (...result) => {
+        result[1]?.once('end', hungUp)
+        callback(...result)
+      })
+    super(proxyUrl, { connect, requestTls: tcp } as Socks5ProxyAgent.Options)
+  }
+
+  async createSocks5Connection(host: string, port: number): Promise<Socket> {
+    const socket = await createSocks5Connection.call(this, host, port).catch(failed)
+    return socket.off('end', hungUp)
+  }
+}
+
+/** undici would wait for the answer of a proxy that has hung up. */
+function hungUp(this: Socket): void {
+  this.destroy(new Error('The proxy hung up.'))
+}
+
+/** A user name alone is a token more often than not, and undici would leave it out. */
+function loginOf(proxyUrl: string): { token?: string } {
+  const { username, password } = new URL(proxyUrl)
+  if (username === '' || password !== '') return {}
+  return { token: `Basic ${Buffer.from(`${decodeURIComponent(username)}:`).toString('base64')}` }
+}
+
+function failed(cause: unknown): never {
+  throw new ProxyError('The proxy made no tunnel.', { cause })
+}
