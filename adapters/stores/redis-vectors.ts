@@ -9,6 +9,9 @@ import type { RedisLink } from './redis-client.ts'
 const PAGE = 64
 /** Positions in streams that are remembered; who loses one reads the stream again. */
 const MAX_CURSORS = 10_000
+/** A stream lasts as long as its longest entry: one that is kept briefly must not take the others along. */
+const EXTEND = `local left = redis.call('PTTL', KEYS[1])
+if left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end`
 
 export function redisVectors({ link, clock }: { link: RedisLink; clock: Clock }): VectorStore {
   const local = memoryVectors({ clock })
@@ -47,7 +50,7 @@ export function redisVectors({ link, clock }: { link: RedisLink; clock: Clock })
         redis
           .multi()
           .xadd(key, 'MAXLEN', MAX_ENTRIES, '*', 'i', id, 'v', bytesOf(vector), 'a', value, 'x', String(expiresAt))
-          .pexpire(key, Math.max(1, expiresAt - clock.now()))
+          .eval(EXTEND, 1, key, Math.max(1, expiresAt - clock.now()))
           .exec(),
       )
       if ((await written?.catch(() => null)) == null) local.put(scope, entry)

@@ -78,6 +78,9 @@ describe.skipIf(noRedis !== null)(`in Redis${noRedis === null ? '' : ` (${noRedi
       const left = (await link?.redis.pttl(key as string)) ?? 0
       expect(left).toBeGreaterThan(50_000)
       expect(left).toBeLessThanOrEqual(60_000)
+      // One that is kept for a second takes nobody along.
+      await here.add('a', { id: 'brief', vector: unit(0, -1), value: 'v', expiresAt: subject.now() + 1000 })
+      expect(await link?.redis.pttl(key as string)).toBeGreaterThan(50_000)
       // Over only then: a late end would close the connection that comes after it.
       const ended = new Promise((resolve) => other?.redis.once('end', resolve))
       other?.redis.disconnect()
