@@ -39,6 +39,7 @@ export async function postgresVectors(db: Db, clock: Pick<Clock, 'now'>): Promis
         VectorMatch & Record<string, unknown>
       >(sql`SELECT id, value, 1 - (embedding <=> ${arrayOf(vector)}::real[]::vector) AS similarity
         FROM semantic_cache_vectors WHERE scope = ${scope} AND expires_at > ${clock.now()}
+          AND array_length(embedding::real[], 1) = ${vector.length}
         ORDER BY embedding <=> ${arrayOf(vector)}::real[]::vector, seq DESC LIMIT 1`),
     async sweep() {
       await db.run(sql`DELETE FROM semantic_cache_vectors WHERE expires_at <= ${clock.now()}`)

@@ -48,6 +48,13 @@ export function vectorsContract(name: string, open: () => Promise<VectorsSubject
       for (const id of ['old', 'older', 'newest']) await store.add('a', entry(subject, id, [0.3, 0.4, 0.5]))
       assert.equal((await store.nearest('a', unit([0.3, 0.4, 0.5])))?.id, 'newest')
     }),
+    check('compares only vectors of one length: an embedder may have changed its own', async (subject, store) => {
+      await store.add('a', entry(subject, 'long', [1, 0, 0]))
+      assert.equal(await store.nearest('a', unit([1, 0])), undefined)
+      await store.add('a', entry(subject, 'short', [1, 0]))
+      assert.equal((await store.nearest('a', unit([1, 0])))?.id, 'short')
+      assert.equal((await store.nearest('a', unit([1, 0, 0])))?.id, 'long')
+    }),
     check('never looks into another scope, however its name begins', async (subject, store) => {
       for (const scope of ['a', 'ab', 'a:b', 'a*', '%']) await store.add(scope, entry(subject, `in ${scope}`, [1, 0]))
       for (const scope of ['a', 'ab', 'a:b', 'a*', '%'])
