@@ -1,7 +1,7 @@
 // A canonical stream and a canonical response are the same answer: collect() folds one into the other, replay() unfolds it.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { CanonicalResponse, Choice, Usage } from '../types/answer.ts'
-import type { Frozen, Part } from '../types/canonical.ts'
+import type { Dialect, Ext, Frozen, Json, Part } from '../types/canonical.ts'
 import type { Emit, PartKind, StreamEvent } from '../types/stream.ts'
 import { noUsage } from './token-estimate.ts'
 
@@ -17,6 +17,7 @@ export function collector(): Collector {
   let usage: Usage | null = null
   let error: GatewayError | null = null
   let finished = false
+  let ext: Ext = {}
 
   const choiceAt = (index: number) => {
     let choice = choices.get(index)
@@ -32,6 +33,7 @@ export function collector(): Collector {
       if (event.e === 'start') {
         start ??= event
         if (event.usage) usage = mergeUsage(usage, event.usage)
+        if (event.ext) ext = mergeExt(ext, event.ext)
       } else if (event.e === 'part_stop') choiceAt(event.choice).order.set(event.part, event.full)
       else if (event.e === 'usage') usage = mergeUsage(usage, event.usage)
       else if (event.e === 'finish') {
@@ -40,7 +42,10 @@ export function collector(): Collector {
         choice.finish = event.finish
         choice.nativeFinish = event.native
         if (event.stopSequence !== undefined) choice.stopSequence = event.stopSequence
-      } else if (event.e === 'error')
+        if (event.safety !== undefined) choice.safety = event.safety
+        if (event.ext !== undefined) choice.ext = event.ext
+      } else if (event.e === 'end') ext = mergeExt(ext, event.ext ?? {})
+      else if (event.e === 'error')
         error = GatewayError.upstream(event.status, event.message, { code: event.code ?? null, kind: 'stream' })
     },
     response() {
@@ -54,7 +59,7 @@ export function collector(): Collector {
           .sort((a, b) => a.index - b.index)
           .map(({ order, ...choice }) => ({ ...choice, parts: [...order].sort(([a], [b]) => a - b).map(([, part]) => part) })),
         usage: usage ?? { ...noUsage(), estimated: true },
-        ext: {},
+        ext,
       }
     },
   }
@@ -62,7 +67,8 @@ export function collector(): Collector {
 
 /** The events a stream of this answer would have had, each part in one delta. */
 export function replay(response: Frozen<CanonicalResponse>, emit: Emit): void {
-  emit({ e: 'start', id: response.id, model: response.model, created: response.created })
+  const { id, model, created, ext } = response
+  emit({ e: 'start', id, model, created, ...(isEmpty(ext) ? {} : { ext: ext as Ext }) })
   for (const choice of response.choices) {
     choice.parts.forEach((part, index) => {
       replayPart(choice.index, index, part as Part, emit)
@@ -73,6 +79,8 @@ export function replay(response: Frozen<CanonicalResponse>, emit: Emit): void {
       finish: choice.finish,
       native: choice.nativeFinish,
       ...(choice.stopSequence !== undefined ? { stopSequence: choice.stopSequence } : {}),
+      ...(choice.safety !== undefined ? { safety: choice.safety as Json } : {}),
+      ...(choice.ext !== undefined ? { ext: choice.ext as Ext } : {}),
     })
   }
   emit({ e: 'usage', usage: response.usage as Usage })
@@ -99,7 +107,7 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
     open('refusal', full.ext === undefined ? {} : { ext: full.ext })
     if (full.text) delta({ refusal: full.text })
   } else if (full.t === 'tool_call') {
-    const { id, idMinted, name, namespace, kind, itemId, signature } = full
+    const { id, idMinted, name, namespace, kind, itemId, signature, caller } = full
     open('tool_call', {
       id,
       idMinted,
@@ -108,6 +116,7 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
       ...(namespace ? { namespace } : {}),
       ...(itemId ? { itemId } : {}),
       ...(signature ? { signature } : {}),
+      ...(caller !== undefined ? { caller } : {}),
     })
     if (full.args) delta({ args: full.args })
   } else if (full.t === 'reasoning') open('redacted')
@@ -115,6 +124,17 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
   else if (full.t === 'audio') open('audio')
   else open('server_tool', 'raw' in full ? { raw: full.raw } : {})
   emit({ e: 'part_stop', choice, part, full })
+}
+
+function isEmpty(ext: object): boolean {
+  for (const _ in ext) return false
+  return true
+}
+
+function mergeExt(base: Ext, next: Ext): Ext {
+  const merged = { ...base }
+  for (const dialect in next) merged[dialect as Dialect] = { ...base[dialect as Dialect], ...next[dialect as Dialect] }
+  return merged
 }
 
 /** Later counters win; absent ones stay. */

@@ -1,6 +1,6 @@
 // Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
 // Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
-import type { Annotation, Ext, Part, Signature } from '../types/canonical.ts'
+import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/canonical.ts'
 import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
 
 interface OpenPart {
@@ -76,6 +76,12 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { signature } })
   }
 
+  /** The running thought, opened when there is none: what its vendor says of it beside the text is handed on with the whole. */
+  thought(choice: number, emit: Emit): ReasoningPart & Part {
+    const part = this.#continue(choice, 'reasoning', () => ({ t: 'reasoning', text: '' }), {}, emit)
+    return part.full as ReasoningPart & Part
+  }
+
   annotation(choice: number, annotation: Annotation, emit: Emit): void {
     const part = this.#state(choice).current
     if (part?.full.t !== 'text') return
@@ -117,6 +123,7 @@ export class PartWriter {
       kind?: 'function' | 'custom'
       itemId?: string
       signature?: Signature
+      caller?: Json
     },
     emit: Emit,
   ): void {

@@ -23,6 +23,7 @@ export interface Choice {
   logprobs?: Json
   nativeFinish: string
   safety?: Json
+  ext?: Ext
 }
 
 /** Inclusive totals: `inputTotal` contains cacheRead and cacheWrite, `outputTotal` contains reasoning. */

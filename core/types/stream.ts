@@ -26,22 +26,26 @@ export interface PartMeta {
   kind?: 'function' | 'custom'
   itemId?: string
   signature?: Signature
+  /** Of a tool call: who called, where it was not the model itself. */
+  caller?: Json
   raw?: Json
   /** Of a text or refusal: the part's own, for what its encoder has to know before the first delta. */
   ext?: Ext
 }
 
+/** An `ext` holds what `CanonicalResponse.ext`, `Choice.ext` and `Part.ext` would of the whole answer. */
 export type StreamEvent =
-  | { e: 'start'; id: string; model: string; created: number; usage?: Partial<Usage> }
+  | { e: 'start'; id: string; model: string; created: number; usage?: Partial<Usage>; ext?: Ext }
   | { e: 'part_start'; choice: number; part: number; kind: PartKind; meta: PartMeta }
   | { e: 'delta'; choice: number; part: number; d: Delta }
   /** `full` is the accumulated part, so that encoders need no accumulator of their own. */
   | { e: 'part_stop'; choice: number; part: number; full: Part }
   | { e: 'usage'; usage: Partial<Usage> }
-  | { e: 'finish'; choice: number; finish: Finish; stopSequence?: string; native: string }
+  | { e: 'finish'; choice: number; finish: Finish; stopSequence?: string; native: string; safety?: Json; ext?: Ext }
   | { e: 'error'; status: number; code?: string; message: string; retryable: boolean }
   | { e: 'ping' }
-  | { e: 'end' }
+  /** `ext`: what came after the start; it replaces members of the start's. */
+  | { e: 'end'; ext?: Ext }
 
 export type Emit = (event: StreamEvent) => void
 

@@ -6,9 +6,10 @@ import type { Inspection } from './inspection.ts'
 import { readAfter } from './inspection.ts'
 import { Restorer } from './redactor.ts'
 import type { Scanner } from './scanner.ts'
-import { mapArguments } from './texts.ts'
+import { detailsOf, mapArguments } from './texts.ts'
 
 type Of<E extends StreamEvent['e']> = Extract<StreamEvent, { e: E }>
+type ThoughtPart = Extract<Part, { t: 'reasoning' }>
 type TextMember = 'text' | 'refusal' | 'reasoning' | 'summary'
 
 interface Channel {
@@ -28,12 +29,16 @@ interface OpenPart {
   waiting: { readonly at: number; readonly delta: Delta }[]
 }
 
+const THOUGHT = { direction: 'output', role: 'assistant', place: 'reasoning' } as const
 const MEMBERS: readonly TextMember[] = ['text', 'refusal', 'reasoning', 'summary']
 
 export class GuardedStream implements StreamTransform {
   readonly #inspection: Inspection
   readonly #restores: ReadonlyMap<string, string> | null
   readonly #parts = new Map<string, OpenPart>()
+  /** Choices of which something, or a thought, was changed. */
+  readonly #changed = new Set<number>()
+  readonly #rethought = new Set<number>()
 
   constructor(inspection: Inspection, restores: ReadonlyMap<string, string> | null) {
     this.#inspection = inspection
@@ -45,6 +50,7 @@ export class GuardedStream implements StreamTransform {
       this.#parts.set(keyOf(event), { kind: event.kind, channels: new Map(), waiting: [] })
       return emit(event)
     }
+    if (event.e === 'finish') return emit(this.#finished(event))
     if (event.e !== 'delta' && event.e !== 'part_stop') return emit(event)
     const open = this.#parts.get(keyOf(event))
     if (open === undefined) return emit(event)
@@ -81,17 +87,26 @@ export class GuardedStream implements StreamTransform {
     const { choice, part, full } = event
     if (full.t === 'tool_call') {
       const args = mapArguments(full.args, (text, lead) => this.#said(text, 'tool_call', lead))
+      if (args !== full.args) this.#changed.add(choice)
       if (args !== '') emit({ e: 'delta', choice, part, d: { args } })
       return emit(args === full.args ? event : { ...event, full: { ...full, args } })
     }
-    if (full.t === 'audio' && full.transcript !== undefined)
-      return emit({ ...event, full: { ...full, transcript: this.#said(full.transcript, 'text') } })
+    if (full.t === 'audio' && full.transcript !== undefined) {
+      const transcript = this.#said(full.transcript, 'text')
+      if (transcript !== full.transcript) this.#changed.add(choice)
+      return emit({ ...event, full: { ...full, transcript } })
+    }
     // Some parts come whole with their end.
     const member = full.t === 'reasoning' || full.t === 'refusal' || full.t === 'text' ? MEMBER_OF[full.t] : null
     if (member !== null && open.channels.size === 0 && 'text' in full && full.text !== '')
       this.#pass(choice, part, this.#channel(open, member), full.text, emit)
     this.#finish(choice, part, open, emit)
-    emit({ ...event, full: this.#whole(full, open) })
+    if (isChanged(open)) {
+      this.#changed.add(choice)
+      if (full.t === 'reasoning') this.#rethought.add(choice)
+    }
+    const whole = this.#whole(full, open)
+    emit({ ...event, full: whole.t === 'reasoning' ? this.#thought(whole, choice) : whole })
   }
 
   #finish(choice: number, part: number, open: OpenPart, emit: Emit): void {
@@ -145,6 +160,25 @@ export class GuardedStream implements StreamTransform {
     const { signature, encrypted, ext, ...rest } = full
     const text = open.channels.has('reasoning') ? said('reasoning') : full.text
     return { ...rest, text, ...(open.channels.has('summary') ? { summary: [said('summary')] } : {}) }
+  }
+
+  /** What its vendor says of it beside the text, often behind the text, is no more than the thought may be. */
+  #thought(full: ThoughtPart, choice: number): ThoughtPart {
+    if (full.ext === undefined) return full
+    const details = detailsOf(full)
+    const elsewhere = details !== '' && details !== full.text
+    if (elsewhere && this.#inspection.text(details, THOUGHT) !== details) this.#rethought.add(choice)
+    if (!this.#rethought.has(choice)) return full
+    this.#changed.add(choice)
+    const { signature, encrypted, ext, ...rest } = full
+    return rest
+  }
+
+  /** Of a choice that was changed nothing goes on that may quote it. */
+  #finished(event: Of<'finish'>): Of<'finish'> {
+    if (event.ext === undefined || !this.#changed.has(event.choice)) return event
+    const { ext, ...rest } = event
+    return rest
   }
 
   #said(text: string, place: 'text' | 'tool_call', lead = ''): string {

@@ -53,11 +53,24 @@ export class HeldStream {
   }
 }
 
+function changesIn(choice: number, wholes: ReadonlyMap<string, Part>): Part[] {
+  return [...wholes].filter(([key]) => key.startsWith(`${choice} `)).map(([, part]) => part)
+}
+
+/** Behind a changed thought its vendor says nothing more of it. */
+function saysNoMore(event: StreamEvent, wholes: ReadonlyMap<string, Part>): StreamEvent {
+  if (event.e !== 'part_stop' || event.full.t !== 'reasoning' || event.full.ext === undefined) return event
+  if (!changesIn(event.choice, wholes).some(({ t }) => t === 'reasoning')) return event
+  const { ext, ...full } = event.full
+  return { ...event, full }
+}
+
 /** A changed part comes in one piece, right before its end. */
 function withWholes(event: StreamEvent, wholes: ReadonlyMap<string, Part>): StreamEvent[] {
+  if (event.e === 'finish') return [changesIn(event.choice, wholes).length > 0 ? { ...event, ext: {} } : event]
   if (event.e !== 'delta' && event.e !== 'part_stop') return [event]
   const full = wholes.get(`${event.choice} ${event.part}`)
-  if (full === undefined) return [event]
+  if (full === undefined) return [saysNoMore(event, wholes)]
   if (event.e === 'delta') return []
   const { choice, part } = event
   const delta = (d: Extract<StreamEvent, { e: 'delta' }>['d']): StreamEvent => ({ e: 'delta', choice, part, d })

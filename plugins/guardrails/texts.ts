@@ -41,8 +41,8 @@ export function mapResponse(response: Frozen<CanonicalResponse>, visit: Visit): 
   const choices = mapped(whole.choices, (choice: Choice) => {
     const parts = mapped(choice.parts, (part) => (SAID.has(part.t) ? mapPart(part, 'assistant', visit) : part))
     if (parts === choice.parts) return choice
-    // They spell the text out, token by token.
-    const { logprobs, ...rest } = choice
+    // They spell the text out, token by token, or quote it.
+    const { logprobs, ext, ...rest } = choice
     return { ...rest, parts }
   })
   return choices === whole.choices ? whole : { ...whole, choices }
@@ -125,7 +125,7 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
 }
 
 /** What a vendor says of a thought beside the thought (OpenRouter). */
-function detailsOf({ ext }: Extract<Part, { t: 'reasoning' }>): string {
+export function detailsOf({ ext }: Extract<Part, { t: 'reasoning' }>): string {
   const details = ext?.chat?.reasoning_details
   if (!Array.isArray(details)) return ''
   return details.map((entry) => textIn(entry, 'text') + textIn(entry, 'summary')).join('')

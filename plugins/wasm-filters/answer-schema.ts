@@ -48,6 +48,7 @@ const choice: z.ZodType<Choice> = z.strictObject({
   logprobs: json.optional(),
   nativeFinish: text,
   safety: json.optional(),
+  ext: ext.optional(),
 })
 
 export const canonicalResponse: z.ZodType<CanonicalResponse> = z.strictObject({
@@ -82,6 +83,7 @@ const meta: z.ZodType<PartMeta> = z.strictObject({
   kind: z.enum(['function', 'custom']).optional(),
   itemId: optionalText,
   signature: signature.optional(),
+  caller: json.optional(),
   raw: json.optional(),
   ext: ext.optional(),
 })

@@ -2,13 +2,15 @@
 
 import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Finish } from '../../../core/types/answer.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, detailsText } from './decode-assistant.ts'
 import { decodeFinish } from './finish.ts'
+import { ownOfChoice } from './own-members.ts'
 import { isObject, text } from './read.ts'
+import { addDetails } from './reasoning-details.ts'
 import { callerTool, flattenedInput } from './tool-names.ts'
 import { callArgs, type ToolSlot, ToolSlots } from './tool-slots.ts'
 
@@ -28,6 +30,9 @@ export class ChoiceDecoder {
   #textPart: number | null = null
   #refused = false
   #audio: JsonObject | null = null
+  #own: JsonObject | undefined
+  /** Details that came after their thought: a text is not taken apart for them. */
+  #lateDetails: Json[] = []
   finished = false
 
   constructor(index: number, writer: PartWriter, hop: Hop) {
@@ -38,9 +43,11 @@ export class ChoiceDecoder {
 
   delta(delta: JsonObject, logprobs: Json | undefined, emit: Emit): void {
     const spoken = spokenContent(delta.content)
-    const details = Array.isArray(delta.reasoning_details) ? detailsText(delta.reasoning_details) : undefined
-    const reasoning = text(delta.reasoning_content) ?? text(delta.reasoning) ?? details ?? spoken.reasoning
+    const details = Array.isArray(delta.reasoning_details) && delta.reasoning_details.length > 0 ? delta.reasoning_details : null
+    const told = text(delta.reasoning_content) ?? text(delta.reasoning) ?? (details === null ? undefined : detailsText(details))
+    const reasoning = told ?? spoken.reasoning
     if (reasoning !== '') this.#writer.reasoning(this.#index, reasoning, emit)
+    if (details !== null && this.#hop.caller === 'chat') this.#details(details, emit)
     if (spoken.text !== '') this.#text(spoken.text, emit)
     if (isObject(logprobs) && this.#textPart !== null) {
       emit({ e: 'delta', choice: this.#index, part: this.#textPart, d: { logprobs } })
@@ -57,6 +64,12 @@ export class ChoiceDecoder {
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : legacy) if (isObject(call)) this.#call(call, emit)
   }
 
+  /** What only this dialect knows of the choice. */
+  owns(choice: JsonObject): void {
+    const own = ownOfChoice(choice)
+    if (own !== undefined) this.#own = { ...this.#own, ...own }
+  }
+
   /** Closes every part and says how the choice ended; null: it failed. */
   finish(native: string | undefined, emit: Emit): Finish | null {
     this.finished = true
@@ -64,9 +77,20 @@ export class ChoiceDecoder {
     if (finish === 'error') return null
     if (this.#audio !== null) this.#writer.whole(this.#index, 'audio', decodeAudio(this.#audio), emit)
     this.#writer.closeCurrent(this.#index, emit)
+    if (this.#lateDetails.length > 0) this.#writer.whole(this.#index, 'reasoning', detailed(this.#lateDetails), emit)
     for (const slot of [...this.#calls.keys()].sort((a, b) => a - b)) this.#stop(slot, emit)
-    emit({ e: 'finish', choice: this.#index, finish, native: native ?? '' })
+    const ext = this.#own === undefined ? {} : { ext: { chat: this.#own } }
+    emit({ e: 'finish', choice: this.#index, finish, native: native ?? '', ...ext })
     return finish
+  }
+
+  #details(pieces: readonly Json[], emit: Emit): void {
+    const running = this.#writer.running(this.#index)
+    if (running !== null && running.kind !== 'reasoning') return addDetails(this.#lateDetails, pieces)
+    const thought = this.#writer.thought(this.#index, emit)
+    const details = (thought.ext?.chat?.reasoning_details as Json[] | undefined) ?? []
+    addDetails(details, pieces)
+    thought.ext = { chat: { reasoning_details: details } }
   }
 
   #text(fragment: string, emit: Emit): void {
@@ -134,6 +158,10 @@ export class ChoiceDecoder {
     for (const call of this.#calls.values()) if (call.started) return true
     return false
   }
+}
+
+function detailed(details: Json[]): Part {
+  return { t: 'reasoning', text: '', ext: { chat: { reasoning_details: details } } }
 }
 
 function isWholeObject(args: string): boolean {

@@ -7,6 +7,7 @@ import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './d
 import { callSignature, decodeReasoning } from './decode-assistant.ts'
 import { inBandError } from './errors.ts'
 import { decodeFinish } from './finish.ts'
+import { ownOfChoice } from './own-members.ts'
 import { isObject, text, unknownMembers } from './read.ts'
 import { callerTool, flattenedInput } from './tool-names.ts'
 import { decodeUsage, findUsage, missingUsage } from './usage.ts'
@@ -51,12 +52,14 @@ function decodeChoice(choice: Json, position: number, hop: Hop): Choice {
     refusalOnly: parts.some((part) => part.t === 'refusal') && !parts.some((part) => part.t === 'text'),
   })
   if (finish === 'error') throw failedAnswer(native ?? '')
+  const own = ownOfChoice(choice)
   return {
     index: typeof choice.index === 'number' ? choice.index : position,
     parts,
     finish,
     nativeFinish: native ?? '',
     ...(choice.logprobs === undefined || choice.logprobs === null ? {} : { logprobs: choice.logprobs }),
+    ...(own === undefined ? {} : { ext: { chat: own } }),
   }
 }
 

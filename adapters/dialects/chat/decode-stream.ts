@@ -7,6 +7,7 @@ import type { Emit } from '../../../core/types/stream.ts'
 import { ChoiceDecoder } from './decode-delta.ts'
 import { failedAnswer } from './decode-response.ts'
 import { inBandError } from './errors.ts'
+import { OwnMembers } from './own-members.ts'
 import { isObject, text } from './read.ts'
 import { decodeUsage, findUsage } from './usage.ts'
 
@@ -18,11 +19,14 @@ class ChatStreamDecoder implements StreamDecoder {
   readonly #hop: Hop
   readonly #writer = new PartWriter()
   readonly #choices = new Map<number, ChoiceDecoder>()
+  /** Null where the caller speaks another dialect. */
+  readonly #own: OwnMembers | null
   #started = false
   #over = false
 
   constructor(hop: Hop) {
     this.#hop = hop
+    this.#own = hop.caller === 'chat' ? new OwnMembers() : null
   }
 
   frame(frame: SseFrame, emit: Emit): void {
@@ -55,6 +59,7 @@ class ChatStreamDecoder implements StreamDecoder {
   #chunk(chunk: JsonObject, emit: Emit): void {
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
     const usage = decodeUsage(findUsage(chunk), this.#hop.quirks)
+    this.#own?.observe(chunk, this.#started)
     // Azure's first chunk has neither, nor an id.
     if (choices.length === 0 && usage === null) return
     this.#start(chunk, emit)
@@ -68,7 +73,8 @@ class ChatStreamDecoder implements StreamDecoder {
     if (this.#started) return
     this.#started = true
     const created = typeof chunk.created === 'number' ? Math.floor(chunk.created) : Math.floor(this.#hop.now() / 1000)
-    emit({ e: 'start', id: text(chunk.id) ?? '', model: text(chunk.model) ?? this.#hop.model, created })
+    const model = text(chunk.model) ?? this.#hop.model
+    emit({ e: 'start', id: text(chunk.id) ?? '', model, created, ...this.#own?.first() })
   }
 
   #choice(wire: JsonObject, position: number, emit: Emit): void {
@@ -81,6 +87,7 @@ class ChatStreamDecoder implements StreamDecoder {
     if (choice.finished) return
     const delta = isObject(wire.delta) ? wire.delta : isObject(wire.message) ? wire.message : {}
     choice.delta(delta, wire.logprobs, emit)
+    if (this.#own !== null) choice.owns(wire)
     const native = text(wire.finish_reason)
     if (native !== undefined && choice.finish(native, emit) === null) this.#failWith(failedAnswer(native), emit)
   }
@@ -97,7 +104,7 @@ class ChatStreamDecoder implements StreamDecoder {
 
   #end(emit: Emit): void {
     this.#over = true
-    emit({ e: 'end' })
+    emit({ e: 'end', ...this.#own?.later() })
   }
 
   #failWith(error: GatewayError, emit: Emit): void {

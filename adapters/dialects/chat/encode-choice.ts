@@ -1,7 +1,7 @@
 // One choice of the stream a chat caller reads.
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { Finish } from '../../../core/types/answer.ts'
-import type { Annotation, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
+import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import type { ChunkWriter } from './chunk.ts'
 import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember, THOUGHT_SEPARATOR, thoughtText } from './encode-answer.ts'
@@ -50,12 +50,16 @@ export class ChoiceEncoder {
     return this.#open()
   }
 
-  finish(finish: Finish, native: string): string {
+  finish(finish: Finish, native: string, own?: JsonObject): string {
     if (this.#finished) return ''
     this.#finished = true
     return (
       this.#open() +
-      this.#chunk.finish(this.#index, encodeFinish(finish, native, { toolCall: this.#calls.size > 0, refusal: this.#refused }))
+      this.#chunk.finish(
+        this.#index,
+        encodeFinish(finish, native, { toolCall: this.#calls.size > 0, refusal: this.#refused }),
+        own,
+      )
     )
   }
 
@@ -125,10 +129,11 @@ export class ChoiceEncoder {
     return this.#emit('reasoning_content', JSON.stringify(lead + text))
   }
 
-  #thoughtStop(part: number, out: string, full: ReasoningPart): string {
+  #thoughtStop(part: number, out: string, full: ReasoningPart & Part): string {
     const from = this.#thoughtPart === part ? this.#thoughtFrom : this.#thoughtLength
     this.#secrets.add(full, from, this.#thoughtLength)
-    return out
+    const details = full.ext?.chat?.reasoning_details
+    return details === undefined ? out : out + this.#emit('reasoning_details', JSON.stringify(details))
   }
 
   #refusal(part: number, text: string): string {

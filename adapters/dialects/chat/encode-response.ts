@@ -49,6 +49,7 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
     },
     logprobs: encodeLogprobs(choice.logprobs),
     finish_reason: encodeFinish(choice.finish, choice.nativeFinish, { toolCall: calls.length > 0, refusal: refusal !== '' }),
+    ...(choice.ext?.chat as JsonObject | undefined),
   }
 }
 

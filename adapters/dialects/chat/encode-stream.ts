@@ -4,10 +4,11 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
+import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
-import { type ChunkHead, type ChunkWriter, chunkWriter, DONE, errorFrame } from './chunk.ts'
+import { type ChunkHead, type ChunkWriter, chunkWriter, DONE, errorFrame, lateChunk } from './chunk.ts'
 import { answerId } from './encode-answer.ts'
 import { ChoiceEncoder } from './encode-choice.ts'
 import { encodeUsage } from './usage.ts'
@@ -45,9 +46,9 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'finish':
         if (event.finish === 'error') return this.error(GatewayError.protocol('The upstream gave up on its answer.'))
         if (event.finish === 'pause') this.#hop.warn('pause_turn')
-        return this.#choice(event.choice).finish(event.finish, event.native)
+        return this.#choice(event.choice).finish(event.finish, event.native, event.ext?.chat)
       case 'end':
-        return this.#end()
+        return this.#end(event.ext?.chat)
       default:
         return ''
     }
@@ -70,19 +71,19 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   /** The head is fixed by the start event, or by whatever needs it first. */
-  #begin(start?: { id: string; model: string; created: number }): ChunkHead {
+  #begin(start?: Extract<StreamEvent, { e: 'start' }>): ChunkHead {
     if (this.#head === null) {
       this.#head = {
         id: answerId(start?.id ?? '', this.#hop.id),
         created: start?.created || Math.floor(this.#hop.now() / 1000),
         model: start?.model || this.#hop.model,
       }
-      this.#writer = chunkWriter(this.#head)
+      this.#writer = chunkWriter(this.#head, start?.ext?.chat)
     }
     return this.#head
   }
 
-  #end(): string {
+  #end(later: JsonObject | undefined): string {
     if (this.#choices.size === 0) this.#choice(0)
     let out = ''
     let bytes = 0
@@ -91,6 +92,7 @@ class ChatStreamEncoder implements StreamEncoder {
       bytes += choice.contentBytes
     }
     this.#over = true
+    if (later !== undefined) out += lateChunk(this.#begin(), later)
     if (this.#hop.includeUsage) {
       out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#usage ?? estimateUsage(this.#hop.request, bytes)))
     }
