@@ -2,23 +2,12 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { errorOf, isErrorBody } from './errors.ts'
-import { isObject, listField } from './fields.ts'
 import { ResponseReader } from './response-reader.ts'
 import { noUsage } from './usage.ts'
-
-/** Fields of a candidate that other dialects have no place for; Gemini callers get them back. */
-const EXTRAS = [
-  'groundingMetadata',
-  'citationMetadata',
-  'urlContextMetadata',
-  'avgLogprobs',
-  'finishMessage',
-  'tokenCount',
-] as const
 
 /** @throws GatewayError for an error in disguise or an answer without candidates. */
 export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
@@ -31,19 +20,15 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
     model: hop.model,
     choices: [],
     usage: noUsage(),
-    ext: extOf(wire),
+    ext: {},
   }
   const choices = new Map<number, Choice>()
   const collect = (event: StreamEvent): void => collectEvent(event, response, choices)
   reader.read(wire, () => decodeUtf8(body.bytes), collect)
   reader.close(collect)
+  response.ext = reader.ext ?? {}
   if (choices.size === 0) throw GatewayError.protocol('The upstream answered without a candidate.')
   response.choices = [...choices.values()].sort((a, b) => a.index - b.index)
-  for (const [position, candidate] of listField(wire.candidates).entries()) {
-    if (!isObject(candidate) || candidate.safetyRatings === undefined) continue
-    const choice = choices.get(typeof candidate.index === 'number' ? candidate.index : position)
-    if (choice !== undefined) choice.safety = candidate.safetyRatings
-  }
   return response
 }
 
@@ -55,19 +40,10 @@ function collectEvent(event: StreamEvent, response: CanonicalResponse, choices: 
     choices.set(event.choice, choice)
     if (event.e === 'part_stop') choice.parts[event.part] = event.full
     else if (event.e === 'delta' && 'logprobs' in event.d) choice.logprobs = event.d.logprobs
-    else if (event.e === 'finish') Object.assign(choice, { finish: event.finish, nativeFinish: event.native })
+    else if (event.e === 'finish') {
+      Object.assign(choice, { finish: event.finish, nativeFinish: event.native })
+      if (event.safety !== undefined) choice.safety = event.safety
+      if (event.ext !== undefined) choice.ext = event.ext
+    }
   }
-}
-
-function extOf(wire: JsonObject): CanonicalResponse['ext'] {
-  const candidates = listField(wire.candidates).map((candidate) => {
-    const kept: [string, Json][] = []
-    if (isObject(candidate)) for (const key of EXTRAS) if (candidate[key] !== undefined) kept.push([key, candidate[key] as Json])
-    return Object.fromEntries(kept)
-  })
-  const ext: JsonObject = {
-    ...(candidates.some((candidate) => Object.keys(candidate).length > 0) ? { candidates } : {}),
-    ...(wire.promptFeedback === undefined ? {} : { promptFeedback: wire.promptFeedback }),
-  }
-  return Object.keys(ext).length === 0 ? {} : { generate_content: ext }
 }

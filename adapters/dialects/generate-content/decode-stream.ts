@@ -47,7 +47,8 @@ export function decodeStream(hop: Hop): StreamDecoder {
       }
       over = true
       reader.close(emit)
-      emit({ e: 'end' })
+      const { ext } = reader
+      emit({ e: 'end', ...(ext === undefined ? {} : { ext }) })
     },
   }
 }

@@ -1,7 +1,7 @@
 // Canonical answer → a GenerateContentResponse.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
-import type { Annotation, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Annotation, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'
 import { finishReason } from './finish.ts'
@@ -14,7 +14,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
   const own = (response.ext.generate_content ?? {}) as JsonObject
   const blocked = isObject(own.promptFeedback) && response.choices.every((choice) => choice.parts.length === 0)
   return stringify({
-    ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, own.candidates, hop)) }),
+    ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, hop)) }),
     ...(own.promptFeedback === undefined ? {} : { promptFeedback: own.promptFeedback }),
     usageMetadata: usageMetadata(response.usage),
     modelVersion: response.model,
@@ -27,11 +27,11 @@ export function responseId(id: string, hop: Hop): string {
   return hop.upstream === 'generate_content' && id !== '' ? id : hop.id('')
 }
 
-function candidate(choice: Frozen<Choice>, extras: Json | undefined, hop: Hop): WirePart {
+function candidate(choice: Frozen<Choice>, hop: Hop): WirePart {
   const { parts, malformed } = answerParts(choice)
   const finish = malformed && choice.finish !== 'length' ? 'malformed_tool_call' : choice.finish
-  const own = Array.isArray(extras) ? extras[choice.index] : undefined
-  const grounding = isObject(own) && own.groundingMetadata !== undefined ? undefined : grounded(choice)
+  const own = choice.ext?.generate_content
+  const grounding = own?.groundingMetadata !== undefined ? undefined : grounded(choice)
   const logprobs = logprobsResult(choice.logprobs)
   return {
     // Clients that keep the history call an answer without parts invalid.
@@ -42,7 +42,7 @@ function candidate(choice: Frozen<Choice>, extras: Json | undefined, hop: Hop): 
     ...(Array.isArray(choice.safety) ? { safetyRatings: choice.safety } : {}),
     ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
     ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),
-    ...(isObject(own) ? own : {}),
+    ...own,
   }
 }
 

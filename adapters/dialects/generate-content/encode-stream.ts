@@ -2,12 +2,12 @@
 // and the final usage stand only on the last item, which waits for `end` because usage may come after the finish.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
-import type { Annotation, Json, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type { Annotation, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
 import { responseId } from './encode-response.ts'
 import { errorItem } from './errors.ts'
-import { listField } from './fields.ts'
+import { isObject, listField } from './fields.ts'
 import { finishReason } from './finish.ts'
 import { createFraming, type Framing } from './framing.ts'
 import { groundingOf } from './grounding.ts'
@@ -18,6 +18,8 @@ import { functionCallPart, reasoningSecret, signatureText, type WirePart, wirePa
 interface ChoiceState {
   finish: Finish | null
   native: string
+  safety: Json | undefined
+  own: JsonObject | undefined
   malformed: boolean
   text: string
   annotations: Annotation[]
@@ -39,6 +41,7 @@ class ItemEncoder implements StreamEncoder {
   /** Everything after the candidates of an item. */
   #tail = ''
   #usage: Partial<Usage> | null = null
+  #said = false
   #over = false
 
   constructor(hop: Hop) {
@@ -64,10 +67,15 @@ class ItemEncoder implements StreamEncoder {
       case 'part_stop':
         return this.#partStop(event.choice, event.part, event.full)
       case 'finish':
-        Object.assign(this.#choice(event.choice), { finish: event.finish, native: event.native })
+        Object.assign(this.#choice(event.choice), {
+          finish: event.finish,
+          native: event.native,
+          safety: event.safety,
+          own: event.ext?.generate_content,
+        })
         return event.finish === 'length' ? '' : this.#release(event.choice)
       case 'end':
-        return this.#end()
+        return this.#end(event.ext?.generate_content?.promptFeedback)
       default:
         return ''
     }
@@ -146,25 +154,30 @@ class ItemEncoder implements StreamEncoder {
 
   #part(choice: number, part: string): string {
     this.#begin(this.#hop.model, '')
+    this.#said = true
     return this.#framing.item(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":${choice}}]${this.#tail}`)
   }
 
-  #end(): string {
+  #end(feedback: Json | undefined): string {
     this.#over = true
     this.#begin(this.#hop.model, '')
     const indexes = this.#choices.size === 0 ? [0] : [...this.#choices.keys()].sort((a, b) => a - b)
     // No finish for a choice that had a call left over: then the call was whole.
     const before = indexes.map((index) => (this.#choice(index).finish === null ? this.#release(index) : '')).join('')
-    const candidates = stringify(indexes.map((index) => this.#last(index)))
-    const usage = this.#usage === null ? '' : `,"usageMetadata":${JSON.stringify(usageMetadata(this.#usage))}`
-    return before + this.#framing.item(`{"candidates":${candidates}${usage}${this.#tail}`) + this.#framing.close()
+    // A prompt that was refused has no candidates.
+    const candidates =
+      isObject(feedback) && !this.#said ? '' : `"candidates":${stringify(indexes.map((index) => this.#last(index)))},`
+    const fed = feedback === undefined ? '' : `"promptFeedback":${JSON.stringify(feedback)},`
+    const usage = this.#usage === null ? '' : `"usageMetadata":${JSON.stringify(usageMetadata(this.#usage))},`
+    return before + this.#framing.item(`{${candidates}${fed}${usage}${this.#tail.slice(1)}`) + this.#framing.close()
   }
 
   #last(index: number): WirePart {
     const state = this.#choice(index)
     const finish = state.finish ?? 'stop'
     const settled = finish === 'tool_calls' ? 'stop' : finish
-    const grounding = groundingOf(state.annotations, state.text)
+    const own = state.own
+    const grounding = own?.groundingMetadata === undefined ? groundingOf(state.annotations, state.text) : undefined
     const logprobs = logprobsResult({ content: state.logprobs.flatMap(tokens) })
     return {
       content: { parts: [{ text: '' }], role: 'model' },
@@ -174,15 +187,28 @@ class ItemEncoder implements StreamEncoder {
         this.#hop,
       ),
       index,
+      ...(Array.isArray(state.safety) ? { safetyRatings: state.safety } : {}),
       ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
       ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),
+      ...own,
     }
   }
 
   #choice(index: number): ChoiceState {
     let state = this.#choices.get(index)
     if (state === undefined) {
-      state = { finish: null, native: '', malformed: false, text: '', annotations: [], logprobs: [], held: null, open: new Map() }
+      state = {
+        finish: null,
+        native: '',
+        safety: undefined,
+        own: undefined,
+        malformed: false,
+        text: '',
+        annotations: [],
+        logprobs: [],
+        held: null,
+        open: new Map(),
+      }
       this.#choices.set(index, state)
     }
     return state

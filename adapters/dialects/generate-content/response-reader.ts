@@ -4,7 +4,7 @@ import { rawAt } from '../../../core/lib/json-path.ts'
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import type { Usage } from '../../../core/types/answer.ts'
-import type { Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
+import type { Ext, Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'
@@ -13,6 +13,7 @@ import { finishOf, nativeFinish } from './finish.ts'
 import { annotationsOf } from './grounding.ts'
 import { logprobsOf } from './logprobs.ts'
 import { audioFormat, mediaKind } from './media.ts'
+import { addOwn } from './own-members.ts'
 import { type PartialCall, partialCall } from './partial-args.ts'
 import { callerTool } from './tool-names.ts'
 import { usageOf } from './usage.ts'
@@ -29,7 +30,8 @@ interface ChoiceState {
   calls: number
   /** For citations: their offsets count over the whole answer. */
   text: string
-  grounding: Json | undefined
+  own: JsonObject | undefined
+  safety: Json | undefined
   partial: PartialCall | null
   /** The latest part's index, where logprobs belong. */
   part: number
@@ -41,6 +43,7 @@ export class ResponseReader {
   readonly #choices = new Map<number, ChoiceState>()
   #started = false
   #usage: Usage | null = null
+  #feedback: Json | undefined
 
   constructor(hop: Hop) {
     this.#hop = hop
@@ -51,12 +54,18 @@ export class ResponseReader {
     return [...this.#choices.values()].some((choice) => choice.finish !== null)
   }
 
+  /** What only this dialect knows of the answer so far. */
+  get ext(): Ext | undefined {
+    return this.#feedback === undefined ? undefined : { generate_content: { promptFeedback: this.#feedback } }
+  }
+
   /** `text` is the JSON the object was parsed from: arguments with big numbers are taken out of it. */
   read(response: JsonObject, text: () => string, emit: Emit): void {
     this.#start(response, emit)
     for (const [position, candidate] of listField(response.candidates).entries()) {
       if (isObject(candidate)) this.#candidate(candidate, position, text, emit)
     }
+    if (response.promptFeedback !== undefined) this.#feedback = response.promptFeedback
     const block = isObject(response.promptFeedback) ? response.promptFeedback.blockReason : undefined
     if (typeof block === 'string' && !block.endsWith('_UNSPECIFIED')) this.#block(block)
     this.#report(response.usageMetadata, emit)
@@ -83,9 +92,18 @@ export class ResponseReader {
     const finish = choice.blocked ? 'content_filter' : finishOf(native)
     // Arguments cut short are no arguments.
     if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
-    for (const annotation of annotationsOf(choice.grounding, choice.text)) this.#writer.annotation(index, annotation, emit)
+    for (const annotation of annotationsOf(choice.own?.groundingMetadata, choice.text))
+      this.#writer.annotation(index, annotation, emit)
     this.#writer.closeAll(index, emit)
-    emit({ e: 'finish', choice: index, finish: settleFinish(finish, choice.calls > 0), native })
+    const { own, safety } = choice
+    emit({
+      e: 'finish',
+      choice: index,
+      finish: settleFinish(finish, choice.calls > 0),
+      native,
+      ...(safety === undefined ? {} : { safety }),
+      ...(own === undefined ? {} : { ext: { generate_content: own } }),
+    })
   }
 
   #block(reason: string): void {
@@ -119,7 +137,8 @@ export class ResponseReader {
     }
     const logprobs = logprobsOf(candidate.logprobsResult)
     if (logprobs !== undefined && choice.part >= 0) emit({ e: 'delta', choice: index, part: choice.part, d: { logprobs } })
-    if (isObject(candidate.groundingMetadata)) choice.grounding = candidate.groundingMetadata
+    choice.own = addOwn(choice.own, candidate)
+    if (candidate.safetyRatings !== undefined) choice.safety = candidate.safetyRatings
     const finish = nativeFinish(candidate.finishReason)
     if (finish === null) choice.unfinished = true
     else {
@@ -225,7 +244,8 @@ export class ResponseReader {
         done: false,
         calls: 0,
         text: '',
-        grounding: undefined,
+        own: undefined,
+        safety: undefined,
         partial: null,
         part: -1,
       }

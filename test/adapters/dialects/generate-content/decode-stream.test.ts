@@ -130,7 +130,10 @@ describe('generate-content stream → canonical', () => {
       data({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }),
     )
     expect(partsOf(events)).toEqual([])
-    expect(events.slice(-2)).toEqual([{ e: 'finish', choice: 0, finish: 'content_filter', native: 'SAFETY' }, { e: 'end' }])
+    expect(events.slice(-2)).toEqual([
+      { e: 'finish', choice: 0, finish: 'content_filter', native: 'SAFETY' },
+      { e: 'end', ext: { generate_content: { promptFeedback: { blockReason: 'SAFETY' } } } },
+    ])
   })
 
   it('golden 66: a malformed call is a finish, not a call', () => {
