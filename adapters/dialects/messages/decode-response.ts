@@ -12,7 +12,17 @@ import { decodeFinish, finishWord } from './finish.ts'
 import { callerTool, type JsonTool, jsonTool } from './tool-names.ts'
 import { decodeUsage, missingUsage } from './usage.ts'
 
-const KNOWN = new Set(['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'])
+export const KNOWN: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'role',
+  'model',
+  'content',
+  'stop_reason',
+  'stop_sequence',
+  'stop_details',
+  'usage',
+])
 
 /** @throws GatewayError when the body is an error in disguise or no message at all. */
 export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {

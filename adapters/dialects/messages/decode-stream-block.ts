@@ -75,6 +75,7 @@ export class BlockReceiver {
     const { name, namespace, custom } = callerTool(upstream, this.#hop)
     if (custom) block.kind = 'custom'
     const id = loose(block.start.id)
+    const { caller } = block.start
     this.hasToolCall = true
     this.#writer.toolStart(
       0,
@@ -85,6 +86,7 @@ export class BlockReceiver {
         name,
         kind: custom ? 'custom' : 'function',
         ...(namespace === undefined ? {} : { namespace }),
+        ...(isObject(caller) && caller.type !== 'direct' ? { caller } : {}),
       },
       emit,
     )

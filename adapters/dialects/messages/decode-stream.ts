@@ -6,11 +6,15 @@ import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Emit } from '../../../core/types/stream.ts'
-import { isObject, loose } from '../shared/fields.ts'
+import { isObject, loose, others } from '../shared/fields.ts'
+import { KNOWN } from './decode-response.ts'
 import { BlockReceiver } from './decode-stream-block.ts'
 import { inBandError } from './errors.ts'
 import { decodeFinish } from './finish.ts'
 import { UsageLatch } from './usage-latch.ts'
+
+const DELTA_EVENT: ReadonlySet<string> = new Set(['type', 'delta', 'usage'])
+const DELTA: ReadonlySet<string> = new Set(['stop_reason', 'stop_sequence', 'stop_details'])
 
 export function decodeStream(hop: Hop): StreamDecoder {
   return new MessageStreamDecoder(hop)
@@ -30,6 +34,8 @@ class MessageStreamDecoder implements StreamDecoder {
   readonly #writer = new PartWriter()
   readonly #blocks: BlockReceiver
   readonly #latch = new UsageLatch()
+  /** What only this dialect knows of the message and was not there at its start. */
+  #later: JsonObject | null = null
   #started = false
   #finished = false
   #over = false
@@ -67,7 +73,7 @@ class MessageStreamDecoder implements StreamDecoder {
         return this.#delta(event, emit)
       case 'message_stop':
         this.#start({}, emit)
-        if (!this.#finished) this.#finish('', null, emit)
+        if (!this.#finished) this.#finish('', {}, emit)
         return this.#end(emit)
       case 'content_block_start':
       case 'content_block_delta':
@@ -83,12 +89,14 @@ class MessageStreamDecoder implements StreamDecoder {
     this.#started = true
     this.#latch.observe(message.usage)
     const usage = this.#latch.result()
+    const own = others(message, KNOWN)
     emit({
       e: 'start',
       id: loose(message.id) || this.#hop.id('msg_'),
       model: loose(message.model) || this.#hop.model,
       created: Math.floor(this.#hop.now() / 1000),
       ...(usage === null ? {} : { usage }),
+      ...(own === null ? {} : { ext: { messages: own } }),
     })
   }
 
@@ -97,22 +105,32 @@ class MessageStreamDecoder implements StreamDecoder {
     this.#latch.observe(event.usage)
     const usage = isObject(event.usage) ? this.#latch.result() : null
     const delta = isObject(event.delta) ? event.delta : {}
+    const own = others(event, DELTA_EVENT)
+    const more = others(delta, DELTA)
+    if (own !== null || more !== null) this.#later = { ...this.#later, ...own, ...more }
     const reason = loose(delta.stop_reason)
     if (reason !== '') this.#blocks.close(emit)
     if (usage !== null) emit({ e: 'usage', usage })
-    if (reason !== '' && !this.#finished) this.#finish(reason, delta.stop_sequence, emit)
+    if (reason !== '' && !this.#finished) this.#finish(reason, delta, emit)
   }
 
-  #finish(reason: string, sequence: Json | undefined, emit: Emit): void {
+  #finish(reason: string, { stop_sequence: sequence, stop_details: details }: JsonObject, emit: Emit): void {
     this.#blocks.close(emit)
     this.#finished = true
     const finish = decodeFinish(reason, this.#blocks.hasToolCall)
-    emit({ e: 'finish', choice: 0, finish, native: reason, ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}) })
+    emit({
+      e: 'finish',
+      choice: 0,
+      finish,
+      native: reason,
+      ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
+      ...(isObject(details) ? { safety: details } : {}),
+    })
   }
 
   #end(emit: Emit): void {
     this.#over = true
-    emit({ e: 'end' })
+    emit({ e: 'end', ...(this.#later === null ? {} : { ext: { messages: this.#later } }) })
   }
 
   #fail(error: GatewayErrorShape, emit: Emit): void {

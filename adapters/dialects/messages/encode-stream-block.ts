@@ -28,9 +28,14 @@ export class BlockStream {
     if (this.#began) return ''
     this.#began = true
     if (this.#kind !== 'tool_call') return ''
-    const { id = '', name = '', namespace, signature } = this.#meta
+    const { id = '', name = '', namespace, signature, caller } = this.#meta
     const signed = callSignatureBlock(signature)
-    const head = toolUseHead({ id, name, ...(namespace === undefined ? {} : { namespace }) })
+    const head = toolUseHead({
+      id,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(caller === undefined ? {} : { caller }),
+    })
     return (
       (signed === null ? '' : this.#signedThinking(loose(signed.signature as string))) +
       this.#open({ ...head, input: {} } as JsonObject)

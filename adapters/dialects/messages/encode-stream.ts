@@ -1,6 +1,7 @@
 // Canonical events → SSE for a caller of this dialect: message_start, blocks strictly one after the other with indexes
 // 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
 import type { Usage } from '../../../core/types/answer.ts'
+import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
@@ -24,7 +25,7 @@ class MessageStreamEncoder implements StreamEncoder {
   readonly #hop: Hop
   /** Parts that are not written to their end, by number, in order of their start; the first one is running. */
   readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartStop | null }>()
-  #head = { id: '', model: '' }
+  #head: Pick<Extract<StreamEvent, { e: 'start' }>, 'id' | 'model' | 'ext'> = { id: '', model: '' }
   #usage: Partial<Usage> = {}
   #finish: FinishEvent | null = null
   #started = false
@@ -55,7 +56,7 @@ class MessageStreamEncoder implements StreamEncoder {
         if (event.choice === 0) this.#finish ??= event
         return ''
       case 'end':
-        return this.#end()
+        return this.#end(event.ext?.messages ?? {})
       default:
         return ''
     }
@@ -69,14 +70,16 @@ class MessageStreamEncoder implements StreamEncoder {
   #start(): string {
     if (this.#started) return ''
     this.#started = true
+    const own = this.#head.ext?.messages
     const message = {
+      ...own,
       ...messageHead(this.#head, this.#hop),
       content: [],
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      container: null,
-      diagnostics: null,
+      container: own?.container ?? null,
+      diagnostics: own?.diagnostics ?? null,
       usage: encodeUsage(this.#usage, undefined),
     }
     return `event: message_start\ndata: {"type":"message_start","message":${JSON.stringify(message)}}\n\n`
@@ -115,7 +118,7 @@ class MessageStreamEncoder implements StreamEncoder {
     return out
   }
 
-  #end(): string {
+  #end({ container = null, ...own }: JsonObject): string {
     this.#over = true
     let out = this.#start() + this.#advance()
     for (const { block, held } of this.#parts.values()) {
@@ -124,7 +127,8 @@ class MessageStreamEncoder implements StreamEncoder {
       out += block.end(null)
     }
     const finish = this.#finish ?? { finish: 'stop' as const }
-    const delta = { ...stopFields(finish, this.#calls, this.#refusal), container: null }
-    return `${out}event: message_delta\ndata: ${JSON.stringify({ type: 'message_delta', delta, usage: encodeDeltaUsage(this.#usage) })}\n\n${MESSAGE_STOP}`
+    const delta = { ...stopFields(finish, this.#calls, this.#refusal), container }
+    const event = { type: 'message_delta', delta, usage: encodeDeltaUsage(this.#usage), ...own }
+    return `${out}event: message_delta\ndata: ${JSON.stringify(event)}\n\n${MESSAGE_STOP}`
   }
 }
