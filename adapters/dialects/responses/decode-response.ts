@@ -9,6 +9,11 @@ import { decodeItem } from './decode-items.ts'
 import { innerError } from './errors.ts'
 import { decodeUsage, missingUsage } from './usage.ts'
 
+/** What only this dialect knows of a response. */
+export function ownMembers(wire: JsonObject): JsonObject | null {
+  return others(wire, RETOLD)
+}
+
 /** Members that are said anew by the encoder; the rest is the upstream's and goes back to a caller of this dialect. */
 const RETOLD: ReadonlySet<string> = new Set([
   'id',
@@ -36,7 +41,7 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   const parts: Part[] = []
   for (const item of wire.output) if (isObject(item)) parts.push(...decodeItem(item, hop))
   const { finish, native } = outcomeOf(wire, parts)
-  const ext: JsonObject = others(wire, RETOLD) ?? {}
+  const ext = ownMembers(wire) ?? {}
   // A background answer is not finished: its status is the caller's to poll.
   if (wire.status === 'queued' || wire.status === 'in_progress') ext.status = wire.status
   const logprobs = logprobsOf(wire.output)

@@ -7,7 +7,7 @@ import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.t
 import type { Emit, StreamEvent } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { failureOf, outcome } from './decode-response.ts'
+import { failureOf, outcome, ownMembers } from './decode-response.ts'
 import { innerError } from './errors.ts'
 import { ItemReader } from './item-reader.ts'
 import { decodeUsage } from './usage.ts'
@@ -176,7 +176,8 @@ class ResponseStreamDecoder implements StreamDecoder {
     const { finish, native } = outcome({ ...response, status }, this.#items.called, this.#items.refused)
     emit({ e: 'finish', choice: 0, finish, native })
     this.#over = true
-    emit({ e: 'end' })
+    const own = this.#hop.caller === 'responses' ? ownMembers(response) : null
+    emit({ e: 'end', ...(own === null ? {} : { ext: { responses: own } }) })
   }
 
   #failWith(error: Json, emit: Emit): void {

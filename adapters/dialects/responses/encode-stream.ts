@@ -59,7 +59,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       if (event.choice !== 0) return ''
       this.#finish = event.finish
       this.#closeCall(this.#lastStatus())
-    } else if (event.e === 'end') this.#end()
+    } else if (event.e === 'end') this.#end(event.ext?.responses)
     else if ('choice' in event && event.choice === 0) {
       this.#begin()
       if (event.e === 'part_start') this.#partStart(event.part, event.kind, event.meta)
@@ -210,9 +210,13 @@ class ResponseStreamEncoder implements StreamEncoder {
     return statusOf(this.#finish, this.#refused).status === 'completed' ? 'completed' : 'incomplete'
   }
 
-  #end(): void {
+  #end(own: JsonObject | undefined): void {
     this.#over = true
     this.#begin()
+    if (own !== undefined) {
+      const { completed_at: _, ...members } = own
+      this.#echo = JSON.stringify({ ...echoMembers(this.#hop), ...members }).slice(1, -1)
+    }
     this.#closeCall(this.#lastStatus())
     for (const item of this.#items) item.close(item === this.#items.at(-1) ? this.#lastStatus() : 'completed')
     const { status, incomplete } = statusOf(this.#finish, this.#refused)
