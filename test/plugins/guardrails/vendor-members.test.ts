@@ -14,7 +14,8 @@ const redacting = { secrets: { mode: 'redact' } }
 const question = [{ role: 'user' as const, content: 'hi' }]
 
 const data = (...chunks: object[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
-const events = (...list: ({ type: string } & Record<string, unknown>)[]) => list.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`)
+const events = (...list: ({ type: string } & Record<string, unknown>)[]) =>
+  list.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`)
 
 async function streamed(t: TestGateway, path: string, body: object, frames: string[]): Promise<Record<string, unknown>[]> {
   t.upstream.script({ kind: 'frames', frames })
