@@ -1,4 +1,4 @@
-// Counters that outlive their shared store. What may refuse a request (`take`, `acquire`) follows
+// Counters that outlive their shared store. `take` and `acquire` may refuse a request and follow
 // GATEWAY_LIMITER_REDIS_FALLBACK; `debit` and `once` never refuse anything and are answered by this process alone.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Clock, Counters, TakeResult } from '../../core/types/ports.ts'
@@ -35,23 +35,20 @@ type Lease = Awaited<ReturnType<Counters['acquire']>>
  * off. Under `fail-closed` take and acquire then reject with 503 `storage_unavailable`, as they do after a loss.
  */
 export function fallbackCounters({ shared, local, link, policy, clock }: FallbackCountersOptions): FallbackCounters {
-  const decide = <T>(open: () => T, counted: () => T | Promise<T>): T | Promise<T> => {
+  /** Under fail-open this process still counts; its answer is overruled only once the store is known to be down. */
+  const allowsAll = (): boolean => policy === 'fail-open' && link.everReady && !link.usable
+  const takeAlone = (...args: Parameters<Counters['take']>): TakeResult | Promise<TakeResult> => {
     if (policy === 'fail-closed') return Promise.reject(refusal())
-    return policy === 'fail-open' && link.everReady ? open() : counted()
+    const judged = (counted: TakeResult): TakeResult =>
+      allowsAll() ? { ok: true, retryAfterMs: 0, degraded: true } : degraded(counted)
+    const result = local.take(...args)
+    return result instanceof Promise ? result.then(judged) : judged(result)
   }
-  const takeAlone = (...args: Parameters<Counters['take']>): TakeResult | Promise<TakeResult> =>
-    decide(
-      () => ({ ok: true, retryAfterMs: 0, degraded: true }),
-      () => {
-        const result = local.take(...args)
-        return result instanceof Promise ? result.then(degraded) : degraded(result)
-      },
-    )
-  const acquireAlone = async (...args: Parameters<Counters['acquire']>): Promise<Lease> =>
-    decide<Lease>(
-      () => ({ ok: true, degraded: true, release: () => {} }),
-      () => local.acquire(...args).then(degraded),
-    )
+  const acquireAlone = async (...args: Parameters<Counters['acquire']>): Promise<Lease> => {
+    if (policy === 'fail-closed') throw refusal()
+    const lease = degraded(await local.acquire(...args))
+    return lease.ok || !allowsAll() ? lease : { ok: true, degraded: true, release: () => {} }
+  }
   const debitAlone = (...args: Parameters<Counters['debit']>) => local.debit(...args).then(degraded)
 
   return {

@@ -1,7 +1,9 @@
 // The gateway's one Redis connection. It never delays the boot, queues nothing while it is away, and a server that
 // hangs costs at most 50 ms a call until the breaker stops asking. Nothing of the URL reaches a log or an error.
 import type { Redis } from 'ioredis'
+import { systemClock } from '../../core/lib/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
+import { watchAnswers } from './answer-watch.ts'
 import { storeBreaker } from './store-breaker.ts'
 
 export interface RedisOptions {
@@ -11,7 +13,7 @@ export interface RedisOptions {
   env: string
   clock: Clock
   log: Logger
-  /** Longest wait for an answer; default 50. */
+  /** Longest silence while an answer is due, in ms; default 50. */
   commandTimeoutMs?: number
 }
 
@@ -23,15 +25,22 @@ export interface RedisLink {
   readonly usable: boolean
   /** Has been ready since boot. */
   readonly everReady: boolean
-  /** Null when the store is away: then nothing was sent. Rejects when it failed, after `commandTimeoutMs` at most. */
+  /** Null when the store is away: then nothing was sent. Rejects when it failed, or when Redis does not answer in time. */
   attempt<T>(operation: (redis: Redis) => Promise<T>): Promise<T> | null
   close(): Promise<void>
 }
 
 const CONNECT_TIMEOUT_MS = 500
+/** A crowd of commands waits for one another: one that is not the next in line may wait this many time limits. */
+const MAX_WAITS = 5
 const MAX_RECONNECT_MS = 2000
+const DATABASE_ANSWER_MS = 300
+const NO_DATABASE = /DB index/i
 
-/** @throws Error when the URL is none, or the package `ioredis` is not installed. An unreachable server is no error. */
+/**
+ * Waits only where the URL names a database number, and then for at most 300 ms. An unreachable server is no error.
+ * @throws Error when the URL is not one, when the server does not have that database, or when `ioredis` is not installed.
+ */
 export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }: RedisOptions): Promise<RedisLink> {
   if (!/^rediss?:$/.test(protocolOf(url))) throw new Error('GATEWAY_REDIS_URL must be a redis:// or rediss:// URL.')
   const redis = new (await loadClient())(url, {
@@ -39,7 +48,6 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: commandTimeoutMs,
     connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: 30_000,
@@ -50,6 +58,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
   })
   let everReady = false
   let away = false
+  let slow = false
   let closing = false
   const goesAway = (reason: string): void => {
     if (away || closing) return
@@ -58,6 +67,15 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
       reason,
     })
   }
+  const onStall = (commands: number): void => {
+    if (slow) return
+    slow = true
+    log.warn(
+      `Redis did not answer within ${commandTimeoutMs} ms; GATEWAY_LIMITER_REDIS_FALLBACK applies to the requests that waited. Reported once until Redis reconnects.`,
+      { commands },
+    )
+  }
+  watchAnswers({ redis, silenceMs: commandTimeoutMs, waitMs: MAX_WAITS * commandTimeoutMs, onStall })
   const comesBack = (): void => {
     everReady = true
     away = false
@@ -73,11 +91,19 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
     onUp: comesBack,
   })
   redis.on('ready', () => {
+    slow = false
     if (!breaker.down) comesBack()
   })
-  redis.on('error', (error) => goesAway(reasonOf(error)))
+  redis.on('error', (error) => {
+    if (!NO_DATABASE.test(error.message)) return goesAway(reasonOf(error))
+    // The client would go on in database 0, among the keys of others.
+    log.error(databaseRefused(redis))
+    goesAway('no such database')
+    redis.disconnect()
+  })
   redis.on('close', () => goesAway('connection closed'))
   redis.connect().catch(() => {})
+  if (redis.options.db) await databaseAnswer(redis)
 
   return {
     prefix: `gw:${env}:`,
@@ -95,6 +121,28 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
       redis.disconnect()
     },
   }
+}
+
+/** Waits until the server has said whether it has the database. @throws Error when it does not. */
+async function databaseAnswer(redis: Redis): Promise<void> {
+  let refused = false
+  await new Promise<void>((resolve) => {
+    const timer = systemClock.timer(DATABASE_ANSWER_MS, resolve, true)
+    const over = (): void => {
+      timer.cancel()
+      resolve()
+    }
+    redis.once('ready', () => redis.select(redis.options.db ?? 0).then(over, over))
+    redis.on('error', (error) => {
+      refused ||= NO_DATABASE.test(error.message)
+      over()
+    })
+  })
+  if (refused) throw new Error(databaseRefused(redis))
+}
+
+function databaseRefused({ options }: Redis): string {
+  return `GATEWAY_REDIS_URL names database ${options.db}, which this Redis does not have. Redis numbers its databases from 0 to 15 unless configured otherwise.`
 }
 
 function protocolOf(url: string): string {

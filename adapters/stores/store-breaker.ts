@@ -1,5 +1,5 @@
-// Keeps a slow store from slowing every request: three errors in a row and it is left alone for five seconds,
-// then one call probes it.
+// Keeps a slow store from slowing every request: after three errors in a row it is not asked for five seconds, then one
+// call probes it. One stall fails many calls with the same error object and counts as one error.
 import type { Clock } from '../../core/types/ports.ts'
 
 export interface StoreBreaker {
@@ -24,15 +24,17 @@ export function storeBreaker({ clock, onDown, onUp, errors = 3, downMs = 5000 }:
   let down = false
   let probing = false
   let retryAt = 0
+  let lastError: unknown
 
-  const fails = (probe: boolean): void => {
+  const fails = (probe: boolean, error: unknown): void => {
     if (probe) {
       probing = false
       retryAt = clock.monotonic() + downMs
       return
     }
     // Calls that were under way when it went down say nothing new.
-    if (down) return
+    if (down || error === lastError) return
+    lastError = error
     failed++
     if (failed < errors) return
     down = true
@@ -62,7 +64,7 @@ export function storeBreaker({ clock, onDown, onUp, errors = 3, downMs = 5000 }:
           return value
         },
         (error: unknown) => {
-          fails(probe)
+          fails(probe, error)
           throw error
         },
       )

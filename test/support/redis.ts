@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Command, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { NO_ANSWER } from '../../adapters/stores/answer-watch.ts'
 import { openRedis, type RedisLink } from '../../adapters/stores/redis-client.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import { silentLog } from '../../core/lib/log.ts'
@@ -24,18 +25,23 @@ export async function whyNoRedis(): Promise<string | null> {
 }
 
 /**
- * In the tests of this file Redis has ten seconds for each answer, also where a gateway would give it 50 ms: they are not
- * about a slow one, and a busy machine is.
+ * In the tests of this file Redis may take as long as it needs, also where a gateway would give it 50 ms: they are not about
+ * a slow one, and a busy machine is.
  */
 export function patientRedis(): void {
-  const { setTimeout: limited } = Command.prototype
+  const commands = Command.prototype as unknown as { initPromise(this: Command): void }
+  const { initPromise } = commands
   beforeAll(() => {
-    Command.prototype.setTimeout = function () {
-      limited.call(this, 10_000)
+    commands.initPromise = function () {
+      initPromise.call(this)
+      const { reject } = this
+      this.reject = (error) => {
+        if (error.message !== NO_ANSWER) reject(error)
+      }
     }
   })
   afterAll(() => {
-    Command.prototype.setTimeout = limited
+    commands.initPromise = initPromise
   })
 }
 

@@ -9,9 +9,10 @@ import { closedPort } from '../../../adapters/testing/network-faults.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
 import { jsonLog } from '../../../core/lib/log.ts'
 import { expectWithin, timed } from '../../support/in-time.ts'
-import { untilReady } from '../../support/redis.ts'
+import { REDIS_URL, untilReady, whyNoRedis } from '../../support/redis.ts'
 
 const POLICIES: FallbackPolicy[] = ['fail-open', 'local', 'fail-closed']
+const noRedis = await whyNoRedis()
 const LIMIT = { perMinute: 2 }
 const PATIENT = 5000
 const DEFAULT = 50
@@ -164,9 +165,13 @@ describe('a Redis that hangs', () => {
 
   it('delays a crowd once, not one after the other, and one probe stands for all', async () => {
     const { counters, redis, clock, link } = await connected('fail-open', DEFAULT)
+    const crowd = () => Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT)))
     redis.mode = 'silent'
-    // One after the other would be ten seconds.
-    expect(await timed(() => Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT))))).toBeLessThan(5000)
+    for (let stall = 1; stall <= 3; stall++) {
+      // One after the other would be ten seconds.
+      expect(await timed(crowd)).toBeLessThan(5000)
+      expect(link.usable).toBe(stall < 3)
+    }
     redis.mode = 'error'
     await reconnected(link)
     const before = redis.commands.length
@@ -174,6 +179,18 @@ describe('a Redis that hangs', () => {
     await Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT)))
     expect(redis.commands.length - before).toBe(1)
     expect(link.usable).toBe(false)
+  })
+
+  it('fail-open: this process counts until three stalls in a row say that Redis is down', async () => {
+    const { counters, redis } = await connected('fail-open', DEFAULT)
+    const crowd = async () => {
+      const taken = await Promise.all(Array.from({ length: 20 }, () => counters.take('k', LIMIT)))
+      return taken.filter(({ ok }) => ok).length
+    }
+    redis.mode = 'silent'
+    expect(await crowd()).toBe(2)
+    expect(await crowd()).toBe(0)
+    expect(await crowd()).toBe(20)
   })
 
   it('gets its slot back when its answer to acquire comes too late', async () => {
@@ -236,6 +253,24 @@ describe('what is said about it', () => {
       'Redis is connected.',
     ])
     expect(lines.join()).not.toContain('canary')
+  })
+
+  it('reports a slow Redis once', async () => {
+    const { lines, redis, counters } = await connected('local', DEFAULT)
+    redis.mode = 'silent'
+    for (let i = 0; i < 2; i++) await counters.take('k', LIMIT)
+    expect(lines.filter((line) => line.includes('did not answer within 50 ms'))).toHaveLength(1)
+  })
+
+  it.skipIf(noRedis !== null)('refuses to start on a database number that the server does not have', async () => {
+    const url = new URL(REDIS_URL)
+    url.pathname = '/99999'
+    await expect(gateway('local', url.href)).rejects.toThrow(
+      'GATEWAY_REDIS_URL names database 99999, which this Redis does not have',
+    )
+    url.pathname = '/1'
+    const { link } = await gateway('local', url.href)
+    expect(link.redis.status).toBe('ready')
   })
 
   it.each(['http://127.0.0.1:1/secret-canary', 'secret-canary'])('refuses %s by the name of the variable', async (url) => {
