@@ -44,7 +44,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     status: 201,
     body: createBody,
     response: poolRecord,
-    audit: 'proxy_pool.create',
+    audit: 'proxy.create',
     async handler({ body: { proxy_url, ...fields }, orgId }) {
       check(proxy_url, rules)
       await vault.prepare(orgId)
@@ -63,7 +63,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     summary: 'Sends the calls of a connection through a proxy, unless it names one itself.',
     body: assignBody,
     response: assignBody,
-    audit: 'proxy_pool.assign',
+    audit: 'proxy.assign',
     async handler({ body, orgId, audited }) {
       if (body.proxy_id !== null) find(orgId, body.proxy_id)
       if (!lives(orgId)(body.connection_id)) throw notFound(`There is no connection ${body.connection_id}.`)
@@ -80,7 +80,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     params: idParams,
     body: updateBody,
     response: poolRecord,
-    audit: 'proxy_pool.update',
+    audit: 'proxy.update',
     async handler({ params: { id }, body: { proxy_url, ...given }, orgId }) {
       const { name, no_proxy, enabled, strict } = find(orgId, id).row
       if (proxy_url !== undefined) check(proxy_url, rules)
@@ -100,7 +100,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     params: idParams,
     query: z.strictObject({ force: z.enum(['true', 'false']).optional() }),
     response: deleted,
-    audit: 'proxy_pool.delete',
+    audit: 'proxy.delete',
     async handler({ params: { id }, query, orgId, audited }) {
       const pool = find(orgId, id)
       const assigned = pool.assigned.filter(lives(orgId))
@@ -121,7 +121,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     summary: 'Sends one request through a proxy, and says how long it took and which address the far side saw.',
     params: idParams,
     response: poolRecord.shape.last_test.unwrap(),
-    audit: 'proxy_pool.test',
+    audit: 'proxy.test',
     async handler({ params: { id }, orgId }) {
       const { url } = find(orgId, id)
       if (url === null) throw conflict('The stored URL cannot be opened; give the proxy a new one.', 'unreadable')

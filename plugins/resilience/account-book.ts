@@ -60,14 +60,13 @@ export class AccountBook {
     const before = state.serial
     const started = state.apply(effect, access, model, now, sent.seen)
     const circuit = this.#judge(sent, effect, now)
-    if (started.cooldownMs !== undefined)
-      announce.cooldownStarted(connection, effect.cooldown ? null : model, started.cooldownMs, 'retry_after')
+    if (started.cooldownMs !== undefined) announce.cooldownStarted(connection, started.cooldownMs, 'retry_after')
     if (started.quota) announce.quotaExhausted(connection)
     if (circuit !== null) state.circuitAt = clock.now()
     if (circuit === 'opened') {
       const { cooldownMs } = rules()
       announce.circuitOpened(connection, state.breaker.failures, cooldownMs)
-      announce.cooldownStarted(connection, null, cooldownMs, 'circuit_breaker')
+      announce.cooldownStarted(connection, cooldownMs, 'circuit_breaker')
     }
     if (state.serial !== before || circuit !== null) changed(state)
   }

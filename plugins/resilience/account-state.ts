@@ -71,6 +71,8 @@ export class AccountState {
   /** Nothing to look at: the state of nearly every account nearly always. */
   quiet = true
   readonly #accessOf: (connection: Connection) => unknown
+  /** Monotonic ms: until then a limit on another model is not reported again. */
+  #reportedUntil = 0
 
   /** @param accessOf differs when what a connection presents to its upstream does. */
   constructor(id: string, accessOf: (connection: Connection) => unknown = (connection) => connection) {
@@ -120,7 +122,8 @@ export class AccountState {
       const name = effect.lock.all ? ALL_MODELS : model
       const before = this.locks.get(name)
       const { until, level } = this.#extended(effect.lock, before, before?.level ?? 0, now, seen)
-      if (effect.lock.reason === 'rate_limited' && !(before !== undefined && now < before.until)) started.cooldownMs = until - now
+      // Reported once for the account, however many models are asked for.
+      if (effect.lock.reason === 'rate_limited' && now >= this.#reportedUntil) started.cooldownMs = until - now
       // Behind the others: the oldest goes when there are too many.
       this.locks.delete(name)
       this.locks.set(name, { until, level, reason: effect.lock.reason, serial: ++this.serial })
@@ -133,6 +136,7 @@ export class AccountState {
       this.level = level
       this.cooldown = { until, serial: ++this.serial }
     }
+    if (started.cooldownMs !== undefined) this.#reportedUntil = now + started.cooldownMs
     if (effect.quotaMs !== undefined) {
       if (this.quotaUntil === null || now >= this.quotaUntil) started.quota = true
       this.quotaUntil = Math.max(this.quotaUntil ?? 0, now + effect.quotaMs)
@@ -172,6 +176,7 @@ export class AccountState {
     this.breaker.reset()
     this.locks.clear()
     this.cooldown = null
+    this.#reportedUntil = 0
     this.level = 0
     this.quotaUntil = null
     this.refused = null

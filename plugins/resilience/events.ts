@@ -57,7 +57,7 @@ export const SUBSCRIPTIONS = {
 const SAME_MS = 5000
 
 export interface Announcer {
-  cooldownStarted(connection: Connection, model: string | null, ms: number, source: CooldownStarted['source']): void
+  cooldownStarted(connection: Connection, ms: number, source: CooldownStarted['source']): void
   quotaExhausted(connection: Connection): void
   circuitOpened(connection: Connection, failures: number, ms: number): void
   circuitClosed(connection: Connection, openForMs: number): void
@@ -77,12 +77,12 @@ export function announcer(gateway: PluginGateway, orgOf: (id: string) => number 
     )
   }
   return {
-    cooldownStarted: (connection, model, ms, source) =>
+    cooldownStarted: (connection, ms, source) =>
       tell(
         'account.cooldown_started',
         { ...of(connection), retry_after_seconds: Math.ceil(ms / 1000), cooldown_until: at(ms), source },
         connection,
-        `${source}:${model ?? ''}`,
+        source,
       ),
     quotaExhausted: (connection) => tell('account.quota_exhausted', of(connection), connection),
     circuitOpened: (connection, failures, ms) =>

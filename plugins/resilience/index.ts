@@ -74,9 +74,9 @@ export const resilience = definePlugin({
       accessOf: accessOf({ secretOf: (connection) => connections.secretOf(connection) }),
       announce: {
         ...announce,
-        cooldownStarted(connection, model, ms, source) {
+        cooldownStarted(connection, ms, source) {
           metrics.cooldown(connection.provider, source)
-          announce.cooldownStarted(connection, model, ms, source)
+          announce.cooldownStarted(connection, ms, source)
         },
       },
       rules: () => ({

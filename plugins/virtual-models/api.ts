@@ -53,7 +53,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     status: 201,
     body: createBody,
     response: warnedRecord,
-    audit: 'virtual_model.create',
+    audit: 'vm.create',
     async handler({ body, orgId }) {
       refuseExclusive(SECTION, configuration.exclusive)
       const position = Math.min(Math.max(-1, ...models.list(orgId).map((model) => model.position)) + 1, 1_000_000)
@@ -78,7 +78,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     params: idParams,
     body: updateBody,
     response: warnedRecord,
-    audit: 'virtual_model.update',
+    audit: 'vm.update',
     async handler({ params, body, orgId }) {
       const known = mine(orgId, params.id)
       refuseOwnedByFile(SECTION, known)
@@ -99,7 +99,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     summary: 'Deletes a virtual model; its name is free again.',
     params: idParams,
     response: deleted,
-    audit: 'virtual_model.delete',
+    audit: 'vm.delete',
     async handler({ params, orgId, audited }) {
       const before = mine(orgId, params.id)
       refuseOwnedByFile(SECTION, before)
@@ -115,7 +115,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     summary: 'Disables a virtual model that is enabled, enables one that is not.',
     params: idParams,
     response: virtualModelRecord,
-    audit: 'virtual_model.toggle',
+    audit: 'vm.toggle',
     async handler({ params, orgId, audited }) {
       const before = mine(orgId, params.id)
       refuseOwnedByFile(SECTION, before)
@@ -131,7 +131,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     summary: 'Puts the named virtual models first, in this order; the others keep theirs behind them.',
     body: z.strictObject({ ids: z.array(z.int().min(1)).max(10_000) }),
     response: z.strictObject({ data: z.array(virtualModelRecord) }),
-    audit: 'virtual_model.reorder',
+    audit: 'vm.reorder',
     async handler({ body, orgId }) {
       const list = models.list(orgId)
       const listed = body.ids.map((id, index) => {

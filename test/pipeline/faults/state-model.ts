@@ -27,6 +27,7 @@ export class AccountModel {
   outBy: string | null = null
   #cooldownUntil = 0
   #level = 0
+  #reportedUntil = 0
   #quotaUntil = 0
   readonly #locks = new Map<string, { until: number; reason: LockReason; level: number }>()
 
@@ -51,13 +52,16 @@ export class AccountModel {
   /** Returns the events that must go out, as `type source seconds`. */
   failed({ breaker, lock, cooldown, quotaMs, refused }: Effect, model: string, now: number): string[] {
     const events: string[] = []
-    const started = (ms: number) => events.push(`account.cooldown_started retry_after ${Math.ceil(ms / 1000)}`)
+    const started = (ms: number) => {
+      this.#reportedUntil = now + ms
+      events.push(`account.cooldown_started retry_after ${Math.ceil(ms / 1000)}`)
+    }
     if (lock) {
       const name = lock.all ? '*' : model
       const level = (this.#locks.get(name)?.level ?? 0) + (lock.ms === 'backoff' ? 1 : 0)
       const ms = lock.ms === 'backoff' ? backoff(level) : lock.ms
       this.#locks.set(name, { until: now + ms, reason: lock.reason, level })
-      if (lock.reason === 'rate_limited') started(ms)
+      if (lock.reason === 'rate_limited' && now >= this.#reportedUntil) started(ms)
     }
     if (cooldown !== undefined) {
       if (cooldown === 'backoff') this.#level++

@@ -40,7 +40,7 @@ describe('a proxy pool', () => {
     ]
     expect(JSON.stringify(everywhere)).not.toContain('canary')
     const actions = ((await (await t.fetch('/api/audit')).json()) as { data: { action: string }[] }).data
-    expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(['proxy_pool.create', 'proxy_pool.update']))
+    expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(['proxy.create', 'proxy.update']))
     expect((await call(t, 'DELETE', `/api/proxy-pools/${made.id}`)).status).toBe(200)
     expect((await list()).map(({ id }) => id)).toEqual([token.id])
     expect((await call(t, 'PUT', `/api/proxy-pools/${made.id}`, { strict: false })).status).toBe(404)

@@ -115,6 +115,16 @@ describe('a rate limit', () => {
     expect(w.types()).toEqual(['account.cooldown_started'])
   })
 
+  it('is one event of the account, however many models are asked for', async () => {
+    await open({ accounts: [{ script: [limited({ 'retry-after': '30' })] }] })
+    for (let name = 0; name < 50; name++) await w.status(`invented-${name}`)
+    expect(w.calls()).toEqual([50])
+    expect(w.types()).toEqual(['account.cooldown_started'])
+    await w.clock.advance(30_000)
+    await w.status('invented-0')
+    expect(w.types()).toHaveLength(2)
+  })
+
   it('never shortens what is there', async () => {
     const hold = () => until(() => w.calls()[0] === 2)
     const script = ['60', '5'].map((seconds) => ({ ...limited({ 'retry-after': seconds }), hold }))
