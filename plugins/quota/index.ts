@@ -1,5 +1,5 @@
 // What providers say of what is left: snapshots per account from the headers of every answer and from usage APIs, and accounts
-// that have nothing left are passed over until they have (CONTRACTS 2.7).
+// without quota are skipped until it resets, those whose rate limit is used up until that resets.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -67,11 +67,13 @@ export const quota = definePlugin({
     )
     gateway.hook('candidates', (ctx, candidates) => {
       // An operator's own look at a connection goes through: its answer says whether something is left again.
-      if (exhausted.none || (ctx.ingress === null && ctx.source === 'test')) return candidates
+      if ((exhausted.none && meter.ratesFree) || (ctx.ingress === null && ctx.source === 'test')) return candidates
       return candidates.filter((candidate) => {
         const until = exhausted.until(candidate.connection, candidate.target.model)
         if (until !== null) ctx.skip(candidate, 'quota_exhausted', until)
-        return until === null
+        const resetsAt = until === null ? meter.rateResetsAt(candidate.connection, candidate.target.model) : null
+        if (resetsAt !== null) ctx.skip(candidate, 'cooldown', resetsAt)
+        return until === null && resetsAt === null
       })
     })
 

@@ -6,7 +6,7 @@ import type { Connection } from '../../core/types/provider.ts'
 import type { ExhaustedAccounts } from './exhausted.ts'
 import { headerWindows } from './header-windows.ts'
 import type { QuotaReading } from './service.ts'
-import { exhaustions, remainingFraction, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
+import { exhaustions, rateResetsAt, remainingFraction, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
 import { loadSnapshots, storeSnapshot } from './store.ts'
 
 /** A snapshot is written this long after a change, ms: a busy account changes with every answer. */
@@ -16,6 +16,8 @@ export class Meter {
   readonly #gateway: PluginGateway
   readonly #exhausted: ExhaustedAccounts
   readonly #snapshots: Map<string, Snapshot>
+  /** Connections with a rate limit that said 0 in their latest answer. */
+  readonly #usedUp = new Set<string>()
   readonly #unwritten = new Set<string>()
   readonly #writer: BatchWriter<string>
   readonly #secretOf: (connection: Connection) => string | null
@@ -42,6 +44,11 @@ export class Meter {
     const writing = (id: string) => this.#unwritten.delete(id)
   }
 
+  /** Whether no rate limit is used up, as nearly always. */
+  get ratesFree(): boolean {
+    return this.#usedUp.size === 0
+  }
+
   heard(connection: Connection, model: string, headers: HeaderBag): void {
     const now = this.#gateway.clock.now()
     const windows = headerWindows(headers, model, now)
@@ -59,6 +66,14 @@ export class Meter {
     this.#keep(connection, withError(this.#snapshots.get(connection.id), error, this.#gateway.clock.now()))
   }
 
+  /** Epoch ms until which a rate limit of the account or the model has nothing left; null: it has, or nothing is known. */
+  rateResetsAt(connection: Connection, model: string): number | null {
+    if (!this.#usedUp.has(connection.id)) return null
+    this.#look(connection)
+    const snapshot = this.#snapshots.get(connection.id)
+    return snapshot === undefined ? null : rateResetsAt(snapshot, model, this.#gateway.clock.now())
+  }
+
   /** Of the tightest window, 0 to 1; null: not known. */
   remaining(connection: Connection, model: string): number | null {
     if (!this.#snapshots.has(connection.id)) return null
@@ -70,6 +85,7 @@ export class Meter {
   /** What the old key had left. */
   forget(connectionId: string): void {
     this.#snapshots.delete(connectionId)
+    this.#usedUp.delete(connectionId)
   }
 
   /** Where another process heard later, its word counts. */
@@ -100,6 +116,8 @@ export class Meter {
       this.#writer.push(id)
     }
     const now = this.#gateway.clock.now()
+    if (rateResetsAt(snapshot, null, now) !== null) this.#usedUp.add(id)
+    else this.#usedUp.delete(id)
     const until = exhaustions(snapshot, now)
     for (const [glob, ends] of until) this.#exhausted.mark(connection, glob ?? '', ends)
     if (this.#exhausted.none) return

@@ -66,6 +66,17 @@ export function exhaustions({ windows }: Snapshot, now: number): Map<string | nu
   return until
 }
 
+/** Epoch ms until which a rate of requests or tokens has nothing left; null: it has. @param model null: of any model. */
+export function rateResetsAt({ windows }: Snapshot, model: string | null, now: number): number | null {
+  let until: number | null = null
+  for (const window of windows) {
+    const { from, unit, remaining, resetsAt } = window
+    if (from !== 'headers' || unit === 'percent' || remaining !== 0 || resetsAt === null || resetsAt <= now) continue
+    if (model === null || window.model === null || globMatch(window.model, model)) until = Math.max(until ?? 0, resetsAt)
+  }
+  return until
+}
+
 /** Of the tightest window that holds for the model and has not ended, 0 to 1; null: there is none. */
 export function remainingFraction({ windows }: Snapshot, model: string, now: number): number | null {
   let least: number | null = null

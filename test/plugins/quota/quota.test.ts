@@ -119,6 +119,21 @@ describe('an account with nothing left', () => {
     expect(t.told).toHaveLength(1)
   })
 
+  it('is skipped until the reset of a rate limit, too, without the event', async () => {
+    for (const model of [true, false]) {
+      const names = model ? '-requests' : ''
+      const headers = { [`x-ratelimit-remaining${names}`]: '0', [`x-ratelimit-reset${names}`]: '20s' }
+      const t = await started({ upstream: [text('last', { headers }), text('fresh', day(99))] })
+      expect((await t.send()).status).toBe(200)
+      const refused = await t.send()
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '20'])
+      expect((await t.send('chat/other')).status).toBe(model ? 200 : 429)
+      await t.clock.advance('20s')
+      expect((await t.send()).status).toBe(200)
+      expect(t.told).toEqual([])
+    }
+  })
+
   it('lets the next account serve', async () => {
     const t = await started({ upstream: [text('one', day(0)), text('two')] })
     const up = { provider: 'acme', base_url: t.upstream.baseUrl('chat'), wire_format: 'chat' }
