@@ -1,6 +1,6 @@
 // POSTs behind the outbound guard: webhooks and alerts (RELIABILITY S1-S4, W11). A connection serves one request, so that each
 // is dialled, and judged, anew.
-import { request } from 'undici'
+import { Agent, request } from 'undici'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 
@@ -10,9 +10,17 @@ const CONNECT_MS = 15_000
 
 export function outboundPost(options: GuardOptions = {}): OutboundPost {
   const dispatcher = guardedAgent(options, { connectMs: CONNECT_MS, answerMs: 0 })
-  return async ({ url, headers, body, signal }) => {
-    const to = checkOutboundUrl(url, 'url')
-    const answer = await request(to, { dispatcher, method: 'POST', headers, body, signal, reset: true })
+  const plain = new Agent({ connect: { timeout: CONNECT_MS }, headersTimeout: 0, bodyTimeout: 0 })
+  return async ({ url, headers, body, signal, inward = false }) => {
+    const to = inward ? new URL(url) : checkOutboundUrl(url, 'url')
+    const answer = await request(to, {
+      dispatcher: inward ? plain : dispatcher,
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      reset: true,
+    })
     // Read, so that the far side is not cut off in the middle of a short answer. Whatever becomes of it, the status stands.
     await answer.body.dump({ limit: MAX_BYTES, signal }).catch(() => {})
     return { status: answer.statusCode }

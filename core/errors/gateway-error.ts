@@ -65,7 +65,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
   }
 
   static unauthorized(message: string): GatewayError {
-    return new GatewayError(message, { status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+    return new GatewayError(message, {
+      status: 401,
+      type: 'authentication_error',
+      code: 'invalid_api_key',
+      headers: ['www-authenticate', 'Bearer'],
+    })
   }
 
   static forbidden(message: string): GatewayError {

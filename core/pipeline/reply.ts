@@ -114,7 +114,7 @@ export class ReplyWriter {
     if (bug !== undefined) this.#kernel.log.error('request.failed', { requestId, error: errorText(bug) })
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
-    const { status, type, code, param, retryAfterMs, skip, upstream } = error
+    const { status, type, code, param, retryAfterMs, skip, upstream, headers } = error
     return new GatewayError(message, {
       status,
       type,
@@ -122,6 +122,7 @@ export class ReplyWriter {
       param,
       retryAfterMs,
       skip,
+      headers,
       upstream: upstream ?? undefined,
       cause: error,
     })
@@ -163,10 +164,10 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
         headerText(ctx.candidate.target.model),
       )
     }
-    if (ctx.operation === 'chat') {
-      out.push('x-gateway-cache', ctx.cached === false ? 'miss' : 'hit')
-      if (ctx.cached !== false) out.push('x-gateway-cache-type', ctx.cached)
-    }
+  }
+  if (ctx.operation === 'chat') {
+    out.push('x-gateway-cache', ctx.cached === false ? 'miss' : 'hit')
+    if (ctx.cached !== false) out.push('x-gateway-cache-type', ctx.cached)
   }
   if (ctx.warnings !== '') out.push('x-gateway-warnings', ctx.warnings)
   out.push(...ctx.responseHeaders.flat())

@@ -179,6 +179,8 @@ export type OutboundPost = (request: {
   headers: Readonly<Record<string, string>>
   body: string
   signal: AbortSignal
+  /** The operator's own address, which may be inside the network: the dial is not judged. Default false. */
+  inward?: boolean
 }) => Promise<{ status: number }>
 
 /** One vector of a scope, and what is found by it. */

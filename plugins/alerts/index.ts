@@ -1,7 +1,9 @@
 // The legacy alert webhook (SPEC "Delivery behaviour"): an unsigned POST for each failed request, sent once and forgotten.
 import { z } from 'zod'
+import { guardAddress, parsedAddress } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { OutboundGuard } from '../../core/types/ports.ts'
 import { VERSION } from '../../core/version.ts'
 import { alertBody, alertKind, FORMATS } from './alert.ts'
 
@@ -13,20 +15,17 @@ export const alerts = definePlugin({
   name: 'alerts',
   requires: ['outbound', 'outboundPost'],
   config: z.strictObject({
-    /** Null: no alerts. Never an address inside. */
+    /** Null: no alerts. The operator's own choice: an address inside is allowed, a metadata service is not. */
     url: z.string().nullable().default(null).meta({ env: 'ALERT_WEBHOOK_URL' }),
     format: z.enum(FORMATS).default('generic').meta({ env: 'ALERT_WEBHOOK_FORMAT' }),
   }),
   setup(gateway, { url, format }) {
     if (url === null) return
-    try {
-      gateway.use('outbound').check(url, 'ALERT_WEBHOOK_URL')
-    } catch (error) {
-      if (GatewayError.is(error)) throw new Error(`GATEWAY_ALERT_WEBHOOK_URL cannot be used. ${error.message}`)
-      throw error
-    }
+    const { clock, log, profile } = gateway
     const post = gateway.use('outboundPost')
-    const { clock, log } = gateway
+    const inward = inwardAddress(url, gateway.use('outbound'))
+    if (inward && profile === 'cloud')
+      log.warn('GATEWAY_ALERT_WEBHOOK_URL leads to an address inside your network. Alerts are sent there all the same.')
     const count = gateway.metrics.counter(
       'alert_webhooks_total',
       'Alerts: sent, failed, or dropped because too many were under way.',
@@ -41,7 +40,7 @@ export const alerts = definePlugin({
       running.add(stop)
       const timer = clock.timer(TIMEOUT_MS, () => stop.abort(), true)
       try {
-        const { status } = await post({ url, headers, body, signal: stop.signal })
+        const { status } = await post({ url, headers, body, signal: stop.signal, inward })
         if (status < 200 || status >= 300) throw new Error(`It answered ${status}.`)
         count.inc({ result: 'sent' })
         failing = false
@@ -66,6 +65,28 @@ export const alerts = definePlugin({
     }
   },
 })
+
+/** @throws Error when no alert can be sent to the URL. */
+function inwardAddress(url: string, outbound: OutboundGuard): boolean {
+  try {
+    guardAddress(
+      parsedAddress(url, 'GATEWAY_ALERT_WEBHOOK_URL', /^https?:$/, 'an http or https URL'),
+      'GATEWAY_ALERT_WEBHOOK_URL',
+      {
+        profile: 'local',
+        outbound,
+      },
+    )
+  } catch (error) {
+    throw GatewayError.is(error) ? new Error(error.message) : error
+  }
+  try {
+    outbound.check(url, 'GATEWAY_ALERT_WEBHOOK_URL')
+    return false
+  } catch {
+    return true
+  }
+}
 
 /** Messages of the network name addresses. */
 function reasonOf(error: unknown): string {

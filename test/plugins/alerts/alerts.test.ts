@@ -1,13 +1,15 @@
 // The legacy alert webhook (SPEC "Delivery behaviour"; RELIABILITY S1).
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+import { outboundPost } from '../../../adapters/transport/outbound-post.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { OutboundPost } from '../../../core/types/ports.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { ask, bearer, makeKey } from '../keys/support.ts'
-import { INWARD } from '../webhooks/inward.ts'
 import { socketReceiver, turns, until } from '../webhooks/support.ts'
 
 const URL_ = 'http://alerts.example.com/in'
@@ -165,8 +167,31 @@ describe('an alert', () => {
 })
 
 describe('the URL', () => {
-  it(`S1: each of the ${INWARD.length} ways to say an address inside stops the boot, naming the variable`, async () => {
-    for (const host of INWARD)
+  it.each(['local', 'cloud'] as const)('may go to an address inside, which the operator chose: %s', async (profile) => {
+    const arrived: string[] = []
+    const receiver = createServer((request, response) => {
+      arrived.push(`${request.method} ${request.url}`)
+      response.end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const log = recordingLog()
+    try {
+      const env = { PROFILE: profile, ALERT_WEBHOOK_URL: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in` }
+      const { t } = await open({ upstream: [fail(500)], env, ports: { log } }, outboundPost())
+      const { key } = await makeKey(t, { label: 'ci' })
+      await chat(t, 'chat/m', bearer(key))
+      await until(async () => arrived.length === 1)
+      expect(arrived).toEqual(['POST /in'])
+      expect(log.lines.filter((line) => JSON.stringify(line).includes('inside your network'))).toHaveLength(
+        profile === 'cloud' ? 1 : 0,
+      )
+    } finally {
+      receiver.close()
+    }
+  })
+
+  it('never goes to a metadata service: the boot stops, naming the variable', async () => {
+    for (const host of ['169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', 'metadata.google.internal', '168.63.129.16'])
       await expect(open({ env: { ALERT_WEBHOOK_URL: `http://${host}/x` } }), host).rejects.toThrow('GATEWAY_ALERT_WEBHOOK_URL')
   })
 

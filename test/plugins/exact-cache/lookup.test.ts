@@ -96,9 +96,12 @@ describe('x-gateway-cache', () => {
     expect(t.upstream.requests).toHaveLength(2)
   })
 
-  it('an error is no chat answer and has none', async () => {
-    t = await createTestGateway({ env: HOUR, upstream: [fail(400)] })
-    expect(await ask(t, 'chat')).toMatchObject({ status: 400, cache: null, type: null })
+  it.each(DIALECTS)('is `miss` on refused and failed answers: %s', async (dialect) => {
+    t = await createTestGateway({ env: HOUR, upstream: [fail(400), fail(500)] })
+    for (const status of [400, 500]) expect(await ask(t, dialect)).toMatchObject({ status, cache: 'miss', type: null })
+    await t.close()
+    t = await createTestGateway({ env: { ...HOUR, REQUIRE_API_KEY: 'true' } })
+    expect(await ask(t, dialect)).toMatchObject({ status: 401, cache: 'miss', type: null })
   })
 })
 
