@@ -7,7 +7,7 @@ import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import { bodyForm, editedForm } from './body-form.ts'
 import { isComplete } from './complete-answer.ts'
-import { type Flights, followed } from './flights.ts'
+import { type Flights, followed, type Landing } from './flights.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
 import { keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
@@ -59,20 +59,25 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     const known = full()
     if (known !== undefined) return known
 
-    // Who wants several answers wants each of them asked for.
-    const flight = size === 1 ? flights.running(key) : undefined
-    const landed = flight === undefined ? undefined : await followed(flight, ctx, clock, lifetime)
-    if (fresh(landed)) {
-      sources.counted('followed')
-      return given(ctx, landed, 0)
+    // With several answers wanted, each request asks for itself.
+    let flight = size === 1 ? flights.running(key) : undefined
+    while (flight !== undefined) {
+      const landed = await followed(flight, ctx, clock, lifetime)
+      if (landed !== 'left' && fresh(landed)) {
+        sources.counted('followed')
+        return given(ctx, landed, 0)
+      }
+      if (ctx.signal.aborted) throw ctx.signal.reason
+      // Another request may have been answered meanwhile.
+      const meanwhile = full()
+      if (meanwhile !== undefined) return meanwhile
+      if (landed !== 'left') break
+      // Of the followers the first leads, the others follow it.
+      flight = flights.running(key)
     }
-    if (ctx.signal.aborted) throw ctx.signal.reason
-    // Somebody else may have been answered while this one waited.
-    const meanwhile = flight === undefined ? undefined : full()
-    if (meanwhile !== undefined) return meanwhile
-    const land = flight === undefined && size === 1 ? flights.lead(key) : NOBODY
-    // On every way out from here on: whoever waits must not wait for nothing.
-    ctx.hold({ settle: () => land(null) })
+    const land = flight === undefined && size === 1 ? flights.lead(key) : LEADS_NONE
+    // On every way out from here on, so that followers never wait in vain.
+    ctx.hold({ settle: ({ aborted }) => land(aborted ? 'left' : null) })
     if (shared !== null) {
       await fetchShared(shared, ctx, key, size, fresh)
       const found = full()
@@ -128,13 +133,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
   }
 
   /** Takes what is sent, and keeps it when the request has ended well. */
-  function capture(
-    ctx: RequestContext,
-    key: string,
-    index: number,
-    ttlMs: number,
-    land: (kept: KeptAnswer | null) => void,
-  ): void {
+  function capture(ctx: RequestContext, key: string, index: number, ttlMs: number, land: (landing: Landing) => void): void {
     let sent: Pick<KeptAnswer, 'contentType' | 'body'> | null = null
     ctx.tap(({ status, headers, body }) => {
       if (status === 200) sent = { contentType: contentTypeIn(headers), body }
@@ -170,4 +169,4 @@ function contentTypeIn(headers: readonly string[]): string {
   return at === -1 ? 'application/json; charset=utf-8' : (headers[at + 1] as string)
 }
 
-const NOBODY = (): void => {}
+const LEADS_NONE = (): void => {}

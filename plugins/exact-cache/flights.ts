@@ -4,26 +4,29 @@ import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 
+/** How a flight ended: with an answer, without one (null), or because the leader's caller left. */
+export type Landing = KeptAnswer | 'left' | null
+
 export interface Flights {
-  /** The answer of who asks already, null when it got none; undefined: nobody does. */
-  running(key: string): Promise<KeptAnswer | null> | undefined
-  /** Returns what ends it, with the answer or without; only the first call counts. */
-  lead(key: string): (answer: KeptAnswer | null) => void
+  /** The flight of an equal request that asks already; undefined: there is none. */
+  running(key: string): Promise<Landing> | undefined
+  /** Returns the function that ends the flight; only its first call counts. */
+  lead(key: string): (landing: Landing) => void
 }
 
 export function flights(): Flights {
-  const open = new Map<string, Promise<KeptAnswer | null>>()
+  const open = new Map<string, Promise<Landing>>()
   return {
     running: (key) => open.get(key),
     lead(key) {
-      let landed: (answer: KeptAnswer | null) => void = () => {}
-      const flight = new Promise<KeptAnswer | null>((resolve) => {
+      let landed: (landing: Landing) => void = () => {}
+      const flight = new Promise<Landing>((resolve) => {
         landed = resolve
       })
       open.set(key, flight)
-      return (answer) => {
+      return (landing) => {
         if (open.get(key) === flight) open.delete(key)
-        landed(answer)
+        landed(landing)
       }
     },
   }
@@ -33,18 +36,13 @@ export function flights(): Flights {
 const LONGEST_MS = 2 ** 31 - 1
 
 /** null: it failed, took longer than `ms`, or the follower's caller has left. */
-export function followed(
-  flight: Promise<KeptAnswer | null>,
-  ctx: RequestContext,
-  clock: Clock,
-  ms: number,
-): Promise<KeptAnswer | null> {
+export function followed(flight: Promise<Landing>, ctx: RequestContext, clock: Clock, ms: number): Promise<Landing> {
   return new Promise((resolve) => {
     const { signal } = ctx
-    const end = (answer: KeptAnswer | null): void => {
+    const end = (landing: Landing): void => {
       timer.cancel()
       signal.removeEventListener('abort', left)
-      resolve(answer)
+      resolve(landing)
     }
     const left = () => end(null)
     const timer = clock.timer(Math.min(ms, LONGEST_MS), left, true)
