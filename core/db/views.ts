@@ -47,6 +47,11 @@ export class ViewHub {
         return entry.current as T
       },
       write: (change) => this.#write([kind], change),
+      // A look that runs already may have read before the write.
+      refresh: async () => {
+        await this.#polling
+        await this.poll()
+      },
       watch: (fn) => void entry.watchers.push(fn as (value: unknown) => void),
     }
     this.#entries.set(view, entry)

@@ -84,6 +84,8 @@ export interface View<T> {
   readonly current: T
   /** Runs `change` in a transaction that also tells other processes; this process has reloaded when it resolves. */
   write<R>(change: (db: Db) => Promise<R>): Promise<R>
+  /** Looks for writes of other processes now instead of at the next poll. Never rejects: without a database nothing changes. */
+  refresh(): Promise<void>
   /** Called after each reload that followed a write, here or elsewhere. */
   watch(fn: (value: T) => void): void
 }

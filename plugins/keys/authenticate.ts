@@ -1,15 +1,21 @@
-// Who calls: the key that was presented, looked up by its MAC in memory (RELIABILITY A7, A8, C1).
+// Identifies the caller: the presented key, looked up by its MAC in memory.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Principal, RequestContext } from '../../core/types/context.ts'
 import { presentedKeys } from './credentials.ts'
 import { KEY_PREFIX } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 
+/** A key of our form that is not in memory: unknown, revoked, or made by another process a moment ago. */
+export const UNKNOWN_KEY = Symbol('unknown key')
+
 /**
- * undefined: anonymous. A string that is no key of ours is a dummy that a tool sends (DECISIONS 12).
- * @throws GatewayError 401 for an unknown, revoked or expired key, and for two different valid ones.
+ * undefined: anonymous. A string that is no key of ours is a dummy that a tool sends.
+ * @throws GatewayError 401 for an expired key, and for two different valid ones.
  */
-export function identified(ctx: RequestContext, keys: Pick<KeyService, 'find' | 'expired'>): ClientKey | undefined {
+export function identified(
+  ctx: RequestContext,
+  keys: Pick<KeyService, 'find' | 'expired'>,
+): ClientKey | undefined | typeof UNKNOWN_KEY {
   const { ingress } = ctx
   if (ingress === null) return undefined
   const presented = presentedKeys(ingress.headers, ingress.query)
@@ -18,19 +24,22 @@ export function identified(ctx: RequestContext, keys: Pick<KeyService, 'find' | 
   if (known.length > 1)
     throw GatewayError.unauthorized('Two different client keys were sent. Send one, as `Authorization: Bearer <key>`.')
   const [key] = known
-  if (key === undefined) {
-    if (presented.some((text) => text.startsWith(KEY_PREFIX)))
-      throw GatewayError.unauthorized('This client key is unknown or was revoked. Ask whoever runs the gateway for a new one.')
-    return undefined
-  }
+  if (key === undefined) return presented.some((text) => text.startsWith(KEY_PREFIX)) ? UNKNOWN_KEY : undefined
   if (keys.expired(key)) {
     throw new GatewayError(`The client key \`${key.label}\` expired on ${new Date(key.expiresAt as number).toISOString()}.`, {
       status: 401,
       type: 'authentication_error',
       code: 'key_expired',
+      headers: ['www-authenticate', 'Bearer'],
     })
   }
   return key
+}
+
+export function unknownKey(): GatewayError {
+  return GatewayError.unauthorized(
+    'This client key is unknown or was revoked. Make a new one with `hookgate key create`, in the dashboard or with POST /api/keys.',
+  )
 }
 
 export function principalOf(key: ClientKey): Principal {

@@ -3,14 +3,17 @@ import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/lib/glob.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { Principal, RequestContext } from '../../core/types/context.ts'
 import { keyRoutes } from './api.ts'
-import { identified, principalOf } from './authenticate.ts'
+import { identified, principalOf, UNKNOWN_KEY, unknownKey } from './authenticate.ts'
 import { migrations } from './migrations.ts'
 import { keyResource } from './resource.ts'
 import { KEY_PREFIX, wellFormed } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 import { type KeyRow, livingKeys } from './store.ts'
 
+/** An attacker who invents keys costs one query in this time. */
+const LOOK_AGAIN_MS = 100
 const COST_CENTER = /^[\x20-\x7e]{1,128}$/
 
 export const keys = definePlugin({
@@ -35,6 +38,9 @@ export const keys = definePlugin({
     })
     const created = new Set<(key: ClientKey) => Promise<void>>()
 
+    let looking = Promise.resolve()
+    let lookedAt = Number.NEGATIVE_INFINITY
+
     const slot = gateway.slot<ClientKey>()
     const service: KeyService = {
       of: (ctx) => slot.get(ctx) ?? null,
@@ -57,7 +63,17 @@ export const keys = definePlugin({
     gateway.provide('keys', service)
 
     gateway.hook('authenticate', (ctx) => {
-      const key = identified(ctx, service)
+      const found = identified(ctx, service)
+      if (found !== UNKNOWN_KEY) return accepted(ctx, found)
+      // Another process, the command line for one, may have made the key a moment ago.
+      return lookAgain().then(() => {
+        const key = identified(ctx, service)
+        if (key === UNKNOWN_KEY) throw unknownKey()
+        return accepted(ctx, key)
+      })
+    })
+
+    function accepted(ctx: RequestContext, key: ClientKey | undefined): Principal | undefined {
       const asked = config.costCenterHeaderTrusted ? ctx.headers.get('x-gateway-cost-center') : null
       if (asked !== null && !COST_CENTER.test(asked))
         throw GatewayError.invalid(
@@ -68,7 +84,17 @@ export const keys = definePlugin({
       if (key === undefined) return undefined
       slot.set(ctx, key)
       return principalOf(key)
-    })
+    }
+
+    /** At most one look at the database in `LOOK_AGAIN_MS`, whatever is presented. */
+    async function lookAgain(): Promise<void> {
+      const now = gateway.clock.monotonic()
+      if (now - lookedAt >= LOOK_AGAIN_MS) {
+        lookedAt = now
+        looking = view.refresh()
+      }
+      await looking
+    }
 
     gateway.hook('access', (ctx) => {
       const { allowedModels } = ctx.principal

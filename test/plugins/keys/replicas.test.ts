@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { newSecret } from '../../../plugins/keys/secret.ts'
 import { whileTimePasses } from '../../support/passing-time.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../../support/redis.ts'
@@ -56,6 +57,19 @@ for (const [name, missing, open] of SITES) {
         await site.end()
       }
     }
+
+    it('a key made on one works on the other at once; keys that do not exist cost one query in 100 ms', async () => {
+      await pair(async (a, b, clock) => {
+        const { key } = await makeKey(a)
+        expect(await statusOf(b, key)).toBe(200)
+        const invented = () => Promise.all(Array.from({ length: 50 }, () => statusOf(b, newSecret())))
+        expect(new Set(await invented())).toEqual(new Set([401]))
+        const second = await makeKey(a)
+        expect(await statusOf(b, second.key)).toBe(401)
+        await clock.advance(100)
+        expect(await statusOf(b, second.key)).toBe(200)
+      })
+    })
 
     it('a key made on one works on the other, and is refused there within two seconds of its revocation', async () => {
       await pair(async (a, b, clock) => {
