@@ -13,6 +13,7 @@ const args = {
   port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
   host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
   'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
+  'allow-newer': { type: 'boolean', description: 'Start on a database of a newer version (GATEWAY_ALLOW_NEWER)' },
   'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
 } as const
 
@@ -28,7 +29,13 @@ export const serveCommand = action({
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     if (given.port !== undefined) refuseBadPort(given.port)
     const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
-    const flags = { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] }
+    const flags = {
+      CONFIG: given.config,
+      PORT: given.port,
+      HOST: given.host,
+      DATA_DIR: given['data-dir'],
+      ...(given['allow-newer'] ? { ALLOW_NEWER: 'true' } : {}),
+    }
     const loaded = await loadGateway({ flags, ports: { log } })
     const { env } = loaded.gateway
     const host = env.get<string>('HOST')

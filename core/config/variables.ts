@@ -51,6 +51,7 @@ export const VARIABLES: readonly Variable[] = [
     fallback: 'DATABASE_URL',
     ...atStart,
   }),
+  v('ALLOW_NEWER', 'bool', false, 'Start on a database that a newer version has migrated.', atStart),
   v('REDIS_URL', 'url', null, 'Shared store for rates, in-flight slots and debounce.', {
     fallback: 'REDIS_URL',
     ...atStart,

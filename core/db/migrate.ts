@@ -60,6 +60,24 @@ export async function migrate(
   return done
 }
 
+/**
+ * @throws Error when a later version of one of these plugins, or of the gateway, has changed the tables: what this version
+ * does not know it cannot keep right.
+ */
+export async function refuseNewer(db: Database, plugins: readonly MigratingPlugin[]): Promise<void> {
+  const steps = await planned(db.dialect, plugins)
+  const known = new Set(steps.map(({ plugin, id }) => `${plugin} ${id}`))
+  const owners = new Set(steps.map(({ plugin }) => plugin))
+  for (const name of (await applied(db)).keys()) {
+    const [plugin, id] = name.split(' ') as [string, string]
+    if (!owners.has(plugin) || known.has(name)) continue
+    throw new Error(
+      `This database belongs to a newer version: \`${plugin}\` has applied the migration \`${id}\`, which this version does not know. ` +
+        'Run the newer version, restore a backup, or start all the same with --allow-newer (GATEWAY_ALLOW_NEWER=true).',
+    )
+  }
+}
+
 /** What `migrate` would apply; writes nothing. @throws Error as `migrate` does. */
 export async function pending(db: Database, plugins: readonly MigratingPlugin[]): Promise<MigrationRef[]> {
   const steps = await planned(db.dialect, plugins)

@@ -1,7 +1,7 @@
 // A generation: the plugins of one configuration, set up, sealed and counted. A reload builds the next one beside it;
 // unchanged plugins are carried over with everything they registered.
 import type { Env } from '../config/env.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate, refuseNewer } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
@@ -64,7 +64,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   const service = (token: string): unknown =>
     built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
   try {
-    await migrateTables(wanted, kept, source)
+    await migrateTables(wanted, kept, source, previous === null)
     for (const instance of setupOrder(wanted, kept, service, built)) {
       const old = kept.get(instance.plugin.name)
       if (old === undefined) {
@@ -142,7 +142,8 @@ export async function retire(old: Generation, others: readonly Generation[], clo
 async function migrateTables(
   wanted: readonly PluginInstance[],
   kept: ReadonlyMap<string, PluginInstance>,
-  { db }: GenerationSource,
+  { db, env }: GenerationSource,
+  booting: boolean,
 ): Promise<void> {
   const owners = wanted.filter(({ plugin }) => !kept.has(plugin.name) && plugin.definition.migrations?.length)
   if (owners.length === 0) return
@@ -151,10 +152,10 @@ async function migrateTables(
       `The plugin \`${owners[0]?.plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`,
     )
   }
-  await migrate(
-    db,
-    owners.map(({ plugin }) => ({ name: plugin.name, migrations: plugin.definition.migrations ?? [] })),
-  )
+  const plugins = owners.map(({ plugin }) => ({ name: plugin.name, migrations: plugin.definition.migrations ?? [] }))
+  // At a reload a newer replica may have migrated already, while a new version is rolled out.
+  if (booting && !env.get<boolean>('ALLOW_NEWER')) await refuseNewer(db, plugins)
+  await migrate(db, plugins)
 }
 
 /** A generation that stands but cannot be used: what was set up for it is torn down. */

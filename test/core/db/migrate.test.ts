@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { migrate, pending } from '../../../core/db/migrate.ts'
+import { migrate, pending, refuseNewer } from '../../../core/db/migrate.ts'
 import { foreignTables } from '../../../core/db/migration-tables.ts'
 import { sql } from '../../../core/db/sql.ts'
 import type { Database, Migration } from '../../../core/types/db.ts'
@@ -35,6 +35,17 @@ describe('migrate', () => {
     expect(await pending(db, shop(first, second))).toEqual([])
     expect(await db.get(sql`SELECT sum(n) AS sum FROM pet_shop`)).toEqual({ sum: 3 })
     expect(await db.get(sql`SELECT applied_at FROM gateway_migrations WHERE id = ${'001'}`)).toEqual({ applied_at: 1234 })
+  })
+
+  it('of a newer version are refused by an older one, those of plugins that are not there are not', async () => {
+    const second = { id: '002', up: 'INSERT INTO pet_shop (n) VALUES (1)' }
+    await refuseNewer(db, shop(first))
+    await migrate(db, shop(first, second))
+    await refuseNewer(db, shop(first, second))
+    await refuseNewer(db, [])
+    await expect(refuseNewer(db, shop(first))).rejects.toThrow(
+      'This database belongs to a newer version: `pet-shop` has applied the migration `002`',
+    )
   })
 
   it('takes the text of the engine', async () => {
