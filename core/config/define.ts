@@ -78,7 +78,7 @@ const connectionSchema = z.strictObject({
   wireFormat: z.enum(['chat', 'messages', 'responses', 'generate_content']).optional(),
   label: z.string().optional(),
   allowedModels: z.array(z.string()).optional(),
-  priority: z.int().optional(),
+  priority: z.int().min(-1_000_000).max(1_000_000).optional(),
   maxInflight: z.int().min(0).optional(),
   proxyUrl: secretSchema.optional(),
   headers: z.record(z.string(), z.string()).optional(),

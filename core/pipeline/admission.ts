@@ -25,7 +25,7 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
     return
   }
   if (kernel.options.requireApiKey || ctx.keyRequired)
-    throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`.')
+    throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`; make one with `hookgate key create`.')
   if (ctx.peer?.local === false) {
     throw GatewayError.unauthorized(
       'Anonymous calls are answered for local clients only: from this machine, without forwarding headers, to a Host the gateway knows (localhost, GATEWAY_HOST or the one of GATEWAY_PUBLIC_URL). Send a client key as `Authorization: Bearer <key>`.',

@@ -28,7 +28,7 @@ const changeable = {
     .nullable(),
   base_url: z.string().max(2048).nullable(),
   wire_format: z.enum(['chat', 'messages', 'responses', 'generate_content']).nullable(),
-  priority: z.int().min(0).max(1_000_000),
+  priority: z.int().min(-1_000_000).max(1_000_000),
   enabled: z.boolean(),
   allowed_models: z.array(z.string().min(1).max(256)).max(1000),
   default_model: z.string().min(1).max(256).nullable(),

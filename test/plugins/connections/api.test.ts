@@ -167,7 +167,7 @@ describe('/api/providers', () => {
     ['base_url', 'http://metadata.google.internal./v1'],
     ['base_url', 'http://100.100.100.200/'],
     ['wire_format', 'soap'],
-    ['priority', -1],
+    ['priority', -1_000_001],
     ['priority', 1.5],
     ['enabled', 'yes'],
     ['allowed_models', 'm'],
