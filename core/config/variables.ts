@@ -45,6 +45,21 @@ export const VARIABLES: readonly Variable[] = [
   v('PROFILE', 'enum', 'local', 'Who this gateway serves: one user, or many tenants.', { values: ['local', 'cloud'] }),
   v('HOST', 'string', '127.0.0.1', 'Bind address.', atStart),
   v('PORT', 'int', 8788, 'Port; 0 picks a free one.', { min: 0, max: 65535, ...atStart }),
+  v('MAX_CONNECTIONS', 'int', 10_000, 'Connections of clients at a time; beyond, new ones are refused.', {
+    min: 2,
+    ...atStart,
+  }),
+  v(
+    'MAX_PENDING_CONNECTIONS',
+    'int',
+    null,
+    'Of them, those that have not yet brought a whole request; the oldest goes. Default: half.',
+    { min: 1, ...atStart },
+  ),
+  v('MAX_PENDING_CONNECTIONS_PER_ADDRESS', 'int', 200, 'The same for one address (IPv6: one /64), after a second.', {
+    min: 1,
+    ...atStart,
+  }),
   v('CONFIG', 'string', null, 'Path of the configuration file; default `gateway.config.ts` in the working directory.'),
   v('DATA_DIR', 'string', null, 'Local data directory; computed when unset.', atStart),
   v('DATABASE_URL', 'url', null, 'Database URL; otherwise a file database in the data directory.', {

@@ -1,6 +1,7 @@
 // GET /api/events: completed requests as they end, as Server-Sent Events (CONTRACTS 10.5).
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { shuttingDown } from '../../core/errors/shutting-down.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { liveHub } from './hub.ts'
 import { listenerOf } from './listener.ts'
@@ -54,8 +55,7 @@ export const liveEvents = definePlugin({
       async handler({ request, query, peer }) {
         const identify = () => listenerOf(request, query.access_token, peer, operators())
         const { orgId } = await identify()
-        if (status.state === 'draining')
-          throw GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
+        if (status.state === 'draining') throw shuttingDown()
         if (hub.subscribers >= MAX_SUBSCRIBERS)
           throw GatewayError.rateLimited(`At most ${MAX_SUBSCRIBERS} listeners at a time: close one, or try again later.`, 10_000)
         const stream = hub.listen({
