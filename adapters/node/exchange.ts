@@ -9,7 +9,13 @@ import type { Ingress, Peer, Sink } from '../../core/types/ports.ts'
  * `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. `beforeBody` runs when
  * the body is about to be read, after its declared length was accepted.
  */
-export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, beforeBody: () => void = () => {}): Ingress {
+export function nodeIngress(
+  req: IncomingMessage,
+  target: string,
+  peer: Peer,
+  beforeBody: () => void = () => {},
+  refusal: GatewayError | null = null,
+): Ingress {
   const mark = target.indexOf('?')
   return {
     method: req.method ?? 'GET',
@@ -17,6 +23,7 @@ export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, be
     query: mark === -1 ? '' : target.slice(mark + 1),
     headers: headerBag(req.rawHeaders),
     peer,
+    refusal,
     body: (limit) => readBody(req, limit, beforeBody),
     chunks: (limit) => readChunks(req, limit, beforeBody),
   }

@@ -25,6 +25,7 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   const reply = new ReplyWriter(kernel, sink)
   let route: MatchedRoute
   try {
+    if (ingress.refusal) throw ingress.refusal
     route = kernel.routes.match(ingress)
   } catch (error) {
     refuseUnrouted(reply, ingress, sink, error)

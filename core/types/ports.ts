@@ -39,6 +39,8 @@ export interface Ingress {
   readonly query: string
   readonly headers: HeaderBag
   readonly peer: Peer
+  /** What the host has to say against the request already, before it is routed. */
+  readonly refusal?: GatewayErrorShape | null
   /** The whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
   body(limit: number): Promise<Uint8Array>
   /** For multipart: the same limit and errors, chunk by chunk. Instead of body(), never after it. */
