@@ -4,7 +4,7 @@ import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
-import { shuttingDown } from './errors/shutting-down.ts'
+import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
 import { longLived, NO_WAY_OUT, UNGUARDED } from './facilities.ts'
 import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
@@ -18,7 +18,9 @@ import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
 import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
 import { liveRequest } from './pipeline/live-request.ts'
+import { Overload } from './pipeline/overload.ts'
 import { runExchange } from './pipeline/pipeline.ts'
+import { Receiving } from './pipeline/receiving.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
@@ -49,6 +51,7 @@ export interface HostedGateway extends Gateway {
   readonly api: readonly ApiRoute[]
   readonly db: Database | undefined
   readonly metrics: Metrics
+  readonly overload: Overload
   live(): Iterable<LiveRequest>
   /** What reconciling the file would do now. */
   plan(): Promise<readonly PlanStep[]>
@@ -84,6 +87,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
+    receiving: new Receiving(clock, metrics, () => options.receiving),
+    overload: new Overload(metrics),
     active: new Bag<RequestState>(),
     turns: new Turns(),
     generation: null as unknown as Generation,
@@ -229,10 +234,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   /** Who embeds it may still call: nothing could be booked any more. */
   const refuseAll = (): void => {
     kernel.draining = true
-    const match = () => {
-      throw shuttingDown()
-    }
-    kernel.routes = { ...kernel.routes, match }
+    kernel.routes = { ...kernel.routes, match: refuseNew }
     stopAll()
   }
 
@@ -263,6 +265,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     },
     db,
     metrics,
+    overload: kernel.overload,
     live,
     plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
     apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),

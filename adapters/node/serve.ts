@@ -10,6 +10,7 @@ import { clientErrorHandler } from './client-error.ts'
 import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, refuse, toNodeHandler } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
+import { type PressureLimits, watchPressure } from './pressure.ts'
 
 export interface ServeOptions {
   host: string
@@ -65,6 +66,8 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.on('checkContinue', counted(pending, toNodeHandler(gateway, { peer, expectContinue: true })))
   server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)
+  const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
+  server.once('close', () => watching.cancel())
   const address = server.address() as { address: string; port: number }
   let closing: Promise<void> | null = null
   return {
@@ -77,6 +80,10 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
       return closing
     },
   }
+}
+
+function pressureLimits({ env }: HostedGateway): PressureLimits {
+  return { loopDelayMs: env.get<number>('OVERLOAD_LOOP_DELAY_MS'), heapPercent: env.get<number>('OVERLOAD_HEAP_PERCENT') }
 }
 
 function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnections {
