@@ -71,8 +71,8 @@ describe('a Host that cannot be one', () => {
   it('whatever is generated, neither plane fails, and only a name it answers to is local', async () => {
     let seed = 7
     const random = (below: number) => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
-      return seed % below
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+      return (seed >>> 8) % below
     }
     const pieces = [
       'localhost',
