@@ -4,7 +4,7 @@ import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
-import { GatewayError } from './errors/gateway-error.ts'
+import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
 import { longLived, NO_WAY_OUT, UNGUARDED } from './facilities.ts'
 import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
@@ -13,11 +13,14 @@ import { withOpenApi } from './http/openapi.ts'
 import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
 import { Bag } from './lib/bag.ts'
 import { Turns } from './lib/turns.ts'
+import type { Metrics } from './metrics/registry.ts'
 import type { RequestState } from './pipeline/context.ts'
 import { invoke } from './pipeline/invoke.ts'
 import { type Kernel, kernelOptions } from './pipeline/kernel.ts'
 import { liveRequest } from './pipeline/live-request.ts'
+import { Overload } from './pipeline/overload.ts'
 import { runExchange } from './pipeline/pipeline.ts'
+import { Receiving } from './pipeline/receiving.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
@@ -40,22 +43,23 @@ export interface CreateOptions {
   reconcile?: boolean
 }
 
-/** The gateway and what its hosts need besides. */
+/** The gateway and what its hosts need besides; `hooks` are the sealed ones of the current generation. */
 export interface HostedGateway extends Gateway {
   readonly env: Env
-  /** The sealed hooks of the current generation. */
   readonly hooks: Generation['hooks']['sealed']
   readonly routes: Kernel['routes']
   readonly api: readonly ApiRoute[]
   readonly db: Database | undefined
+  readonly metrics: Metrics
+  readonly overload: Overload
   live(): Iterable<LiveRequest>
-  /** What reconciling the file with the database would do now. */
+  /** What reconciling the file would do now. */
   plan(): Promise<readonly PlanStep[]>
   /** Does it. @throws Error for a name that is taken. */
   apply(): Promise<readonly PlanStep[]>
 }
 
-/** Requests in flight keep their generation this long after a reload, ms. */
+/** Requests in flight keep their generation this long after a reload. */
 const RETIRE_AFTER_MS = 10 * 60_000
 
 /** @throws Error naming the line of the configuration, the variable or the plugin that is wrong. */
@@ -83,6 +87,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
+    receiving: new Receiving(clock, metrics, () => options.receiving),
+    overload: new Overload(metrics),
     active: new Bag<RequestState>(),
     turns: new Turns(),
     generation: null as unknown as Generation,
@@ -123,7 +129,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     throw error
   }
 
-  /** Builds the next generation and swaps it in; on failure nothing has changed. */
+  /** Swaps in the next generation; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
     const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
     const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
@@ -228,10 +234,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   /** Who embeds it may still call: nothing could be booked any more. */
   const refuseAll = (): void => {
     kernel.draining = true
-    const match = () => {
-      throw shuttingDown()
-    }
-    kernel.routes = { ...kernel.routes, match }
+    kernel.routes = { ...kernel.routes, match: refuseNew }
     stopAll()
   }
 
@@ -261,6 +264,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
       return api
     },
     db,
+    metrics,
+    overload: kernel.overload,
     live,
     plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
     apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),
@@ -292,8 +297,4 @@ export async function createGateway(config: object, ports: Ports, create: Create
       })
     },
   }
-}
-
-function shuttingDown(): GatewayError {
-  return GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
 }

@@ -1,4 +1,4 @@
-// `hookgate serve`: load, listen, follow the file, drain on SIGTERM.
+// `hookgate serve`: load, listen, follow the file, load it again on SIGHUP, drain on SIGTERM.
 import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../../core/lib/clock.ts'
 import { jsonLog } from '../../core/lib/log.ts'
@@ -51,6 +51,10 @@ export const serveCommand = action({
     warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
     warnOfSlips(log)
     onSignals(() => server.close(), log)
+    process.on('SIGHUP', () => {
+      log.info('serve.reloading', { signal: 'SIGHUP', file: loaded.path !== null })
+      void loaded.refresh()
+    })
     // DECISIONS 19: the first line on stdout; who reads it may send a signal at once.
     console.log(`hookgate listening on http://${host}:${server.port}`)
   },

@@ -3,13 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
 import { headerBag } from '../../core/lib/headers.ts'
-import type { Ingress, Peer, Sink } from '../../core/types/ports.ts'
+import type { GatewayErrorShape } from '../../core/types/error.ts'
+import type { BodyMeter, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
 /**
  * `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. `beforeBody` runs when
  * the body is about to be read, after its declared length was accepted.
  */
-export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, beforeBody: () => void = () => {}): Ingress {
+export function nodeIngress(
+  req: IncomingMessage,
+  target: string,
+  peer: Peer,
+  beforeBody: () => void = () => {},
+  refusal: GatewayError | null = null,
+): Ingress {
   const mark = target.indexOf('?')
   return {
     method: req.method ?? 'GET',
@@ -17,7 +24,8 @@ export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, be
     query: mark === -1 ? '' : target.slice(mark + 1),
     headers: headerBag(req.rawHeaders),
     peer,
-    body: (limit) => readBody(req, limit, beforeBody),
+    refusal,
+    body: (limit, meter) => readBody(req, limit, meter, beforeBody),
     chunks: (limit) => readChunks(req, limit, beforeBody),
   }
 }
@@ -41,20 +49,31 @@ export function headerLines(req: IncomingMessage, name: string): number {
   return lines
 }
 
-function readBody(req: IncomingMessage, limit: number, beforeBody: () => void): Promise<Uint8Array> {
+function readBody(
+  req: IncomingMessage,
+  limit: number,
+  meter: BodyMeter | undefined,
+  beforeBody: () => void,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const refusal = refuseEarly(req, limit)
     if (refusal !== null) return reject(refusal)
     beforeBody()
+    const giveUp = (error: GatewayErrorShape): void => {
+      chunks.length = 0
+      req.removeAllListeners('data')
+      req.pause()
+      reject(error)
+    }
+    meter?.onRefused(giveUp)
     const chunks: Buffer[] = []
     let size = 0
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) {
-        req.removeAllListeners('data')
-        req.pause()
-        reject(GatewayError.tooLarge(limit))
-      } else chunks.push(chunk)
+      if (size > limit) return giveUp(GatewayError.tooLarge(limit))
+      const refused = meter?.take(chunk.length) ?? null
+      if (refused === null) chunks.push(chunk)
+      else giveUp(refused)
     })
     // Not once(): it wraps each listener, and a promise is settled but once anyway.
     req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))

@@ -30,6 +30,8 @@ export interface LoadedGateway {
   readonly path: string | null
   /** Loads the file again; rejects and changes nothing when it is wrong. */
   reload(): Promise<void>
+  /** The same as a changed file does: what is wrong is logged, and the last good configuration keeps serving. */
+  refresh(): Promise<void>
   close(): Promise<void>
 }
 
@@ -56,14 +58,13 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const reload = inTurn(async () => {
     if (path !== null) await gateway.reload(withDataDir(await loadConfig(path), environment))
   })
-  const stop =
-    path === null || options.watch === false
-      ? () => {}
-      : watchConfig(path, () => void reload().catch((error: Error) => keepOld(error)))
+  const refresh = () => reload().catch(keepOld)
+  const stop = path === null || options.watch === false ? () => {} : watchConfig(path, () => void refresh())
   return {
     gateway,
     path,
     reload,
+    refresh,
     async close() {
       stop()
       await gateway.close()

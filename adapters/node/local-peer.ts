@@ -3,13 +3,36 @@
 import type { IncomingMessage } from 'node:http'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines } from './exchange.ts'
+import { hostName } from './host-header.ts'
 
 export interface PeerRules {
   /** Names we answer to, and whose pages may call: localhost, the bind address, the host of PUBLIC_URL. */
   readonly hosts: ReadonlySet<string>
 }
 
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
+/** What only a proxy, a load balancer or a content network writes; every name that begins with `x-forwarded` besides. */
+const FORWARDED: ReadonlySet<string> = new Set([
+  'cdn-loop',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'do-connecting-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'forwarded',
+  'forwarded-for',
+  'true-client-ip',
+  'via',
+  'x-appengine-user-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+  'x-original-host',
+  'x-real-ip',
+  'x-vercel-forwarded-for',
+])
 
 export function peerRules(host: string, publicUrl: string | null): PeerRules {
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host])
@@ -20,18 +43,22 @@ export function peerRules(host: string, publicUrl: string | null): PeerRules {
 export function peerOf(req: IncomingMessage, rules: PeerRules): Peer {
   const address = req.socket.remoteAddress ?? null
   const loopback = address !== null && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
-  const direct = FORWARDED.every((name) => req.headers[name] === undefined)
   return {
     address,
-    local: loopback && direct && hostAllowed(req, rules) && originAllowed(req, rules),
+    local: loopback && direct(req) && hostAllowed(req, rules) && originAllowed(req, rules),
     secure: 'encrypted' in req.socket,
   }
+}
+
+function direct({ headers }: IncomingMessage): boolean {
+  for (const name in headers) if (FORWARDED.has(name) || name.startsWith('x-forwarded')) return false
+  return true
 }
 
 /** Exactly one Host, and of an absolute-form target the authority too: it is the one that counts (RFC 9112). */
 function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   const { host } = req.headers
-  if (host === undefined || headerLines(req, 'host') > 1 || !rules.hosts.has(hostName(host))) return false
+  if (host === undefined || headerLines(req, 'host') > 1 || !rules.hosts.has(hostName(host) ?? '')) return false
   const target = req.url ?? '/'
   if (target.startsWith('/')) return true
   return URL.canParse(target) && rules.hosts.has(new URL(target).hostname)
@@ -43,11 +70,4 @@ function originAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   const { origin } = req.headers
   if (origin === undefined) return true
   return URL.canParse(origin) && rules.hosts.has(new URL(origin).hostname)
-}
-
-function hostName(host: string): string {
-  const lower = host.toLowerCase()
-  if (lower.startsWith('[')) return lower.slice(0, lower.indexOf(']') + 1)
-  const colon = lower.lastIndexOf(':')
-  return colon === -1 ? lower : lower.slice(0, colon)
 }

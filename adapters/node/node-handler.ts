@@ -8,6 +8,7 @@ import { requestId } from '../../core/lib/ids.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines, NodeSink, nodeIngress, originForm } from './exchange.ts'
+import { hostName } from './host-header.ts'
 
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -27,17 +28,27 @@ export interface NodeHandlerOptions {
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
   const { peer = unknownPeer, expectContinue = false } = options
   const prefix = mountPoint(options.prefix ?? '')
+  /** Nearly all clients name the same one. */
+  let known = 'localhost'
+  const refusedHost = ({ headers: { host } }: IncomingMessage): GatewayError | null => {
+    if (host === undefined || host === known) return null
+    if (hostName(host) === null) return GatewayError.invalid(null, 'The header `host` is no host name with a port.')
+    known = host
+    return null
+  }
   return (req, res) => {
     const target = withoutPrefix(originForm(req.url ?? '/'), prefix)
     const from = peer(req)
     const goOn = expectContinue ? () => res.writeContinue() : undefined
     if (gateway.owns(pathOf(target))) {
       const sink = new NodeSink(req, res)
-      void gateway.handle(nodeIngress(req, target, from, goOn), sink).then(() => sink.release())
+      void gateway.handle(nodeIngress(req, target, from, goOn, refusedHost(req)), sink).then(() => sink.release())
       return
     }
     const duplicate = duplicatedHeader(req)
     if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
+    const refused = refusedHost(req)
+    if (refused !== null) return refuse(res, refused)
     if (DOTS.test(pathOf(target))) return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
     if (req.readableEnded && hasBody(req)) return refuse(res, alreadyConsumed())
     if (goOn !== undefined) continueWhenRead(req, res, goOn)

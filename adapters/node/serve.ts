@@ -4,9 +4,13 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import type { Logger } from '../../core/types/ports.ts'
+import { systemClock } from '../../core/lib/clock.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
+import { clientErrorHandler } from './client-error.ts'
 import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, refuse, toNodeHandler } from './node-handler.ts'
+import { type PendingConnections, pendingConnections } from './pending-connections.ts'
+import { type PressureLimits, watchPressure } from './pressure.ts'
 
 export interface ServeOptions {
   host: string
@@ -19,6 +23,8 @@ export interface ServeOptions {
   /** Before that: readiness says 503 while new connections are still taken, until a load balancer has noticed, ms; default 0. */
   lameDuckMs?: number
   log?: Logger
+  /** Default: the system's. */
+  clock?: Clock
 }
 
 export interface RunningServer {
@@ -48,20 +54,20 @@ const LIMITS = {
 export async function serve(gateway: HostedGateway, options: ServeOptions): Promise<RunningServer> {
   const rules = peerRules(options.host, options.publicUrl ?? null)
   const peer = (req: IncomingMessage) => peerOf(req, rules)
-  const server = createServer(LIMITS, counted(toNodeHandler(gateway, { peer })))
+  const clock = options.clock ?? systemClock
+  const pending = boundedPending(gateway, clock)
+  const server = createServer(LIMITS, counted(pending, toNodeHandler(gateway, { peer })))
   // Node drops what is over its count without a word, and a dropped x-forwarded-for would make a stranger local:
   // one line more than allowed shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
-  server.maxConnections = 10_000
+  server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
+  server.on('connection', pending.opened)
   // Credentials and the declared length are judged before the client is told to go on (RELIABILITY D2).
-  server.on('checkContinue', counted(toNodeHandler(gateway, { peer, expectContinue: true })))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return
-    socket.end(
-      `HTTP/1.1 ${error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nconnection: close\r\n\r\n`,
-    )
-  })
+  server.on('checkContinue', counted(pending, toNodeHandler(gateway, { peer, expectContinue: true })))
+  server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)
+  const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
+  server.once('close', () => watching.cancel())
   const address = server.address() as { address: string; port: number }
   let closing: Promise<void> | null = null
   return {
@@ -76,9 +82,32 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   }
 }
 
+function pressureLimits({ env }: HostedGateway): PressureLimits {
+  return { loopDelayMs: env.get<number>('OVERLOAD_LOOP_DELAY_MS'), heapPercent: env.get<number>('OVERLOAD_HEAP_PERCENT') }
+}
+
+function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnections {
+  const { env, metrics } = gateway
+  const evictions = metrics.tally(
+    'connections_evicted_total',
+    'Connections closed before they brought a whole request, by the bound that was reached.',
+    ['bound'],
+  )
+  const series = { address: evictions.series('address'), total: evictions.series('total') }
+  const limits = {
+    perAddress: env.get<number>('MAX_PENDING_CONNECTIONS_PER_ADDRESS'),
+    total: env.get<number | null>('MAX_PENDING_CONNECTIONS') ?? Math.ceil(env.get<number>('MAX_CONNECTIONS') / 2),
+  }
+  const pending = pendingConnections(limits, clock, (bound) => series[bound].add(1))
+  const gauge = metrics.gauge('connections_pending', 'Connections that have not yet brought a whole request.')
+  Object.assign(gauge, { collect: () => gauge.set(pending.size) })
+  return pending
+}
+
 /** Refuses what has more header lines than are looked at. */
-function counted(listener: NodeListener): NodeListener {
+function counted(pending: PendingConnections, listener: NodeListener): NodeListener {
   return (req, res) => {
+    pending.brings(req)
     if (req.rawHeaders.length <= 2 * MAX_HEADER_LINES) return listener(req, res)
     const message = `The request has more than ${MAX_HEADER_LINES} header lines.`
     refuse(res, new GatewayError(message, { status: 431, type: 'invalid_request_error', code: 'too_many_headers' }))

@@ -4,12 +4,14 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 
 export interface Decompressor {
-  write(chunk: Uint8Array): void
+  /** A promise: no more until it settles. */
+  write(chunk: Uint8Array): Promise<void> | undefined
   end(): void
 }
 
 export interface DecompressorOutput {
-  data(chunk: Uint8Array): void
+  /** A promise: no more is decoded until it settles. */
+  data(chunk: Uint8Array): Promise<void> | undefined
   end(): void
   error(error: GatewayErrorShape): void
 }
@@ -30,7 +32,7 @@ export function decompressor(encoding: string, output: DecompressorOutput): Deco
   const make = DECODERS[encoding.trim().toLowerCase()]
   if (make === undefined) {
     queueMicrotask(() => output.error(GatewayError.protocol('The upstream used a content encoding that was not asked for.')))
-    return { write() {}, end() {} }
+    return { write: () => undefined, end() {} }
   }
   const stream = make()
   let read = 0
@@ -41,14 +43,26 @@ export function decompressor(encoding: string, output: DecompressorOutput): Deco
       stream.destroy()
       return output.error(GatewayError.protocol('The upstream answer expands beyond the limit.'))
     }
-    output.data(chunk)
+    const wait = output.data(chunk)
+    if (wait === undefined) return
+    stream.pause()
+    void wait.then(() => stream.resume())
   })
   stream.on('end', () => output.end())
   stream.on('error', (error) => output.error(GatewayError.protocol('The upstream sent a broken compressed answer.', error)))
   return {
     write(chunk) {
       read += chunk.length
-      stream.write(chunk)
+      if (stream.write(chunk) || stream.destroyed) return undefined
+      return new Promise((resolve) => {
+        const done = (): void => {
+          stream.off('drain', done)
+          stream.off('close', done)
+          resolve()
+        }
+        stream.on('drain', done)
+        stream.on('close', done)
+      })
     },
     end: () => stream.end(),
   }

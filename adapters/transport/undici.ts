@@ -135,8 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return
-    if (this.#decoder !== null) return this.#decoder.write(chunk)
-    const wait = this.#pass(chunk)
+    const wait = this.#decoder === null ? this.#pass(chunk) : this.#decoder.write(chunk)
     if (wait === undefined) return
     controller.pause()
     void wait.then(() => controller.resume())

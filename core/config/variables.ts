@@ -45,6 +45,21 @@ export const VARIABLES: readonly Variable[] = [
   v('PROFILE', 'enum', 'local', 'Who this gateway serves: one user, or many tenants.', { values: ['local', 'cloud'] }),
   v('HOST', 'string', '127.0.0.1', 'Bind address.', atStart),
   v('PORT', 'int', 8788, 'Port; 0 picks a free one.', { min: 0, max: 65535, ...atStart }),
+  v('MAX_CONNECTIONS', 'int', 10_000, 'Connections of clients at a time; beyond, new ones are refused.', {
+    min: 2,
+    ...atStart,
+  }),
+  v(
+    'MAX_PENDING_CONNECTIONS',
+    'int',
+    null,
+    'Of them, those that have not yet brought a whole request; the oldest goes. Default: half.',
+    { min: 1, ...atStart },
+  ),
+  v('MAX_PENDING_CONNECTIONS_PER_ADDRESS', 'int', 200, 'The same for one address (IPv6: one /64), after a second.', {
+    min: 1,
+    ...atStart,
+  }),
   v('CONFIG', 'string', null, 'Path of the configuration file; default `gateway.config.ts` in the working directory.'),
   v('DATA_DIR', 'string', null, 'Local data directory; computed when unset.', atStart),
   v('DATABASE_URL', 'url', null, 'Database URL; otherwise a file database in the data directory.', {
@@ -129,6 +144,15 @@ export const VARIABLES: readonly Variable[] = [
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),
   v('STREAM_HEARTBEAT_MS', 'int', 15_000, 'Heartbeat of quiet streams, ms; 0 disables.', positive),
   v('MAX_BODY_BYTES', 'int', 20 * 1024 * 1024, 'Body cap of the JSON model routes, bytes.', { min: 1 }),
+  v('MAX_RECEIVING_BYTES', 'int', 256 * 1024 * 1024, 'Bytes of bodies that are being received, in all; beyond: 503.', {
+    min: 1,
+  }),
+  v('MAX_RECEIVING_BYTES_PER_KEY', 'int', 128 * 1024 * 1024, 'The same of one client key, or of one anonymous address.', {
+    min: 1,
+  }),
+  v('MIN_BODY_BYTES_PER_SEC', 'int', 1024, 'A body that comes slower for 10 s is given up with 408; 0 disables.', positive),
+  v('OVERLOAD_LOOP_DELAY_MS', 'int', 200, 'Event-loop delay beyond which new requests get 503, ms; 0 disables.', positive),
+  v('OVERLOAD_HEAP_PERCENT', 'int', 95, 'The same by the heap in use, percent of its limit; 0 disables.', { min: 0, max: 100 }),
   v('PAYLOAD_RULES_PATH', 'string', null, 'JSON file of payload rules, re-read when it changes.', { lenient: true }),
   v('STRIP_UNSUPPORTED_FIELDS', 'bool', true, 'Strip a field an upstream refuses by name and retry.'),
   v('ALERT_WEBHOOK_URL', 'url', null, 'Legacy alert webhook.'),

@@ -129,7 +129,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
   static unavailable(
     message: string,
     options: {
-      code?: 'upstream_unavailable' | 'storage_unavailable' | 'plugin_failed' | 'shutting_down'
+      code?: 'upstream_unavailable' | 'storage_unavailable' | 'plugin_failed' | 'shutting_down' | 'overloaded'
       retryAfterMs?: number
       cause?: unknown
     } = {},

@@ -2,7 +2,8 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
 import { headerBag } from '../lib/headers.ts'
-import type { Ingress, Peer, Sink } from '../types/ports.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { BodyMeter, Ingress, Peer, Sink } from '../types/ports.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
 
@@ -28,16 +29,16 @@ export function webIngress(request: Request, peer: Peer): Ingress {
     query: url.search.slice(1),
     headers: headerBag(list),
     peer,
-    async body(limit) {
+    async body(limit, meter) {
       const chunks: Uint8Array[] = []
-      for await (const chunk of readChunks(request, limit)) chunks.push(chunk)
+      for await (const chunk of readChunks(request, limit, meter)) chunks.push(chunk)
       return chunks.length === 0 ? new Uint8Array(0) : concatBytes(chunks)
     },
     chunks: (limit) => readChunks(request, limit),
   }
 }
 
-async function* readChunks(request: Request, limit: number): AsyncIterable<Uint8Array> {
+async function* readChunks(request: Request, limit: number, meter?: BodyMeter): AsyncIterable<Uint8Array> {
   refuseEncoded(request.headers.get('content-encoding'))
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw GatewayError.tooLarge(limit)
   if (request.bodyUsed || request.body?.locked) throw alreadyConsumed()
@@ -49,16 +50,24 @@ async function* readChunks(request: Request, limit: number): AsyncIterable<Uint8
   if (signal.aborted) left()
   signal.addEventListener('abort', left, { once: true })
   let size = 0
+  let refused: GatewayErrorShape | null = null
+  meter?.onRefused((error) => {
+    refused = error
+    void reader.cancel(error).catch(() => {})
+  })
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
         throw GatewayError.clientGone()
       })
       if (signal.aborted) throw GatewayError.clientGone()
+      if (refused !== null) throw refused
       if (done) return
       if (!(value instanceof Uint8Array)) throw GatewayError.invalid(null, 'The body must be a stream of bytes.')
       size += value.length
       if (size > limit) throw GatewayError.tooLarge(limit)
+      refused = meter?.take(value.length) ?? null
+      if (refused !== null) throw refused
       yield value
     }
   } finally {

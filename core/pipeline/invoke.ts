@@ -19,6 +19,8 @@ import { ownStep } from './step.ts'
 /** @throws GatewayError as a caller of the data plane would see it. */
 export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
+  // A step of a request that was taken goes on.
+  if (parent === null) kernel.overload.refuseBatch()
   const ctx = childContext(kernel, request, options, parent)
   if (parent !== null) {
     parent.calls ??= new Set()

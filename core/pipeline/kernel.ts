@@ -13,6 +13,8 @@ import type { Ports } from '../types/gateway.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
+import type { Overload } from './overload.ts'
+import type { Receiving, ReceivingLimits } from './receiving.ts'
 import type { Ticker } from './ticker.ts'
 
 export interface KernelOptions {
@@ -24,6 +26,7 @@ export interface KernelOptions {
   readonly connectTimeoutMs: number
   /** 0 = none. */
   readonly deadlineMs: number
+  readonly receiving: ReceivingLimits
   readonly outboundProxy: string | null
   /** Deep-freezes what hooks may only read: tests. */
   readonly freeze: boolean
@@ -43,6 +46,8 @@ export interface Kernel {
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
   readonly active: Bag<RequestState>
+  readonly receiving: Receiving
+  readonly overload: Overload
   /** For large bodies. */
   readonly turns: Turns
   generation: Generation
@@ -66,6 +71,11 @@ export function kernelOptions(env: Env, freeze: boolean): KernelOptions {
     idleTimeoutMs: env.get<number>('UPSTREAM_IDLE_TIMEOUT_MS'),
     connectTimeoutMs: env.get<number>('UPSTREAM_CONNECT_TIMEOUT_MS'),
     deadlineMs: env.get<number | null>('REQUEST_DEADLINE_MS') ?? 0,
+    receiving: {
+      total: env.get<number>('MAX_RECEIVING_BYTES'),
+      perKey: env.get<number>('MAX_RECEIVING_BYTES_PER_KEY'),
+      leastRate: env.get<number>('MIN_BODY_BYTES_PER_SEC'),
+    },
     outboundProxy: env.get<string | null>('OUTBOUND_PROXY'),
     freeze,
   }

@@ -25,6 +25,8 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   const reply = new ReplyWriter(kernel, sink)
   let route: MatchedRoute
   try {
+    if (ingress.refusal) throw ingress.refusal
+    if (kernel.overload.level > 0) kernel.overload.admit(ingress.headers)
     route = kernel.routes.match(ingress)
   } catch (error) {
     refuseUnrouted(reply, ingress, sink, error)
@@ -64,7 +66,7 @@ async function prepare(
   const authenticating = authenticate(kernel, ctx)
   if (authenticating) await authenticating
   if (ingress.method !== 'GET') {
-    const bytes = await ingress.body(route.bodyLimit)
+    const bytes = await receive(kernel, ctx, route, ingress)
     if (bytes.length > LARGE_BODY) await kernel.turns.next()
     takeBody(kernel, ctx, route, ingress, bytes)
   }
@@ -97,6 +99,18 @@ async function prepare(
     else committing?.catch(failed)
   }
   return null
+}
+
+async function receive(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Uint8Array> {
+  const declared = Number(ingress.headers.get('content-length') ?? 0)
+  // What is over the limit of its route is 413, whatever else is on its way.
+  if (declared > route.bodyLimit) return ingress.body(route.bodyLimit)
+  const body = kernel.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
+  try {
+    return await ingress.body(route.bodyLimit, body)
+  } finally {
+    kernel.receiving.end(body)
+  }
 }
 
 /** @throws GatewayError 400 when nobody knows the model. */

@@ -39,10 +39,20 @@ export interface Ingress {
   readonly query: string
   readonly headers: HeaderBag
   readonly peer: Peer
+  /** What the host has to say against the request already, before it is routed. */
+  readonly refusal?: GatewayErrorShape | null
   /** The whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
-  body(limit: number): Promise<Uint8Array>
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array>
   /** For multipart: the same limit and errors, chunk by chunk. Instead of body(), never after it. */
   chunks(limit: number): AsyncIterable<Uint8Array>
+}
+
+/** Counts a body as it comes. */
+export interface BodyMeter {
+  /** Before a chunk is kept: what refuses it, and no more of the body is read. */
+  take(bytes: number): GatewayErrorShape | null
+  /** Told once by the reader: how the body is given up from outside. */
+  onRefused(fn: (error: GatewayErrorShape) => void): void
 }
 
 export interface Sink {

@@ -32,6 +32,17 @@ export const health = definePlugin({
     const results = async (): Promise<Map<string, CheckResult>> =>
       new Map(await Promise.all(status.checks.map(async (check) => [check.name, await check.check()] as const)))
 
+    // Clients ask these before their first request (`HEAD`), and take anything but 200 for a broken gateway.
+    for (const path of ['/', '/api/hello']) {
+      gateway.api({
+        method: 'GET',
+        path,
+        summary: 'The gateway is there; some clients ask before their first request.',
+        role: 'public',
+        response: z.strictObject({ status: z.literal('ok') }),
+        handler: () => ({ status: 'ok' as const }),
+      })
+    }
     gateway.api({
       method: 'GET',
       path: '/healthz',

@@ -17,6 +17,8 @@ export interface HubOptions {
 
 export interface Listening {
   readonly orgId: number | null
+  /** Whose bound it counts for. */
+  readonly session: string
   /** `Last-Event-ID`, as the client sent it. */
   readonly lastEventId: string | null
   /** Asked with every ping: false ends it. */
@@ -32,6 +34,8 @@ const MAX_RINGS = 1000
 
 export interface Hub {
   readonly subscribers: number
+  /** Of one session. */
+  listening(session: string): number
   push(settled: Settled): void
   /** The stream of a new listener. */
   listen(listening: Listening): ReadableStream<Uint8Array>
@@ -79,6 +83,11 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   return {
     get subscribers() {
       return pings.size
+    },
+    listening(session) {
+      let count = 0
+      for (const { listening } of pings.values()) if (listening.session === session) count++
+      return count
     },
     push(settled) {
       const org = settled.orgId ?? 0

@@ -1,13 +1,11 @@
 // GET /api/events: completed requests as they end, as Server-Sent Events (CONTRACTS 10.5).
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { shuttingDown } from '../../core/errors/shutting-down.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { liveHub } from './hub.ts'
 import { listenerOf } from './listener.ts'
 import { settledOf } from './payload.ts'
-
-/** Open streams of this gateway. */
-const MAX_SUBSCRIBERS = 1000
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -24,8 +22,12 @@ export const liveEvents = definePlugin({
   config: z.strictObject({
     /** Events kept of each organization, for those who reconnect or read slowly. */
     buffer: z.int().min(1).default(256).meta({ env: 'LIVE_EVENT_BUFFER' }),
+    /** Open streams of this gateway. */
+    maxListeners: z.int().min(1).default(1000),
+    /** Open streams of one session or token; of one address where nobody has to sign in. */
+    maxPerSession: z.int().min(1).default(5),
   }),
-  setup(gateway, { buffer }) {
+  setup(gateway, { buffer, maxListeners, maxPerSession }) {
     const { clock, metrics } = gateway
     const status = gateway.use('status')
     const operators = gateway.optional('operators')
@@ -37,6 +39,8 @@ export const liveEvents = definePlugin({
       draining: () => status.state === 'draining',
       lagged: (events) => lagged.add(events),
     })
+    const refusals = metrics.tally('live_events_refused_total', 'Listeners to live events beyond a bound.', ['bound'])
+    const refused = { all: refusals.series('total'), session: refusals.series('session') }
     const gauge = metrics.gauge('live_events_subscribers', 'Listeners to live events.')
     Object.assign(gauge, { collect: () => gauge.set(hub.subscribers) })
 
@@ -53,18 +57,25 @@ export const liveEvents = definePlugin({
       }),
       async handler({ request, query, peer }) {
         const identify = () => listenerOf(request, query.access_token, peer, operators())
-        const { orgId } = await identify()
-        if (status.state === 'draining')
-          throw GatewayError.unavailable('The gateway is shutting down.', { code: 'shutting_down', retryAfterMs: 1000 })
-        if (hub.subscribers >= MAX_SUBSCRIBERS)
-          throw GatewayError.rateLimited(`At most ${MAX_SUBSCRIBERS} listeners at a time: close one, or try again later.`, 10_000)
+        const { operator, session } = await identify()
+        const { orgId } = operator
+        if (status.state === 'draining') throw shuttingDown()
+        if (hub.subscribers >= maxListeners) {
+          refused.all.add(1)
+          throw GatewayError.rateLimited(`At most ${maxListeners} listeners at a time: close one, or try again later.`, 10_000)
+        }
+        if (hub.listening(session) >= maxPerSession) {
+          refused.session.add(1)
+          throw GatewayError.rateLimited(`At most ${maxPerSession} listeners of one session at a time: close one first.`, 10_000)
+        }
         const stream = hub.listen({
           orgId,
+          session,
           lastEventId: request.headers.get('last-event-id'),
           // A session that has ended meanwhile hears no more.
           allowed: () =>
             identify().then(
-              (operator) => operator.orgId === orgId,
+              (still) => still.operator.orgId === orgId,
               () => false,
             ),
         })

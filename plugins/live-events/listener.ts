@@ -7,18 +7,26 @@ import type { Peer } from '../../core/types/ports.ts'
 const SESSION_TOKEN = /^[\w-]{1,2048}\.[\w-]{1,2048}\.[\w-]{1,1024}$/
 const LOCAL: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }
 
+export interface Listener {
+  readonly operator: Operator
+  /** One credential, or one address where nobody has to sign in. Never shown. */
+  readonly session: string
+}
+
 /** @throws GatewayError 401. */
 export async function listenerOf(
   request: Request,
   token: string | undefined,
   peer: Peer,
   operators: OperatorService | undefined,
-): Promise<Operator> {
-  if (peer.operator !== undefined) return peer.operator
+): Promise<Listener> {
+  if (peer.operator !== undefined) return { operator: peer.operator, session: `actor ${peer.operator.actor}` }
   const operator =
     operators === undefined ? (peer.local === true ? LOCAL : null) : await operators.identify(credentialled(request, token), peer)
   if (operator === null) throw refused()
-  return operator
+  const session =
+    operator.auth === 'open' ? `address ${peer.address}` : credentialled(request, token).headers.get('authorization')
+  return { operator, session: session ?? '' }
 }
 
 /** The Authorization header counts, where there is one. */

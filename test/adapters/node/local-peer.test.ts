@@ -46,7 +46,19 @@ describe('anonymous data-plane calls are for local clients (DECISIONS 7)', () =>
     ['X-Forwarded-For: a proxy stands in between', ['host: localhost', 'x-forwarded-for: 203.0.113.9']],
     ['Forwarded', ['host: localhost', 'forwarded: for=203.0.113.9']],
     ['Via', ['host: localhost', 'via: 1.1 proxy']],
-    ['X-Real-IP', ['host: localhost', 'x-real-ip: 203.0.113.9']],
+    ...[
+      'x-real-ip',
+      'cf-connecting-ip',
+      'true-client-ip',
+      'x-cluster-client-ip',
+      'x-original-forwarded-for',
+      'fly-client-ip',
+      'x-azure-clientip',
+      'X-Envoy-External-Address',
+      'x-forwarded-port',
+      'x-client-ip',
+    ].map((name): [string, string[]] => [`${name}, as a proxy writes it`, ['host: localhost', `${name}: 203.0.113.9`]]),
+    ['one of them without a value', ['host: localhost', 'cf-connecting-ip:']],
   ])('%s gets 401 in every dialect', async (_what, lines) => {
     for (const dialect of DIALECTS) {
       const answer = await send(lines, ask(dialect, 'echo/echo-1'))

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway } from '../../../adapters/node/gateway.ts'
 import { serve } from '../../../adapters/node/serve.ts'
@@ -5,7 +7,7 @@ import { reply } from '../../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { silentLog } from '../../../core/lib/log.ts'
 import { folder, type Serving, serving } from '../cli/hookgate.ts'
-import { ask, collect, DIALECTS, ERROR_FRAME, openSocket, post, until } from './support.ts'
+import { ask, collect, DIALECTS, ERROR_FRAME, eventually, openSocket, post, until } from './support.ts'
 
 const CONFIG = `
 import { defineConfig } from 'hookgate'
@@ -100,6 +102,27 @@ describe('hookgate serve', () => {
       expect(frames, dialect).not.toContain('[DONE]')
     }
     expect((await exited).code).toBe(0)
+  })
+
+  it('SIGHUP loads the file again; one that does not load is logged, and what was good keeps serving', async () => {
+    const own = folder({ 'gateway.config.mjs': 'export default { connections: {} }' })
+    const server = await serving([], { cwd: own })
+    started.push(server)
+    const { url, child, stderr } = server
+    const status = async () => (await post(url, ask('chat', 'echo/echo-1'))).status
+    const reloads = () => stderr().split('config.reloaded').length - 1
+    expect(await status()).toBe(400)
+    child.kill('SIGHUP')
+    await until(() => reloads() >= 1)
+    writeFileSync(join(own, 'gateway.config.mjs'), "export default { connections: { echo: { provider: 'echo' } } }")
+    child.kill('SIGHUP')
+    await eventually(async () => (await status()) === 200)
+    writeFileSync(join(own, 'gateway.config.mjs'), 'export default { connections: ')
+    child.kill('SIGHUP')
+    await until(() => stderr().includes('config.reload_failed'))
+    expect(stderr()).toContain('the last good one keeps serving')
+    expect(await status()).toBe(200)
+    expect(child.exitCode).toBeNull()
   })
 
   it('a second signal ends it at once', async () => {

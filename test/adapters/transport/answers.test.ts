@@ -224,3 +224,40 @@ describe('the reader', () => {
     expect(calls).toEqual([])
   })
 })
+
+it('a compressed answer waits for its reader as a plain one does', async () => {
+  const text = Buffer.alloc(8 * 1024 * 1024)
+  for (let i = 0, x = 1; i < text.length; i++) {
+    x = (Math.imul(x, 1_103_515_245) + 12_345) >>> 0
+    text[i] = 97 + ((x >> 16) & 15)
+  }
+  answer = (res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))
+  let release = (): void => {}
+  const deaf = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let bytes = 0
+  await new Promise<void>((resolve, reject) => {
+    let looked = false
+    transport.send(wireRequest(url, { stream: true }), {
+      head() {},
+      data(chunk) {
+        bytes += chunk.length
+        if (looked) return undefined
+        looked = true
+        setTimeout(() => {
+          try {
+            expect(bytes).toBeLessThan(256 * 1024)
+            release()
+          } catch (error) {
+            reject(error)
+          }
+        }, 100)
+        return deaf
+      },
+      end: resolve,
+      error: reject,
+    })
+  })
+  expect(bytes).toBe(text.length)
+})

@@ -1,0 +1,11 @@
+// Whom connections are counted for: an IPv4 address, or the /64 of an IPv6 address, which one subscriber usually has.
+import ipaddr from 'ipaddr.js'
+
+/** What is no address is one block of its own: a socket that is gone already has none. */
+export function addressBlock(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown'
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  const parts = (parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16))
+  return `${parts.join(':')}::/64`
+}

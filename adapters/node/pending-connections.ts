@@ -1,0 +1,119 @@
+// Connections that have not yet brought a whole request: bounded for each address and in all, the oldest goes first. A
+// connection that has brought one is never counted again, so that the pool of a load balancer is left alone.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../core/types/ports.ts'
+import { addressBlock } from './address-block.ts'
+
+export interface PendingLimits {
+  readonly perAddress: number
+  readonly total: number
+}
+
+export interface PendingConnections {
+  /** Of now; what has brought its request since the last look may still be in it. */
+  readonly size: number
+  opened(socket: Socket): void
+  /** The head of a request is there. Constant time; nothing for a connection that is no longer counted. */
+  brings(req: IncomingMessage): void
+}
+
+interface Pending {
+  readonly socket: Socket
+  readonly block: string
+  /** Monotonic ms. */
+  readonly since: number
+  request: IncomingMessage | null
+}
+
+/**
+ * So long a connection of one address is given to bring its request: a burst of good clients is over the bound as well, for
+ * a moment. The bound in all knows no such time, as descriptors are at stake.
+ */
+const GRACE_MS = 1000
+
+/** @param evicted called once for every connection that is closed for a bound. */
+export function pendingConnections(
+  limits: PendingLimits,
+  clock: Clock,
+  evicted: (bound: 'address' | 'total') => void,
+): PendingConnections {
+  /** In the order of their coming, as every set of a block is. */
+  const all = new Map<Socket, Pending>()
+  const blocks = new Map<string, Set<Pending>>()
+  let looking = false
+  let later = false
+
+  function forget(pending: Pending): void {
+    if (!all.delete(pending.socket)) return
+    const block = blocks.get(pending.block)
+    block?.delete(pending)
+    if (block?.size === 0) blocks.delete(pending.block)
+  }
+
+  function evict(pending: Pending, bound: 'address' | 'total'): void {
+    forget(pending)
+    pending.socket.destroy()
+    evicted(bound)
+  }
+
+  /** After what waits in the sockets has been read: a request that lies there is not a silent connection. */
+  function lookSoon(): void {
+    if (looking) return
+    looking = true
+    setImmediate(() => setImmediate(look))
+  }
+
+  function look(): void {
+    looking = false
+    const young = clock.monotonic() - GRACE_MS
+    let waiting = false
+    for (const block of blocks.values()) {
+      for (const pending of block) {
+        if (block.size <= limits.perAddress) break
+        if (pending.request?.complete) forget(pending)
+        else if (pending.since <= young) evict(pending, 'address')
+        else waiting = true
+      }
+    }
+    for (const pending of all.values()) {
+      if (all.size <= limits.total) break
+      if (pending.request?.complete) forget(pending)
+      else evict(pending, 'total')
+    }
+    if (waiting) lookLater()
+  }
+
+  function lookLater(): void {
+    if (later) return
+    later = true
+    const timeIsUp = (): void => {
+      later = false
+      look()
+    }
+    clock.timer(GRACE_MS, timeIsUp, true)
+  }
+
+  return {
+    get size() {
+      return all.size
+    },
+    opened(socket) {
+      const block = addressBlock(socket.remoteAddress)
+      const pending: Pending = { socket, block, since: clock.monotonic(), request: null }
+      all.set(socket, pending)
+      const same = blocks.get(block)
+      if (same === undefined) blocks.set(block, new Set([pending]))
+      else same.add(pending)
+      socket.once('close', () => forget(pending))
+      if ((same?.size ?? 1) > limits.perAddress || all.size > limits.total) lookSoon()
+    },
+    brings(req) {
+      const pending = all.get(req.socket)
+      if (pending === undefined) return
+      // The second one shows that the first was whole.
+      if (pending.request === null) pending.request = req
+      else forget(pending)
+    },
+  }
+}

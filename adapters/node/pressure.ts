@@ -1,0 +1,46 @@
+// How late the event loop is and how full the heap: what a served gateway takes new requests by.
+import { getHeapStatistics } from 'node:v8'
+import type { HostedGateway } from '../../core/gateway.ts'
+import type { Clock, Timer } from '../../core/types/ports.ts'
+
+export interface PressureLimits {
+  /** ms; 0 = not looked at. */
+  readonly loopDelayMs: number
+  /** Percent of the heap's limit; 0 = not looked at. */
+  readonly heapPercent: number
+}
+
+const EVERY_MS = 100
+/** The middle of so many samples counts: one long collection of garbage is no overload. */
+const SAMPLES = 5
+/** Batches are refused at half the delay, and so much earlier by the heap. */
+const BATCH_DELAY = 0.5
+const BATCH_HEAP = 10
+
+/** @param heapUsed percent; for tests. */
+export function watchPressure(
+  gateway: Pick<HostedGateway, 'overload'>,
+  limits: () => PressureLimits,
+  clock: Clock,
+  heapUsed: () => number = heapUsedPercent,
+): Timer {
+  const delays: number[] = []
+  let due = clock.monotonic() + EVERY_MS
+  return clock.every(EVERY_MS, () => {
+    const now = clock.monotonic()
+    delays.push(Math.max(0, now - due))
+    if (delays.length > SAMPLES) delays.shift()
+    due = now + EVERY_MS
+    const { loopDelayMs, heapPercent } = limits()
+    const delay = delays.length < SAMPLES ? 0 : (delays.toSorted((a, b) => a - b)[SAMPLES >> 1] as number)
+    const heap = heapPercent > 0 ? heapUsed() : 0
+    const over = (delayShare: number, heapBefore: number): boolean =>
+      (loopDelayMs > 0 && delay > loopDelayMs * delayShare) || (heapPercent > 0 && heap > heapPercent - heapBefore)
+    gateway.overload.level = over(1, 0) ? 2 : over(BATCH_DELAY, BATCH_HEAP) ? 1 : 0
+  })
+}
+
+function heapUsedPercent(): number {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics()
+  return (100 * used_heap_size) / heap_size_limit
+}

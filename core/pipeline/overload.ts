@@ -1,0 +1,40 @@
+// Whether new requests are taken. The host measures how late its event loop is and how full its heap; what was taken before goes
+// on. Interactive requests come before batches and what the gateway asks for itself.
+import type { Metrics } from '../metrics/registry.ts'
+import type { TallySeries } from '../types/plugin.ts'
+import type { HeaderBag } from '../types/ports.ts'
+import { overloaded } from './receiving.ts'
+
+/** 0: all are taken. 1: no batches. 2: none. */
+export type Pressure = 0 | 1 | 2
+
+/** `batch`: the request may wait; it is the first to be refused. */
+export const PRIORITY_HEADER = 'x-gateway-priority'
+
+export class Overload {
+  /** Set by the host. */
+  level: Pressure = 0
+  readonly #shed: Record<'interactive' | 'batch', TallySeries>
+
+  constructor(metrics: Metrics) {
+    const shed = metrics.tally('requests_shed_total', 'Requests refused while the gateway was overloaded.', ['class'])
+    this.#shed = { interactive: shed.series('interactive'), batch: shed.series('batch') }
+    const gauge = metrics.gauge('overload_level', 'What is refused: 0 nothing, 1 batches, 2 every new request.')
+    Object.assign(gauge, { collect: () => gauge.set(this.level) })
+  }
+
+  /** @throws GatewayError 503. Only asked while there is pressure. */
+  admit(headers: HeaderBag): void {
+    if (headers.get(PRIORITY_HEADER)?.trim().toLowerCase() === 'batch') this.refuseBatch()
+    if (this.level < 2) return
+    this.#shed.interactive.add(1)
+    throw overloaded('The gateway is overloaded. Send the request again in a moment.')
+  }
+
+  /** For what nobody waits for. @throws GatewayError 503. */
+  refuseBatch(): void {
+    if (this.level === 0) return
+    this.#shed.batch.add(1)
+    throw overloaded('The gateway is busy, and batches come after interactive requests. Send the request again later.')
+  }
+}
