@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
+import { checkedModelId } from '../lib/model-id.ts'
 import { wireBody } from '../lib/wire-body.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Principal } from '../types/context.ts'
@@ -50,7 +51,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
     route.dialect !== 'generate_content' ||
     !ctx.stream ||
     /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
-  ctx.requestedModel = fromPath.model ?? modelMember(body, route)
+  ctx.requestedModel = fromPath.model === undefined ? modelMember(body, route) : checkedModelId(fromPath.model)
   const decode = decoderOf(kernel, ctx, route, body)
   ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode
 }
@@ -65,21 +66,11 @@ function decoderOf(kernel: Kernel, ctx: RequestState, route: MatchedRoute, body:
 function modelMember(body: WireBody, route: MatchedRoute): string {
   if (route.models === 'none') return ''
   const model = body.get('model')
-  if (typeof model === 'string' && model !== '') return checkedModel(model)
+  if (typeof model === 'string' && model !== '') return checkedModelId(model)
   throw GatewayError.invalid(
     'model',
     model === undefined || model === null ? '`model` is required.' : '`model` must be a non-empty string.',
   )
-}
-
-/** RELIABILITY K5: bounded and printable; never trimmed, folded or decoded. */
-function checkedModel(model: string): string {
-  if (model.length > 256) throw GatewayError.invalid('model', '`model` is longer than 256 characters.')
-  for (let i = 0; i < model.length; i++) {
-    if (model.charCodeAt(i) < 0x20 || model.charCodeAt(i) === 0x7f)
-      throw GatewayError.invalid('model', '`model` contains control characters.')
-  }
-  return model
 }
 
 function booleanMember(body: WireBody, name: string): boolean {

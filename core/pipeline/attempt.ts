@@ -1,5 +1,6 @@
 // One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { checkedModelId } from '../lib/model-id.ts'
 import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
 import { LARGE_BODY } from '../lib/turns.ts'
 import { forkBody } from '../lib/wire-body.ts'
@@ -26,6 +27,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   ctx.throwIfStopped()
   const { hooks } = ctx.generation
   const { connection } = candidate
+  // Also what a stored route, a panel or a header named.
+  checkedModelId(candidate.target.model)
   const provider = kernel.provider(connection.provider)
   const dialect = upstreamDialect(ctx, candidate, provider)
   const hop = makeHop(kernel, ctx, candidate, provider, dialect)
