@@ -128,6 +128,12 @@ export const VARIABLES: readonly Variable[] = [
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),
   v('STREAM_HEARTBEAT_MS', 'int', 15_000, 'Heartbeat of quiet streams, ms; 0 disables.', positive),
   v('MAX_BODY_BYTES', 'int', 20 * 1024 * 1024, 'Body cap of the JSON model routes, bytes.', { min: 1 }),
+  v('MAX_REQUEST_VALUES', 'int', 200_000, 'Objects, arrays and members in a JSON body of a model route.', { min: 1 }),
+  v('MAX_REQUEST_NUMBERS', 'int', 4_000_000, 'Numbers in its arrays.', { min: 1 }),
+  v('MAX_ANSWER_VALUES', 'int', 500_000, 'Objects, arrays and members in a JSON answer or event of a stream that is read.', {
+    min: 1,
+  }),
+  v('MAX_ANSWER_NUMBERS', 'int', 10_000_000, 'Numbers in its arrays.', { min: 1 }),
   v('PAYLOAD_RULES_PATH', 'string', null, 'JSON file of payload rules, re-read when it changes.', { lenient: true }),
   v('STRIP_UNSUPPORTED_FIELDS', 'bool', true, 'Strip a field an upstream refuses by name and retry.'),
   v('ALERT_WEBHOOK_URL', 'url', null, 'Legacy alert webhook.'),

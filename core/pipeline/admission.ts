@@ -3,7 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
+import { scanObject } from '../lib/json-scan.ts'
 import { checkedModelId } from '../lib/model-id.ts'
+import { scanInTurns } from '../lib/scan-in-turns.ts'
 import { wireBody } from '../lib/wire-body.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Principal } from '../types/context.ts'
@@ -35,9 +37,19 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
   ctx.principal = ANONYMOUS
 }
 
-/** Scans the body and learns model, stream and dialect from it. @throws GatewayError 400. */
-export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, bytes: Uint8Array): void {
-  const body = wireBody(bytes)
+/** @throws GatewayError 400. */
+export function smallBody({ options }: Kernel, bytes: Uint8Array): WireBody {
+  return wireBody(bytes, scanObject(bytes, options.requestLimits))
+}
+
+/** @throws GatewayError 400. */
+export async function largeBody({ options, turns }: Kernel, bytes: Uint8Array): Promise<WireBody> {
+  await turns.next()
+  return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns))
+}
+
+/** Learns model, stream and dialect from the body. @throws GatewayError 400. */
+export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   ctx.body = body
   const { dialectRoute } = route
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
