@@ -106,7 +106,7 @@ export const CATALOG: readonly ProviderRow[] = [
     id: 'vertex',
     baseUrl: null,
     dialects: { generate_content: '' },
-    quirks: { noFunctionIds: true, imageUrl: 'inline' },
+    quirks: { noFunctionIds: true, imageUrl: 'inline', modelIsOneSegment: true },
     caps: geminiCaps,
   },
   {
@@ -147,6 +147,6 @@ export const GOOGLE: ProviderRow = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   auth: 'x-goog-api-key',
   dialects: { generate_content: '' },
-  quirks: { imageUrl: 'inline' },
+  quirks: { imageUrl: 'inline', modelIsOneSegment: true },
   caps: geminiCaps,
 }

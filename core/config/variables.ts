@@ -153,6 +153,12 @@ export const VARIABLES: readonly Variable[] = [
   v('MIN_BODY_BYTES_PER_SEC', 'int', 1024, 'A body that comes slower for 10 s is given up with 408; 0 disables.', positive),
   v('OVERLOAD_LOOP_DELAY_MS', 'int', 200, 'Event-loop delay beyond which new requests get 503, ms; 0 disables.', positive),
   v('OVERLOAD_HEAP_PERCENT', 'int', 95, 'The same by the heap in use, percent of its limit; 0 disables.', { min: 0, max: 100 }),
+  v('MAX_REQUEST_VALUES', 'int', 200_000, 'Objects, arrays and members in a JSON body of a model route.', { min: 1 }),
+  v('MAX_REQUEST_NUMBERS', 'int', 4_000_000, 'Numbers in its arrays.', { min: 1 }),
+  v('MAX_ANSWER_VALUES', 'int', 500_000, 'Objects, arrays and members in a JSON answer or event of a stream that is read.', {
+    min: 1,
+  }),
+  v('MAX_ANSWER_NUMBERS', 'int', 10_000_000, 'Numbers in its arrays.', { min: 1 }),
   v('PAYLOAD_RULES_PATH', 'string', null, 'JSON file of payload rules, re-read when it changes.', { lenient: true }),
   v('STRIP_UNSUPPORTED_FIELDS', 'bool', true, 'Strip a field an upstream refuses by name and retry.'),
   v('ALERT_WEBHOOK_URL', 'url', null, 'Legacy alert webhook.'),

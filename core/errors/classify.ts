@@ -23,7 +23,7 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
 }
 
 const QUOTA =
-  /insufficient_quota|credit[_ ]balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage limit reached/i
+  /insufficient_quota|credit[_ ]balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage[_ ]limit[_ ]reached/i
 
 /** 429 or 400 that means money, not rate. */
 export function isQuota(error: GatewayErrorShape): boolean {

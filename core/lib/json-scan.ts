@@ -1,7 +1,7 @@
 // One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
 // members lie. No recursion: depth bombs end here (RELIABILITY 0.7, 0.8).
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { Searchable } from './bytes.ts'
+import { encodeUtf8, type Searchable } from './bytes.ts'
 import { KeyStack } from './key-stack.ts'
 
 export interface Span {
@@ -24,79 +24,143 @@ const BACKSLASH = 0x5c
 /** Long strings (base64 images) are skipped natively past this point; control characters there are left to JSON.parse. */
 export const CHECKED_STRING_BYTES = 1024
 
+/** How many values a text may have: each costs memory and time wherever it is built, and most of them cost two bytes. */
+export interface ValueLimits {
+  /** Objects, arrays and members, and texts in arrays. */
+  readonly values: number
+  /** Numbers, and words like `true`, in arrays. */
+  readonly numbers: number
+}
+
+const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
+
 /**
  * Validates a JSON object and returns the spans of its top-level values by key.
- * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, or repeats a key.
+ * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, repeats a key, or has too many
+ * values.
  */
-export function scanObject(bytes: Uint8Array): Map<string, Member> {
-  const members = new Map<string, Member>()
+export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, Member> {
   keys.reset()
-  let at = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
-  if (bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
+  return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
+}
+
+/** Goes on for this many values; null: there is more. */
+export type ObjectScan = (values: number) => Map<string, Member> | null
+
+/**
+ * The same scan in steps. Without `keys` it only judges: names may be there twice, and no member is found.
+ * @throws GatewayError from each step what `scanObject` throws.
+ */
+export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStack | null): ObjectScan {
+  const members = new Map<string, Member>()
+  const open = keys ?? new KeyStack()
+  const maxValues = limits.values
+  const maxNumbers = limits.numbers
   let topKey: string | null = null
   let keyStart = 0
-  let valueStart = at
+  let from = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+  let valueStart = from
+  let values = 0
+  let numbers = 0
+  return step
 
-  // Each turn consumes one value or one opening bracket.
-  for (;;) {
-    const byte = bytes[at]
-    if (byte === 0x7b || byte === 0x5b) {
-      if (keys.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
-      const isObject = byte === 0x7b
-      keys.open(isObject)
-      at = skipSpace(bytes, at + 1)
-      if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
-        at++
-        keys.close()
-      } else {
-        if (isObject) at = readKey(at)
-        continue
-      }
-    } else {
-      at = skipScalar(bytes, at)
-    }
-    // After a value: close as many containers as end here, then expect the next member or element.
+  function step(steps: number): Map<string, Member> | null {
+    let at = from
+    let left = steps
+    if (open.depth === 0 && bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
+    // Each turn consumes one value or one opening bracket.
     for (;;) {
-      if (keys.depth === 1 && topKey !== null) {
-        members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
-        topKey = null
+      if (left-- <= 0) {
+        from = at
+        return null
       }
-      at = skipSpace(bytes, at)
-      if (keys.depth === 0) {
-        if (at < bytes.length) throw malformed(bytes, at, 'text after the object')
-        return members
-      }
-      const { inObject } = keys
-      const next = bytes[at]
-      if (next === 0x2c) {
+      const byte = bytes[at]
+      if (byte === 0x7b || byte === 0x5b) {
+        if (open.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
+        if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
+        const isObject = byte === 0x7b
+        open.open(isObject)
         at = skipSpace(bytes, at + 1)
-        if (inObject) at = readKey(at)
-        break
+        if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
+          at++
+          open.close()
+        } else {
+          if (isObject) at = readKey(at)
+          continue
+        }
+      } else {
+        if (!open.inObject) {
+          if (byte === QUOTE) {
+            if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
+          } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
+        }
+        at = skipScalar(bytes, at)
       }
-      if (next !== (inObject ? 0x7d : 0x5d)) throw malformed(bytes, at)
-      at++
-      keys.close()
+      // After a value: close as many containers as end here, then expect the next member or element.
+      for (;;) {
+        if (open.depth === 1 && topKey !== null) {
+          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
+          topKey = null
+        }
+        at = skipSpace(bytes, at)
+        if (open.depth === 0) {
+          if (at < bytes.length) throw malformed(bytes, at, 'text after the object')
+          return members
+        }
+        const { inObject } = open
+        const next = bytes[at]
+        if (next === 0x2c) {
+          at = skipSpace(bytes, at + 1)
+          if (inObject) at = readKey(at)
+          break
+        }
+        if (next !== (inObject ? 0x7d : 0x5d)) throw malformed(bytes, at)
+        at++
+        open.close()
+      }
     }
   }
 
   /** Returns where the member's value starts. */
   function readKey(start: number): number {
     if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
+    if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
     const end = skipString(bytes, start)
-    const twice = keys.add(bytes, start, end)
+    const twice = keys === null ? null : keys.add(bytes, start, end)
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
     }
     const colon = skipSpace(bytes, end)
     if (bytes[colon] !== 0x3a) throw malformed(bytes, colon)
     const value = skipSpace(bytes, colon + 1)
-    if (keys.depth === 1) {
+    if (keys !== null && keys.depth === 1) {
       topKey = keys.text(bytes, start, end)
       keyStart = start
       valueStart = value
     }
     return value
   }
+}
+
+/** Bytes below which a text cannot have too many values, whatever is in it. */
+export function judgedFrom({ values, numbers }: ValueLimits): number {
+  return Math.min(values, 2 * numbers)
+}
+
+/** Any JSON that is to be parsed at once. @throws GatewayError 502 */
+export function checkValues(json: string, limits: ValueLimits): void {
+  if (json.length <= judgedFrom(limits)) return
+  try {
+    objectScan(encodeUtf8(`{"":${json}}`), limits, null)(Number.POSITIVE_INFINITY)
+  } catch (error) {
+    // What is wrong otherwise is seen by its reader.
+    if (GatewayError.is(error) && error.code === 'too_many_values')
+      throw GatewayError.protocol('The upstream sent a stream event with more values than the limit.')
+  }
+}
+
+function tooMany(limit: number, what: string): GatewayError {
+  return GatewayError.invalid(null, `The body has more than ${limit} ${what}. Send it in smaller parts.`, 'too_many_values')
 }
 
 /** The span of the value that starts at `at`; the text has been scanned before. */

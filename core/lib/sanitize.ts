@@ -1,4 +1,5 @@
 // What an upstream or a bug may say to a client: one line, bounded, without paths, and without the attempt's secrets.
+import { secretMask } from './secret-mask.ts'
 
 const MAX = 1000
 const ROOTS = 'home|root|usr|var|work|tmp|opt|app|etc|srv|mnt|nix|Users|private'
@@ -7,28 +8,35 @@ const PATH = new RegExp(`(?:/(?:${ROOTS})/|[A-Za-z]:\\\\|file://)[^\\s'")\\]]*`,
 export function sanitizeMessage(message: string, secrets: readonly string[] = []): string {
   // A JSON text quoted as it came has its line ends escaped.
   let line = message.split(/[\r\n]|\\[rn]/, 1)[0]?.trim() ?? ''
-  // A secret may be part of a longer one.
-  const longestFirst = secrets.filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length)
-  for (const secret of longestFirst) line = line.replaceAll(secret, '***')
+  line = secretMask(secrets)(line)
   line = line.replace(PATH, '[path]')
   return line.length > MAX ? `${line.slice(0, MAX - 1)}…` : line
 }
 
 const CREDENTIAL_HEADER = /auth|cookie|credential|key|passw|secret|signature|token/i
+/** Their values are public, however they look. */
+const PUBLIC_HEADER = /^accept|^content-|agent|beta|version/i
 /** Shorter pieces of a value are words: `Bearer`, `Basic`. */
 const MIN_PIECE = 8
+/** From here on a piece with letters and digits is a credential, whatever its header is called. */
+const MIN_OPAQUE = 20
 
 /**
  * What must not be repeated of a connection's own headers: the values of those whose names say that they carry a credential,
- * and their pieces, since who echoes a token may leave its scheme out, and who echoes a cookie its name.
+ * and their pieces, since who echoes a token may leave its scheme out, and who echoes a cookie its name; and whatever looks
+ * like a credential in the others.
  */
 export function credentialsIn(headers: Readonly<Record<string, string>>): string[] {
-  return Object.keys(headers)
-    .filter((name) => CREDENTIAL_HEADER.test(name))
-    .flatMap((name) => {
-      const value = headers[name] as string
-      return [value, ...value.split(/[\s;,=]+/).filter((piece) => piece.length >= MIN_PIECE)]
-    })
+  return Object.keys(headers).flatMap((name) => {
+    const value = headers[name] as string
+    const pieces = value.split(/[\s;,=]+/)
+    if (CREDENTIAL_HEADER.test(name)) return [value, ...pieces.filter((piece) => piece.length >= MIN_PIECE)]
+    return PUBLIC_HEADER.test(name) ? [] : pieces.filter(isOpaque)
+  })
+}
+
+function isOpaque(piece: string): boolean {
+  return piece.length >= MIN_OPAQUE && /\d/.test(piece) && /[a-z]/i.test(piece)
 }
 
 /** A URL fit for logs: credentials and `key` masked. */

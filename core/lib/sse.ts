@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { SseFrame } from '../types/dialect.ts'
 import { decodeUtf8 } from './bytes.ts'
+import { checkValues, type ValueLimits } from './json-scan.ts'
 
 const LF = 10
 const CR = 13
@@ -12,6 +13,8 @@ const SPACE = 32
 export interface SseLimits {
   /** Bytes of one event; more is a protocol error (RELIABILITY row 16). Lines have no limit of their own: an image is one line. */
   maxEventBytes: number
+  /** Of the JSON in one event, judged when its data is read. */
+  values?: ValueLimits
 }
 
 export interface SseSplitter {
@@ -20,8 +23,11 @@ export interface SseSplitter {
   end(onFrame: (frame: SseFrame) => void): void
 }
 
+export const MAX_EVENT_BYTES = 8 << 20
+
 /** Splits a byte stream into complete events; empty ones (keep-alive blank lines) vanish. */
-export function createSseSplitter(limits: SseLimits = { maxEventBytes: 8 << 20 }): SseSplitter {
+export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT_BYTES }): SseSplitter {
+  const { values = null } = limits
   let held: Uint8Array = new Uint8Array(0)
   let length = 0
   let scanned = 0
@@ -60,7 +66,7 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: 8 << 20 }
         } else swallowLf = true
       }
       if (blank) {
-        if (at > frameStart) onFrame(new Frame(bytes.subarray(frameStart, next)))
+        if (at > frameStart) onFrame(new Frame(bytes.subarray(frameStart, next), values))
         frameStart = next
       }
       lineStart = next
@@ -100,7 +106,7 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: 8 << 20 }
     },
     end(onFrame) {
       scan(onFrame, true)
-      if (length > 0) onFrame(new Frame(held.subarray(0, length)))
+      if (length > 0) onFrame(new Frame(held.subarray(0, length), values))
       length = scanned = lineStart = 0
     },
   }
@@ -132,8 +138,11 @@ class Frame implements SseFrame {
   #event: string | null | undefined
   #data: string | undefined
 
-  constructor(bytes: Uint8Array) {
+  readonly #values: ValueLimits | null
+
+  constructor(bytes: Uint8Array, values: ValueLimits | null) {
     this.bytes = bytes
+    this.#values = values
   }
 
   get event(): string | null {
@@ -169,6 +178,7 @@ class Frame implements SseFrame {
     }
     this.#event = event
     this.#data = data ?? ''
+    if (this.#values !== null) checkValues(this.#data, this.#values)
   }
 }
 
@@ -181,5 +191,5 @@ function fieldOf(bytes: Uint8Array, start: number, end: number): 'data' | 'event
 
 /** A frame made by hand, for tests and for JSON answers replayed as a stream. */
 export function sseFrame(text: string): SseFrame {
-  return new Frame(new TextEncoder().encode(text))
+  return new Frame(new TextEncoder().encode(text), null)
 }

@@ -51,12 +51,12 @@ interface Splice {
 }
 
 /**
- * Scans and wraps a JSON object.
+ * Scans and wraps a JSON object; `scanned`: what its scan found already.
  * @throws GatewayError 400 when it is not one, is too deep, or names a key twice.
  */
-export function wireBody(source: Uint8Array | string): WireBody {
+export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>): WireBody {
   const bytes = typeof source === 'string' ? encodeUtf8(source) : source
-  return new SplicedBody(bytes, scanObject(bytes))
+  return new SplicedBody(bytes, scanned ?? scanObject(bytes))
 }
 
 class SplicedBody implements WireBody {

@@ -3,6 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'
+import { scanObject } from '../lib/json-scan.ts'
+import { checkedModelId } from '../lib/model-id.ts'
+import { scanInTurns } from '../lib/scan-in-turns.ts'
 import { wireBody } from '../lib/wire-body.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Principal } from '../types/context.ts'
@@ -25,7 +28,9 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
     return
   }
   if (kernel.options.requireApiKey || ctx.keyRequired)
-    throw GatewayError.unauthorized('A client key is required. Send it as `Authorization: Bearer <key>`; make one with `hookgate key create`.')
+    throw GatewayError.unauthorized(
+      'A client key is required. Send it as `Authorization: Bearer <key>`; make one with `hookgate key create`.',
+    )
   if (ctx.peer?.local === false) {
     throw GatewayError.unauthorized(
       'Anonymous calls are answered for local clients only: from this machine, without forwarding headers, to a Host the gateway knows (localhost, GATEWAY_HOST or the one of GATEWAY_PUBLIC_URL). Send a client key as `Authorization: Bearer <key>`.',
@@ -34,9 +39,19 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
   ctx.principal = ANONYMOUS
 }
 
-/** Scans the body and learns model, stream and dialect from it. @throws GatewayError 400. */
-export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, bytes: Uint8Array): void {
-  const body = wireBody(bytes)
+/** @throws GatewayError 400. */
+export function smallBody({ options }: Kernel, bytes: Uint8Array): WireBody {
+  return wireBody(bytes, scanObject(bytes, options.requestLimits))
+}
+
+/** @throws GatewayError 400. */
+export async function largeBody({ options, turns }: Kernel, bytes: Uint8Array): Promise<WireBody> {
+  await turns.next()
+  return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns))
+}
+
+/** Learns model, stream and dialect from the body. @throws GatewayError 400. */
+export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   ctx.body = body
   const { dialectRoute } = route
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
@@ -50,7 +65,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
     route.dialect !== 'generate_content' ||
     !ctx.stream ||
     /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
-  ctx.requestedModel = fromPath.model ?? modelMember(body, route)
+  ctx.requestedModel = fromPath.model === undefined ? modelMember(body, route) : checkedModelId(fromPath.model)
   const decode = decoderOf(kernel, ctx, route, body)
   ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode
 }
@@ -65,21 +80,11 @@ function decoderOf(kernel: Kernel, ctx: RequestState, route: MatchedRoute, body:
 function modelMember(body: WireBody, route: MatchedRoute): string {
   if (route.models === 'none') return ''
   const model = body.get('model')
-  if (typeof model === 'string' && model !== '') return checkedModel(model)
+  if (typeof model === 'string' && model !== '') return checkedModelId(model)
   throw GatewayError.invalid(
     'model',
     model === undefined || model === null ? '`model` is required.' : '`model` must be a non-empty string.',
   )
-}
-
-/** RELIABILITY K5: bounded and printable; never trimmed, folded or decoded. */
-function checkedModel(model: string): string {
-  if (model.length > 256) throw GatewayError.invalid('model', '`model` is longer than 256 characters.')
-  for (let i = 0; i < model.length; i++) {
-    if (model.charCodeAt(i) < 0x20 || model.charCodeAt(i) === 0x7f)
-      throw GatewayError.invalid('model', '`model` contains control characters.')
-  }
-  return model
 }
 
 function booleanMember(body: WireBody, name: string): boolean {

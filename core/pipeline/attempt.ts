@@ -1,6 +1,8 @@
 // One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
+import { withoutSecrets } from '../errors/without-secrets.ts'
+import { checkedModelId } from '../lib/model-id.ts'
+import { credentialsIn } from '../lib/sanitize.ts'
 import { LARGE_BODY } from '../lib/turns.ts'
 import { forkBody } from '../lib/wire-body.ts'
 import type { ConnectionService } from '../services.ts'
@@ -26,6 +28,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   ctx.throwIfStopped()
   const { hooks } = ctx.generation
   const { connection } = candidate
+  // Also what a stored route, a panel or a header named.
+  checkedModelId(candidate.target.model)
   const provider = kernel.provider(connection.provider)
   const dialect = upstreamDialect(ctx, candidate, provider)
   const hop = makeHop(kernel, ctx, candidate, provider, dialect)
@@ -64,13 +68,14 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     const authorizing = provider.authorize(wire, dialect, secret)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const clean = (error: GatewayErrorShape) => withoutSecrets(GatewayError.from(error), secret, connection)
+    const clean = (error: GatewayErrorShape) =>
+      withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
     const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
     // A call the upstream itself could not spell is worth one more try while nothing was delivered (DIALECTS 3.1 gemini 12).
     return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
-    throw withoutSecrets(GatewayError.from(error), secret, connection)
+    throw withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
   }
 }
 
@@ -150,12 +155,12 @@ function connectionService(ctx: RequestState): ConnectionService {
   return ctx.generation.service('connections') as ConnectionService
 }
 
-/** An upstream may echo what we sent it: no credential leaves in an error. */
-function withoutSecrets(error: GatewayError, secret: string | null, connection: Connection): GatewayError {
-  const credentials = credentialsIn(connection.headers)
-  if (secret !== null) credentials.push(secret)
-  const message = sanitizeMessage(error.message, credentials)
-  if (message === error.message) return error
-  const { status, type, code, param, retryAfterMs, skip, upstream, cause } = error
-  return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, upstream: upstream ?? undefined, cause })
+/** An upstream may echo what we sent it, also what the provider made of the secret. */
+function sentCredentials(wire: WireRequest, secret: string | null, connection: Connection): string[] {
+  const sent: Record<string, string> = {}
+  for (let i = 0; i < wire.headers.length; i += 2) {
+    const name = wire.headers[i] as string
+    if (/^(?:proxy-)?authorization$|^cookie$|api-key$/i.test(name)) sent[name] = wire.headers[i + 1] as string
+  }
+  return [...credentialsIn(connection.headers), ...credentialsIn(sent), ...(secret === null ? [] : [secret])]
 }

@@ -4,6 +4,7 @@ import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
 import type { RouteTable } from '../http/data-routes.ts'
 import type { Bag } from '../lib/bag.ts'
+import type { ValueLimits } from '../lib/json-scan.ts'
 import type { Turns } from '../lib/turns.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
@@ -21,6 +22,8 @@ export interface KernelOptions {
   readonly profile: 'local' | 'cloud'
   readonly requireApiKey: boolean
   readonly maxBodyBytes: number
+  readonly requestLimits: ValueLimits
+  readonly answerLimits: ValueLimits
   readonly heartbeatMs: number
   readonly idleTimeoutMs: number
   readonly connectTimeoutMs: number
@@ -67,6 +70,8 @@ export function kernelOptions(env: Env, freeze: boolean): KernelOptions {
     profile: env.get<'local' | 'cloud'>('PROFILE'),
     requireApiKey: env.get<boolean>('REQUIRE_API_KEY'),
     maxBodyBytes: env.get<number>('MAX_BODY_BYTES'),
+    requestLimits: { values: env.get<number>('MAX_REQUEST_VALUES'), numbers: env.get<number>('MAX_REQUEST_NUMBERS') },
+    answerLimits: { values: env.get<number>('MAX_ANSWER_VALUES'), numbers: env.get<number>('MAX_ANSWER_NUMBERS') },
     heartbeatMs: env.get<number>('STREAM_HEARTBEAT_MS'),
     idleTimeoutMs: env.get<number>('UPSTREAM_IDLE_TIMEOUT_MS'),
     connectTimeoutMs: env.get<number>('UPSTREAM_CONNECT_TIMEOUT_MS'),

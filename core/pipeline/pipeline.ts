@@ -10,7 +10,7 @@ import type { Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Ingress, Sink } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import { authenticate, takeBody } from './admission.ts'
+import { authenticate, largeBody, smallBody, takeBody } from './admission.ts'
 import { hopOf } from './call-state.ts'
 import { RequestState } from './context.ts'
 import { sendResult } from './egress.ts'
@@ -67,8 +67,7 @@ async function prepare(
   if (authenticating) await authenticating
   if (ingress.method !== 'GET') {
     const bytes = await receive(kernel, ctx, route, ingress)
-    if (bytes.length > LARGE_BODY) await kernel.turns.next()
-    takeBody(kernel, ctx, route, ingress, bytes)
+    takeBody(kernel, ctx, route, ingress, bytes.length > LARGE_BODY ? await largeBody(kernel, bytes) : smallBody(kernel, bytes))
   }
   // Only streams are kept alive, and only they can stall.
   if (ctx.stream) ctx.ticking = kernel.ticker.add({ tick: (now) => tick(now, ctx, reply) })

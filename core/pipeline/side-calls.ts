@@ -1,8 +1,9 @@
 // Calls beside the pipeline, over the same transport and with the same credentials as requests: no hooks, and nothing is booked
 // that its caller does not book.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { withoutSecrets } from '../errors/without-secrets.ts'
 import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
-import { credentialsIn, sanitizeMessage } from '../lib/sanitize.ts'
+import { credentialsIn } from '../lib/sanitize.ts'
 import type { ConnectionService, SideAnswer, SideCallOptions, SideCalls } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
@@ -50,7 +51,7 @@ async function connected(
     await provider.authorize(wire, dialect, secret)
     return await fetched(kernel, wire, timeoutMs)
   } catch (error) {
-    throw clean(GatewayError.from(error), secret, connection)
+    throw withoutSecrets(GatewayError.from(error), [...credentialsIn(connection.headers), ...(secret === null ? [] : [secret])])
   }
 }
 
@@ -123,12 +124,4 @@ function fetched(
 
 function ended(): GatewayError {
   return GatewayError.unavailable('The call was ended here.', { code: 'shutting_down' })
-}
-
-/** An upstream's words may repeat what it was sent. */
-function clean(error: GatewayError, secret: string | null, { headers }: Connection): GatewayError {
-  const message = sanitizeMessage(error.message, [...credentialsIn(headers), ...(secret === null ? [] : [secret])])
-  if (message === error.message) return error
-  const { status, type, code, upstream, cause } = error
-  return new GatewayError(message, { status, type, code, upstream: upstream ?? undefined, cause })
 }

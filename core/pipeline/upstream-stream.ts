@@ -4,12 +4,15 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import { byteLength } from '../lib/bytes.ts'
 import { mergeUsage } from '../lib/collect.ts'
-import { createSseSplitter, type SseSplitter } from '../lib/sse.ts'
+import type { ValueLimits } from '../lib/json-scan.ts'
+import { createSseSplitter, MAX_EVENT_BYTES, type SseSplitter } from '../lib/sse.ts'
 import type { FrameFilter, SseFrame, StreamDecoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
 
 export interface UpstreamStreamInit {
+  /** Of each event that is read. */
+  values: ValueLimits
   /** Exactly one of the two: bytes or events lane. */
   filter: FrameFilter | null
   decoder: StreamDecoder | null
@@ -39,7 +42,7 @@ export class UpstreamStream implements StreamSource {
   readonly lane: 'bytes' | 'events'
   readonly facts: StreamFacts
   readonly #init: UpstreamStreamInit
-  readonly #splitter: SseSplitter = createSseSplitter()
+  readonly #splitter: SseSplitter
   readonly #held: (StreamEvent | Uint8Array | string)[] = []
   #sink: StreamSink | null = null
   #committed = false
@@ -52,6 +55,7 @@ export class UpstreamStream implements StreamSource {
 
   constructor(init: UpstreamStreamInit) {
     this.#init = init
+    this.#splitter = createSseSplitter({ maxEventBytes: MAX_EVENT_BYTES, values: init.values })
     this.lane = init.filter === null ? 'events' : 'bytes'
     this.facts = init.filter?.facts ?? emptyFacts()
   }

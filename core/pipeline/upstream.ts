@@ -5,6 +5,8 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
 import type { Ticket } from '../lib/bag.ts'
 import { concatBytes } from '../lib/bytes.ts'
+import { judgedFrom } from '../lib/json-scan.ts'
+import { judgeInTurns } from '../lib/scan-in-turns.ts'
 import type { DialectDriver, Hop } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
@@ -111,7 +113,27 @@ class UpstreamExchange implements WireHandler, Ticking {
 
   end(): void {
     if (this.#stream !== null) this.#stream.end()
-    else if (!this.#done) this.#whole()
+    else if (!this.#done) {
+      if (this.#mode === 'json' && this.#size > judgedFrom(this.#call.kernel.options.answerLimits)) return void this.#judged()
+      this.#whole()
+    }
+    this.#finish()
+  }
+
+  /** A large answer is counted before anything is built of it. */
+  async #judged(): Promise<void> {
+    const { kernel } = this.#call
+    const bytes = concatBytes(this.#chunks.splice(0))
+    this.#chunks.push(bytes)
+    // All of it is here: waiting for a turn is no silence of the upstream.
+    this.#paused = true
+    try {
+      await judgeInTurns(bytes, kernel.options.answerLimits, kernel.turns)
+      await kernel.turns.next()
+      if (!this.#done) this.#whole()
+    } catch (error) {
+      this.#fail(GatewayError.protocol(unbuilt(error), error))
+    }
     this.#finish()
   }
 
@@ -138,7 +160,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   #openStream(): UpstreamStream {
-    const { driver, hop, byteLane, ctx } = this.#call
+    const { driver, hop, byteLane, ctx, kernel } = this.#call
     const stages = ctx.stages ?? null
     const stream: UpstreamStream = new UpstreamStream({
       filter: byteLane ? driver.filterStream(hop) : null,
@@ -149,6 +171,7 @@ class UpstreamExchange implements WireHandler, Ticking {
         this.#resolve({ kind: 'stream', source: stream })
       },
       clean: this.#call.clean,
+      values: kernel.options.answerLimits,
       failed: (error) => this.#fail(error),
       abort: (reason) => {
         this.#abort(reason)
@@ -184,7 +207,8 @@ class UpstreamExchange implements WireHandler, Ticking {
     try {
       if (this.#mode === 'error') throw this.#errorOf(bytes)
       if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
-      if (this.#mode === 'collect') return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, hop) })
+      if (this.#mode === 'collect')
+        return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, hop, kernel.options.answerLimits) })
       const body = parseBody(bytes)
       if (ctx.stream) {
         const response = driver.decodeResponse(body, hop)
@@ -235,6 +259,11 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#unbind = null
     if (this.#ticket !== null) this.#call.kernel.ticker.remove(this.#ticket)
   }
+}
+
+function unbuilt(error: unknown): string {
+  if (!GatewayError.is(error) || error.code !== 'too_many_values') return 'The upstream answered with broken JSON.'
+  return 'The upstream answered with more values than GATEWAY_MAX_ANSWER_VALUES and GATEWAY_MAX_ANSWER_NUMBERS allow.'
 }
 
 /** Adds the upstream's own "try again later". */

@@ -1,7 +1,8 @@
 // What an upstream answered in one piece: its JSON, its bytes as the answer, or a stream collected into one.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { collector } from '../lib/collect.ts'
-import { createSseSplitter } from '../lib/sse.ts'
+import type { ValueLimits } from '../lib/json-scan.ts'
+import { createSseSplitter, MAX_EVENT_BYTES } from '../lib/sse.ts'
 import { isReported } from '../lib/token-estimate.ts'
 import { parsedBody } from '../lib/wire-body.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
@@ -21,10 +22,10 @@ export function parseBody(bytes: Uint8Array): WireBody {
 }
 
 /** A stream where JSON was asked for. @throws GatewayError when it ended without an answer. */
-export function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop): CanonicalResponse {
+export function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop, values: ValueLimits): CanonicalResponse {
   const decoder = driver.decodeStream(hop)
   const whole = collector()
-  const splitter = createSseSplitter()
+  const splitter = createSseSplitter({ maxEventBytes: MAX_EVENT_BYTES, values })
   splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
   splitter.end((frame) => decoder.frame(frame, whole.event))
   decoder.end(whole.event)

@@ -72,6 +72,8 @@ export interface Quirks {
   /** The assistant field in which reasoning is replayed; absent: reasoning is dropped. */
   replayReasoning?: 'reasoning_content' | 'reasoning'
   rejectsStreamOptions?: boolean
+  /** A model id is one segment of the path: its slashes are encoded like the rest. */
+  modelIsOneSegment?: boolean
   /** Tool-call ids must be exactly nine alphanumerics (mistral). */
   toolIds?: 'alnum9'
   /** Word for tool_choice "required" where it is another one (mistral: `any`). */

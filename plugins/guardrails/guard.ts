@@ -7,6 +7,7 @@ import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
+import { blockBody } from './block-body.ts'
 import { Findings } from './findings.ts'
 import { driven, inspectTexts, type PlacedText } from './inspect-texts.ts'
 import { Inspection } from './inspection.ts'
@@ -88,6 +89,18 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     return askRemote(remote, shown, { clock, inspection, signal: ctx.signal })
   }
 
+  /** Rules that block see the rest of the body too. */
+  const readWhole = (ctx: RequestContext): void | Promise<void> => {
+    const rules = policy().rules.input.filter(({ action }) => action === 'block')
+    const local = staged('input', false).filter(({ mode }) => mode === 'block')
+    const asked = injectionOf(ctx)
+    const injection = asked?.action === 'block' ? asked : null
+    if (ctx.rawBody === null || (rules.length === 0 && local.length === 0 && injection === null)) return
+    const { findings, redactor } = stateOf(ctx)
+    const inspection = () => new Inspection({ direction: 'input', rules, local, findings, redactor, log })
+    return driven(blockBody(ctx.rawBody, { inspection, injection, due: workBudget(clock) }))
+  }
+
   const readsInput = (ctx: RequestContext): boolean => {
     const { enabled, rules, injection } = policy()
     const wanted = enabled && (rules.input.length > 0 || injection !== null || detectors.size > 0)
@@ -135,6 +148,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       // An answer that is read back is this caller's alone.
       if (redactor.restores !== null) caches()?.request(ctx, { bypass: true })
       if (changed) Object.assign(ctx.edit() as CanonicalRequest, { system, messages, ext })
+      await readWhole(ctx)
     },
 
     async response(ctx: RequestContext, response: Frozen<CanonicalResponse>): Promise<Frozen<CanonicalResponse>> {

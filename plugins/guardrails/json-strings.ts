@@ -1,7 +1,7 @@
 // The strings of a JSON text, read and written one by one: what is not changed stays byte for byte, numbers too.
 
 /** Names whose value is looked at together with them: `password` says more than its value does. */
-const TELLING = /pass|secret|token|key|credential/i
+export const TELLING = /pass|secret|token|key|credential/i
 /** Numbers this long may be one of a card or a telephone. */
 const LONG_NUMBER = /-?\d{9,}(?![\d.eE])/g
 

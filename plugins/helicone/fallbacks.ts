@@ -2,6 +2,7 @@
 // of an entry are not followed (they would send prompts and credentials where a caller says).
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/lib/glob.ts'
+import { checkedModelId } from '../../core/lib/model-id.ts'
 import type { Candidate, RequestContext, Target } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { ProviderAt } from './provider-hosts.ts'
@@ -42,7 +43,7 @@ export function readFallbacks(text: string | null): readonly Fallback[] | null {
     const model = member(member(entry, 'bodyKeyOverride'), 'model')
     return {
       url: typeof url === 'string' ? url : '',
-      model: typeof model === 'string' && model.length <= MAX_MODEL ? model : '',
+      model: typeof model === 'string' && model !== '' && model.length <= MAX_MODEL ? checkedModelId(model, NAME) : '',
       onCodes: codesOf(member(entry, 'onCodes')),
     }
   })

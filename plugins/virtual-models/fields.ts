@@ -1,10 +1,15 @@
 // What may be said about a virtual model (CONTRACTS 1.2), in the spelling of the file.
 import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
+import { modelIdFault } from '../../core/lib/model-id.ts'
 import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 
 const CONCRETE = /^[^/\s]+\/\S+$/
-const concrete = z.string().max(512).regex(CONCRETE, 'must be a concrete provider/model id')
+const concrete = z.string().max(512).refine(isConcrete, 'must be a concrete provider/model id')
+
+function isConcrete(name: string): boolean {
+  return CONCRETE.test(name) && modelIdFault(name.slice(name.indexOf('/') + 1)) === null
+}
 
 const targetObject = z.strictObject({
   target: z.string().max(512).optional(),
@@ -34,7 +39,7 @@ export const target = z
       return z.NEVER
     }
     const named = target ?? apart
-    if (named === undefined || !CONCRETE.test(named)) {
+    if (named === undefined || !isConcrete(named)) {
       context.addIssue({ code: 'custom', message: 'must be a concrete provider/model id' })
       return z.NEVER
     }
@@ -66,6 +71,7 @@ export const virtualModelName = z
   .min(1, 'must not be empty')
   .max(128)
   .regex(/^[A-Za-z0-9._:-](?:[A-Za-z0-9._:/-]*[A-Za-z0-9._:-])?$/, 'letters, digits and ._:/- without a slash at either end')
+  .refine((name) => modelIdFault(name) === null, 'must not have an empty, `.` or `..` segment')
 
 const shape = {
   strategy: z.enum(STRATEGIES),

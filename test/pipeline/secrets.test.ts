@@ -11,11 +11,24 @@ const count = cells('secrets')
 const SECRET = 'sk-faulty-account'
 /** In a header of the connection's own. */
 const TOKEN = 'tok-in-a-header'
+/** In a header whose name does not say what it holds. */
+const OPAQUE = 'zq81opaque-value-of-77-a-header'
+const SSE = { contentType: 'text/event-stream' }
+const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '')
+const SPELLINGS: readonly ((secret: string) => string)[] = [
+  (secret) => secret,
+  (secret) => secret.toUpperCase(),
+  (secret) => encodeURIComponent(secret).replaceAll('-', '%2d'),
+  (secret) => Array.from(secret, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join(''),
+  base64,
+  (secret) => base64(`x${secret}`).slice(2),
+  (secret) => base64(`xy${secret}`).slice(3),
+]
 let at: Accounts
 beforeAll(async () => {
   at = await accounts({
     env: { UPSTREAM_POOL_MAX_IDLE_PER_HOST: '0' },
-    connection: { headers: { 'x-proxy-authorization': `Bearer ${TOKEN}`, 'x-team': 'visible-team' } },
+    connection: { headers: { 'x-proxy-authorization': `Bearer ${TOKEN}`, 'x-team': 'visible-team', 'x-route': OPAQUE } },
   })
 })
 afterAll(() => at.close())
@@ -98,6 +111,30 @@ describe('an upstream’s error', () => {
           const { status, text } = await ask(cell, broken({ text: 'fine, thank you' }, after, { message, status: 500 }))
           expect([status, text]).toEqual([200, expect.stringContaining('error')])
         }
+      })
+    }
+  })
+
+  it('in its code, type and param, whatever spelling of a secret it is', async () => {
+    for (const cell of pairs({ upstreams: ['chat', 'messages', 'responses', 'generate_content'] })) {
+      await count.run('members', nameOf(cell), async () => {
+        for (const secret of [SECRET, TOKEN, OPAQUE])
+          for (const spell of SPELLINGS) {
+            const said = `bad ${spell(secret)} here`
+            const error = { message: said, code: said, type: said, param: said, status: said }
+            for (const status of [400, 429, 500]) {
+              const step = cell.stream && status === 500 ? raw(200, `data: ${JSON.stringify({ error })}\n\n`, SSE) : null
+              const { text } = await ask(cell, step ?? raw(status, JSON.stringify({ error })))
+              expect(text).not.toContain(spell(secret))
+              const shown = at.t.settled.at(-1)!
+              for (const one of [shown.outcome.error, ...shown.ctx.attempts.map(({ error: failed }) => failed)]) {
+                if (!one) continue
+                expect(JSON.stringify([one.message, one.code, one.type, one.param, one.upstream])).not.toContain(spell(secret))
+                for (const slug of [one.code, one.type, one.upstream?.vendorCode ?? null])
+                  if (slug !== null) expect(slug).toMatch(/^[\w.:-]{1,64}$/)
+              }
+            }
+          }
       })
     }
   })

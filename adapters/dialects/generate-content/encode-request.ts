@@ -45,12 +45,12 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(tier === undefined ? {} : { serviceTier: tier }),
   })
-  return { path: requestPath(hop.model, request.stream), headers: [], body: wireBody(body) }
+  return { path: requestPath(hop, request.stream), headers: [], body: wireBody(body) }
 }
 
-/** The model is percent-encoded apart from its slashes; streams always ask for SSE. */
-export function requestPath(model: string, stream: boolean): string {
-  const encoded = model.split('/').map(encodeURIComponent).join('/')
+/** The model is percent-encoded; its slashes stay where the vendor's path may have more segments. Streams always ask for SSE. */
+export function requestPath({ model, quirks }: Hop, stream: boolean): string {
+  const encoded = quirks.modelIsOneSegment ? encodeURIComponent(model) : model.split('/').map(encodeURIComponent).join('/')
   return `/v1beta/models/${encoded}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 

@@ -14,7 +14,7 @@ export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { pa
   for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
   dropForeignSecrets(body, hop)
   const idempotencyKey = caller.get('idempotency-key')
-  return { path: requestPath(hop.model, hop.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
+  return { path: requestPath(hop, hop.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
 }
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */

@@ -14,6 +14,9 @@ describe('canonical → generate-content request', () => {
     expect(encode(request({ stream: true }), hop({ model: 'pub/m:1 x' })).path).toBe(
       '/v1beta/models/pub/m%3A1%20x:streamGenerateContent?alt=sse',
     )
+    expect(encode(request(), hop({ model: 'pub/m', quirks: { modelIsOneSegment: true } })).path).toBe(
+      '/v1beta/models/pub%2Fm:generateContent',
+    )
   })
 
   it('sends leading instructions as systemInstruction and later ones in place', () => {

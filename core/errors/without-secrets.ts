@@ -1,0 +1,70 @@
+// An upstream's error on its way to callers, logs and records: every text of it may repeat what the upstream was sent, and its
+// code and type may be anything.
+import { sanitizeMessage } from '../lib/sanitize.ts'
+import { secretMask } from '../lib/secret-mask.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import { GatewayError } from './gateway-error.ts'
+
+const MAX_SLUG = 64
+const MAX_PARAM = 200
+
+/** The same error where there is nothing to hide and nothing to put in order. */
+export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
+  const mask = secretMask(secrets)
+  const slug = (text: string | null) => (text === null ? null : slugOf(mask(text)))
+  const message = sanitizeMessage(mask(error.message))
+  const ours = error.upstream === null
+  const type = ours ? error.type : (slug(error.type) ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error'))
+  const code = ours ? error.code : slug(error.code)
+  const param = error.param === null ? null : sanitizeMessage(mask(error.param)).slice(0, MAX_PARAM)
+  const upstream = cleanUpstream(error.upstream, mask, slug)
+  const headers = error.headers.map(mask)
+  const same =
+    message === error.message &&
+    type === error.type &&
+    code === error.code &&
+    param === error.param &&
+    upstream === error.upstream &&
+    headers.every((part, index) => part === error.headers[index])
+  if (same) return error
+  const { status, retryAfterMs, skip, cause } = error
+  return new GatewayError(message, {
+    status,
+    type,
+    code,
+    param,
+    retryAfterMs,
+    skip,
+    upstream: upstream ?? undefined,
+    headers,
+    cause,
+  })
+}
+
+type Upstream = GatewayErrorShape['upstream']
+
+function cleanUpstream(
+  upstream: Upstream,
+  mask: (text: string) => string,
+  slug: (text: string | null) => string | null,
+): Upstream {
+  if (upstream === null) return null
+  const vendorCode = slug(upstream.vendorCode)
+  // A name with a secret in it is no field of ours that could be left out.
+  const field = upstream.field !== null && mask(upstream.field) !== upstream.field ? null : upstream.field
+  return vendorCode === upstream.vendorCode && field === upstream.field ? upstream : { ...upstream, vendorCode, field }
+}
+
+const SLUG = /^[\w.:-]{1,64}$/
+
+/** Null for a text without a letter or digit. */
+function slugOf(text: string): string | null {
+  if (SLUG.test(text)) return text
+  const slug = text
+    .slice(0, 4 * MAX_SLUG)
+    .replace(/[^\w.:-]+/g, '_')
+    .replace(/^_+/, '')
+    .slice(0, MAX_SLUG)
+    .replace(/_+$/, '')
+  return /[a-z0-9]/i.test(slug) ? slug : null
+}

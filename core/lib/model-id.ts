@@ -1,0 +1,26 @@
+// What a model id may be, in every dialect and operation: some upstreams take it as a part of the path, and there it must name
+// a model and nothing else. The id is never trimmed, folded or decoded: what is judged is what is sent.
+import { GatewayError } from '../errors/gateway-error.ts'
+
+const MAX_LENGTH = 256
+/** Control characters and lone surrogates, what ends a path, and escapes that an upstream might undo. */
+const CHARACTERS = /[\p{Cc}\p{Cs}\\?#]|%(?:u|[0-9a-f]{2})/iu
+/** A segment of nothing, `.` or `..`, also with parameters behind a `;` that some servers drop. */
+const SEGMENT = /(?:^|\/)\.{0,2}(?:;[^/]*)?(?:\/|$)/
+
+/** Why this is no model id; null when it is one. */
+export function modelIdFault(model: string): string | null {
+  if (model.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`
+  if (CHARACTERS.test(model)) return 'contains a control character, a backslash, `?`, `#` or a percent escape'
+  if (SEGMENT.test(model)) return 'has an empty, `.` or `..` segment between its slashes'
+  return null
+}
+
+/** @throws GatewayError 400 with this `param`. */
+export function checkedModelId(model: string, param = 'model'): string {
+  const fault = modelIdFault(model)
+  if (fault === null) return model
+  // An id whose segments are wrong names no model anywhere.
+  const code = SEGMENT.test(model) ? 'model_not_found' : null
+  throw GatewayError.invalid(param, `\`${param}\` ${fault}. Send the model id as the provider writes it.`, code)
+}

@@ -1,0 +1,71 @@
+// Secrets in a text that somebody else wrote, in the spellings in which an upstream may repeat what it was sent: letters of
+// another case, URL and JSON escapes, base64.
+import { encodeUtf8 } from './bytes.ts'
+
+/** Shorter ones are words, and would take half of a text with them. */
+const MIN_SECRET = 4
+/** A text that was cut may end in the beginning of a secret. */
+const MIN_BEGINNING = 8
+/** Fewer characters of base64 stand in many a text. */
+const MIN_BASE64 = 8
+const HIDDEN = '***'
+
+export type Mask = (text: string) => string
+
+/** Made once for an error; linear in the text, whatever it holds. */
+export function secretMask(secrets: readonly string[]): Mask {
+  // A secret may be part of a longer one.
+  const known = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET))].sort((a, b) => b.length - a.length)
+  if (known.length === 0) return (text) => text
+  const spellings = known.flatMap((secret) => [spelled(secret), ...inBase64(secret).map(literally)])
+  const pattern = new RegExp(spellings.join('|'), 'gi')
+  return (text) => known.reduce(withoutBeginning, text.replace(pattern, HIDDEN))
+}
+
+/** Each character as it is, or in an escape. */
+function spelled(secret: string): string {
+  return Array.from(secret, (character) => {
+    const bytes = Array.from(encodeUtf8(character), hex)
+    const url = bytes.map((byte) => `%(?:25)?${byte}`).join('')
+    const json = Array.from(
+      { length: character.length },
+      (_, at) => `\\\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    )
+    return `(?:\\\\?${literally(character)}|${url}|${json.join('')}${character === ' ' ? '|\\+' : ''})`
+  }).join('')
+}
+
+/** What every base64 text with the secret inside holds, wherever the secret begins in it, in both alphabets. */
+function inBase64(secret: string): string[] {
+  const bytes = encodeUtf8(secret)
+  return [0, 1, 2].flatMap((before) => {
+    const bits = 8 * (before + bytes.length)
+    const whole = base64([...new Array<number>(before).fill(0), ...bytes])
+    // Characters that also hold bits of what stands before or behind.
+    const core = whole.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
+    if (core.length < MIN_BASE64) return []
+    const other = core.replaceAll('+', '-').replaceAll('/', '_')
+    return other === core ? [core] : [core, other]
+  })
+}
+
+function base64(bytes: readonly number[]): string {
+  return btoa(String.fromCharCode(...bytes))
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0')
+}
+
+function withoutBeginning(text: string, secret: string): string {
+  const end = text.endsWith('…') ? text.length - 1 : text.length
+  const tail = text.slice(0, end).toLowerCase()
+  const small = secret.toLowerCase()
+  for (let length = Math.min(small.length, end); length >= MIN_BEGINNING; length--)
+    if (tail.endsWith(small.slice(0, length))) return `${text.slice(0, end - length)}${HIDDEN}${text.slice(end)}`
+  return text
+}
