@@ -17,6 +17,7 @@ import { budgetMetrics } from './gauges.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
+import { recountForZone } from './recount-zone.ts'
 import { budgetResource } from './resource.ts'
 import { recounts } from './restate.ts'
 import { toolShares } from './server-tools.ts'
@@ -155,6 +156,7 @@ export const budgets = definePlugin({
       get: (orgId, id) => view.current.find((budget) => budget.id === id && budget.orgId === orgId) ?? null,
     })
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
+    gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
     const maxKeyUsd = config.maxKeyUsd ?? 0
     gateway.resource(budgetResource(plain, view, { maxKeyUsd, recount: counts.now }))
     const standing = { db, clock, calendar, mirror: known, entityOf: whose }
