@@ -157,7 +157,7 @@ function advisoryLocks(names: readonly string[]): Sql | null {
   return sql`SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM json_array_elements_text(${JSON.stringify(names)}) AS name`
 }
 
-const COMMIT = { begin: 'BEGIN', fatal: isPostgresFault, locking: advisoryLocks }
+const COMMIT = { begin: 'BEGIN', fatal: isPostgresFault, lost: isConnectionLost, locking: advisoryLocks }
 
 class ClientSession implements Session {
   readonly dialect = 'postgresql'

@@ -1,4 +1,5 @@
 // Transactions over one connection, the same on every engine: the Db handed to `tx`, and a unit of a group commit.
+import { CommitInDoubt } from '../../core/db/storage-fault.ts'
 import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import { Gate } from './gate.ts'
 
@@ -35,6 +36,8 @@ export interface CommitRules {
   readonly begin: string
   /** The transaction cannot go on after this error. */
   fatal(error: unknown): boolean
+  /** The connection is gone, and the answer to what was asked last with it. */
+  lost?(error: unknown): boolean
   /** What is asked for before the first unit; null: nothing. */
   locking?(names: readonly string[]): Sql | null
 }
@@ -61,11 +64,12 @@ export async function commitUnits(
 async function committed(
   session: Session,
   units: readonly (readonly Statement[])[],
-  { begin, fatal, locking }: CommitRules,
+  { begin, fatal, lost, locking }: CommitRules,
   isSaved: (index: number) => boolean,
 ): Promise<UnitResult[]> {
   // Sent along with the next command: a round trip less.
   let before = [begin]
+  let committing = false
   const locks = locking?.(locksOf(units)) ?? null
   const started = async () => {
     if (before.length > 0) await session.command(...before)
@@ -89,9 +93,11 @@ async function committed(
       before = result.ok ? ['RELEASE SAVEPOINT unit'] : ['ROLLBACK TO SAVEPOINT unit', 'RELEASE SAVEPOINT unit']
       results.push(result)
     }
+    committing = true
     await session.command(...before, 'COMMIT')
     return results
   } catch (error) {
+    if (committing && lost?.(error)) throw new CommitInDoubt(error)
     await session.command('ROLLBACK').catch(() => {})
     throw error
   }

@@ -178,6 +178,12 @@ export const VARIABLES: readonly Variable[] = [
   v('MONTHLY_BUDGET_USD', 'number', null, 'Budget status of the advisor.', positive),
   v('SESSION_BUDGET_USD', 'number', null, 'Spend cap per session.', positive),
   v('BUDGET_FAIL_CLOSED', 'bool', false, '503 when budgets cannot be verified.'),
+  v(
+    'BUDGET_UNKNOWN_PROMPT',
+    'string',
+    'reserve',
+    'A prompt that lies at the vendor or behind an address: `reserve` keeps back the model’s whole window, `refuse` answers 400.',
+  ),
   v('DEFAULT_KEY_BUDGET_USD', 'number', null, 'Hard limit of each new key’s budget.', positive),
   v(
     'DEFAULT_KEY_BUDGET_WINDOW',

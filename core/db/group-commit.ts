@@ -3,7 +3,7 @@
 // back alone. When the database fails, units that must not be lost go to a spool and come back from it later.
 import type { Database, Spool, SpooledUnit, Statement, UnitResult } from '../types/db.ts'
 import type { Clock, Logger } from '../types/ports.ts'
-import { isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
+import { isInDoubt, isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
 
 export interface AddOptions {
   /** Kept in the spool when the database fails; without it `add` rejects with 503 `storage_unavailable`. */
@@ -107,12 +107,15 @@ export class GroupCommit {
   async #attempt(units: readonly Queued[]): Promise<UnitResult[]> {
     const statements = units.map((unit) => unit.statements)
     const until = this.#clock.monotonic() + GIVE_UP_MS
+    let doubt: unknown = null
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#db.commit(statements)
       } catch (error) {
         const wait = RETRY_MS[attempt]
-        if (this.#outage || wait === undefined || this.#clock.monotonic() + wait > until) throw error
+        if (isInDoubt(error)) doubt = error
+        // An attempt behind it that failed for certain does not undo it.
+        if (this.#outage || wait === undefined || this.#clock.monotonic() + wait > until) throw doubt ?? error
         await this.#clock.sleep(wait)
       }
     }

@@ -46,7 +46,7 @@ export interface Admission {
   reserve(ctx: RequestContext): Promise<void> | undefined
 }
 
-/** Share of a limit that one request may keep back when its caller gave no bound (DECISIONS 3). */
+/** Share of a limit that one request may keep back when its caller gave no bound. */
 const IMPLICIT_SHARE = 10
 /** An outage is said once in this time, not once a request. */
 const SAID_AGAIN_MS = 600_000
@@ -100,9 +100,10 @@ export function admission(sources: AdmissionSources): Admission {
   }
 
   function hold(ctx: RequestContext, applied: Applied): undefined {
-    const { nano, explicit } = sources.estimate(ctx)
+    const { nano, leastNano, explicit } = sources.estimate(ctx)
     const now = clock.now()
-    const amountOf = (limit: number) => (explicit ? nano : Math.min(nano, Math.floor(limit / IMPLICIT_SHARE)))
+    const amountOf = (limit: number) =>
+      explicit ? nano : Math.max(leastNano, Math.min(nano, Math.floor(limit / IMPLICIT_SHARE)))
     const held: Hold[] = []
     for (const budget of applied.budgets) {
       const limitNano = limitOf(budget, now)

@@ -88,16 +88,17 @@ function judgeOf(model: VirtualModel | null, recipes: Recipes): { provider: stri
 }
 
 function capOf(model: VirtualModel | null, provider: string, name: string, recipes: Recipes): number | null {
+  let most: number | null = null
   for (const target of model?.targets ?? []) {
     if (target.params === null || target.model !== name || recipes.providerId(target.provider) !== provider) continue
     const { params } = target
     const nested = params.generationConfig as Readonly<Record<string, unknown>> | undefined
     for (const cap of CAPS) {
       const said = params[cap] ?? params[`generationConfig.${cap}`] ?? nested?.[cap]
-      if (typeof said === 'number') return said
+      if (typeof said === 'number') most = Math.max(most ?? 0, said)
     }
   }
-  return null
+  return most
 }
 
 function byteLength(text: string | null): number {

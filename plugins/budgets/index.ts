@@ -17,12 +17,15 @@ import { budgetMetrics } from './gauges.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
+import { recountForZone } from './recount-zone.ts'
 import { budgetResource } from './resource.ts'
 import { recounts } from './restate.ts'
+import { toolShares } from './server-tools.ts'
 import type { Budget } from './service.ts'
 import { sessionCap } from './session-cap.ts'
 import { standingOf } from './standing.ts'
 import { budgetOf, type IncreaseRow, livingBudgets, livingIncreases } from './store.ts'
+import { upstreamDialects } from './upstream-dialects.ts'
 import { calendarOf } from './window.ts'
 
 const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
@@ -46,6 +49,10 @@ export const budgets = definePlugin({
     maxKeyUsd: usd.meta({ env: 'MAX_KEY_BUDGET_USD' }),
     /** Of temporary increases; 0 = no bound. */
     maxIncreaseDays: z.int().min(0).default(90).meta({ env: 'MAX_BUDGET_INCREASE_DAYS' }),
+    /** A prompt, or a part of one, that is not in the request: keep back the model's whole window, or refuse with 400. */
+    unknownPrompt: z.enum(['reserve', 'refuse']).default('reserve').meta({ env: 'BUDGET_UNKNOWN_PROMPT' }),
+    /** What is kept back for tools that run at the vendor, by their kind. */
+    serverTools: toolShares.default({}),
   }),
   events: SUBSCRIPTIONS,
   migrations,
@@ -54,7 +61,8 @@ export const budgets = definePlugin({
     const { clock, db, log } = gateway
     const ledger = gateway.use('ledger')
     const keys = gateway.use('keys')
-    const { providerId } = gateway.use('configuration')
+    const { providerId, provider } = gateway.use('configuration')
+    const connections = gateway.optional('connections')
     const virtualModels = gateway.optional('virtualModels')
     const modelFacts = gateway.optional('modelFacts')
     const outbox = gateway.optional('outbox')
@@ -93,10 +101,14 @@ export const budgets = definePlugin({
       directory: () => directory,
       entityOf: whose,
       sessionOf: (ctx) => sessionCap(ctx, keys, sessionNano),
-      estimate: estimator((provider, model) => modelFacts()?.facts(provider, model), {
-        named: (orgId, name) => virtualModels()?.named(orgId, name) ?? null,
-        providerId,
-      }),
+      estimate: estimator(
+        (provider, model) => modelFacts()?.facts(provider, model),
+        {
+          named: (orgId, name) => virtualModels()?.named(orgId, name) ?? null,
+          providerId,
+        },
+        { ...config, dialectsOf: upstreamDialects(connections, provider) },
+      ),
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
 
@@ -144,6 +156,7 @@ export const budgets = definePlugin({
       get: (orgId, id) => view.current.find((budget) => budget.id === id && budget.orgId === orgId) ?? null,
     })
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
+    gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
     const maxKeyUsd = config.maxKeyUsd ?? 0
     gateway.resource(budgetResource(plain, view, { maxKeyUsd, recount: counts.now }))
     const standing = { db, clock, calendar, mirror: known, entityOf: whose }

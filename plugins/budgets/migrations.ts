@@ -71,4 +71,5 @@ export const migrations: Migration[] = [
       );
     `,
   },
+  { id: '003-zone', up: 'CREATE TABLE budgets_zone (id {{int}} NOT NULL PRIMARY KEY, zone TEXT NOT NULL)' },
 ]

@@ -1,6 +1,8 @@
-// The most tokens a prompt can have, without a tokenizer (CONTRACTS 7.4.2): no token of a text has fewer than two bytes; media
-// go by a declared table.
-import type { CanonicalRequest, Frozen, Part, Source } from '../../core/types/canonical.ts'
+// The most tokens a prompt can have, without a tokenizer: letters take two bytes a token, digits and signs one; media go by a
+// declared table.
+import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../core/types/canonical.ts'
+import { extraTokens, extraTokensIn } from './text-tokens.ts'
+import { clipSeconds } from './unknown-prompt.ts'
 
 export interface PromptSize {
   /** Tokens. */
@@ -16,14 +18,16 @@ const PER_MESSAGE = 8
 /**
  * Tokens of what is not text: for what stands behind an address, and per byte of what is sent along. Vendors count images by
  * area and halt at some 4,800 tokens; sound at 32 tokens a second (16 kbit/s and up), film at 300 (200 kbit/s and up); a page
- * of a document takes some 3,000 tokens and 6 kB.
+ * of a document takes some 3,000 tokens and 6 kB. Sound, film and documents elsewhere are of unknown length: the model's whole
+ * window counts for them.
  */
 export const MEDIA_TOKENS = {
   image: { elsewhere: 4800, perByte: 0 },
-  audio: { elsewhere: 20_000, perByte: 32 / 2000 },
-  video: { elsewhere: 100_000, perByte: 300 / 25_000 },
-  document: { elsewhere: 50_000, perByte: 0.5 },
+  audio: { elsewhere: 0, perByte: 32 / 2000 },
+  video: { elsewhere: 0, perByte: 300 / 25_000 },
+  document: { elsewhere: 0, perByte: 0.5 },
 } as const
+const FILM_PER_SECOND = 300
 
 interface Seen {
   tokens: number
@@ -39,7 +43,11 @@ export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number)
   const seen: Seen = { tokens: 0, mediaBytes: 0, hasImage: false, hasAudio: false, longCache: auto?.ttl === '1h' }
   for (const { parts } of request.system) look(parts, seen)
   for (const { parts } of request.messages) look(parts, seen)
-  for (const tool of request.tools) if (tool.t === 'function' && tool.cache?.ttl === '1h') seen.longCache = true
+  for (const tool of request.tools) {
+    if (tool.t === 'function' && tool.cache?.ttl === '1h') seen.longCache = true
+    seen.tokens += extraTokensIn(tool as Frozen<Json>)
+  }
+  if (request.output?.schema !== undefined) seen.tokens += extraTokensIn(request.output.schema)
   const text = Math.ceil(Math.max(0, bodyBytes - seen.mediaBytes) / 2)
   const { hasImage, hasAudio, longCache } = seen
   const messages = request.messages.length + request.system.length
@@ -52,12 +60,16 @@ function look(parts: readonly Frozen<Part>[], seen: Seen): void {
     if (part.cache?.ttl === '1h') seen.longCache = true
     if (part.t === 'tool_result') look(part.parts, seen)
     else if (part.t === 'document' && 'parts' in part.src) look(part.src.parts, seen)
+    else if (part.t === 'document' && 'text' in part.src) seen.tokens += extraTokens(part.src.text)
     else if (part.t === 'document' && 'kind' in part.src) add('document', part.src, seen)
     else if (part.t === 'image' || part.t === 'audio' || part.t === 'video') {
       if (part.t === 'image') seen.hasImage = true
       else seen.hasAudio = true
       add(part.t, part.src, seen)
-    }
+      if (part.t === 'video' && part.src.kind !== 'base64') seen.tokens += (clipSeconds(part.meta) ?? 0) * FILM_PER_SECOND
+    } else if (part.t === 'tool_call') seen.tokens += extraTokens(part.name) + extraTokens(part.args)
+    else if (part.t === 'opaque' || part.t === 'server_tool') seen.tokens += extraTokensIn(part.raw)
+    else if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') seen.tokens += extraTokens(part.text)
   }
 }
 

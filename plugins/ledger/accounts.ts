@@ -4,13 +4,28 @@ import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql, Statement } from '../../core/types/db.ts'
 import type { Account, Balance, Hold } from './service.ts'
 
-/** A hold fits, or no row is changed. */
+/**
+ * A hold fits, or no row is changed. The request's trace is written behind its holds: where it is there already, this unit was
+ * committed before and only the answer was lost, and the hold is taken. Both run under the account's lock.
+ */
+const TAKEN = 'EXISTS (SELECT 1 FROM ledger_dispatch WHERE request_id = ?)'
 const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
-  SELECT ?, ?, 0, ?, ? WHERE CAST(? AS BIGINT) <= CAST(? AS BIGINT) AND CAST(? AS BIGINT) > 0
+  SELECT ?, ?, 0, CASE WHEN ${TAKEN} THEN 0 ELSE CAST(? AS BIGINT) END, ?
+  WHERE ${TAKEN} OR (CAST(? AS BIGINT) <= CAST(? AS BIGINT) AND CAST(? AS BIGINT) > 0)
   ON CONFLICT (account, window_start) DO UPDATE
   SET reserved_nano = ledger_accounts.reserved_nano + excluded.reserved_nano, touched_at = excluded.touched_at
-  WHERE ledger_accounts.spent_nano < ?
-    AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?`
+  WHERE ${TAKEN} OR (ledger_accounts.spent_nano < ?
+    AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?)`
+
+/** By the trace, which goes in the same unit: applied twice, or without a trace, it changes nothing. */
+const RELEASE = `UPDATE ledger_accounts
+  SET spent_nano = spent_nano - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
+    reserved_nano = reserved_nano
+        - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN CAST(? AS BIGINT) ELSE 0 END
+                    FROM ledger_dispatch WHERE request_id = ?), 0),
+    requests = requests
+        - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN 0 ELSE 1 END FROM ledger_dispatch WHERE request_id = ?), 0)
+  WHERE account = ? AND window_start = ?`
 
 const FORGET_IDLE = `DELETE FROM ledger_accounts
   WHERE account = ? AND window_start = ? AND touched_at < ? AND reserved_nano = 0`
@@ -35,12 +50,16 @@ const CHARGE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, 
   SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano, touched_at = excluded.touched_at,
     requests = ledger_accounts.requests + 1`
 
-export function reserve(hold: Hold, now: number): Statement[] {
+export function reserve(requestId: string, hold: Hold, now: number): Statement[] {
   const { name, windowStart, amountNano, limitNano, idleMs, refuse } = hold
   const taking: Statement = {
     sql: {
       text: RESERVE,
-      params: [name, windowStart, amountNano, now, amountNano, limitNano, limitNano, limitNano, limitNano],
+      params: [
+        ...[name, windowStart, requestId, amountNano, now],
+        ...[requestId, amountNano, limitNano, limitNano],
+        ...[requestId, limitNano, limitNano],
+      ],
     },
     expect: 1,
     refuse,
@@ -54,6 +73,12 @@ export function book(requestId: string, hold: Account & { amountNano: number }, 
   const { name, windowStart, amountNano } = hold
   const params = [name, windowStart, spentNano, now, requestId, requestId, amountNano, requestId]
   return { sql: { text: BOOK, params }, lock: name }
+}
+
+/** Nothing was sent: what is kept back is free again, and what a sweep booked meanwhile is taken back. */
+export function release(requestId: string, { name, windowStart, amountNano }: Account & { amountNano: number }): Statement {
+  const params = [requestId, amountNano, requestId, requestId, name, windowStart]
+  return { sql: { text: RELEASE, params }, lock: name }
 }
 
 /** Without a hold. */

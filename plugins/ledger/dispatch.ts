@@ -105,12 +105,20 @@ const dispatchRow = z.object({
 })
 export type DispatchRow = z.output<typeof dispatchRow>
 
-/** Of other processes than `bootId`, not settled and not swept, oldest first. */
 /** Of other boots, by id, behind `after`. */
 export function strayDispatches(db: Db, bootId: string, after: string, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
         WHERE request_id > ${after} AND boot_id <> ${bootId} AND swept_at IS NULL ORDER BY request_id LIMIT ${limit}`,
+    dispatchRow,
+  )
+}
+
+/** Of this boot, not swept, begun before an instant, oldest first. */
+export function ownDispatches(db: Db, bootId: string, before: number, limit: number): Promise<DispatchRow[]> {
+  return db.all(
+    sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
+        WHERE boot_id = ${bootId} AND at < ${before} AND swept_at IS NULL ORDER BY request_id LIMIT ${limit}`,
     dispatchRow,
   )
 }

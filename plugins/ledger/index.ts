@@ -1,14 +1,16 @@
 // The books: what requests may spend, what they spent, and what a crash left open (RELIABILITY 3). Two writes a request, each
 // in a group commit: the trace with its holds before the upstream is asked, the rows and accounts when it is over.
 import { z } from 'zod'
+import { isInDoubt } from '../../core/db/storage-fault.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import { balances, balancesOf, book, charge, reserve, restate } from './accounts.ts'
+import type { LiveRequest } from '../../core/types/context.ts'
+import { balances, balancesOf, book, charge, release, reserve, restate } from './accounts.ts'
 import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
 import { insertDispatch, removeDispatch } from './dispatch.ts'
 import { HEARTBEAT_MS, instances } from './instances.ts'
 import { migrations } from './migrations.ts'
 import { promptBytes } from './prompt-bytes.ts'
-import { recovery, SWEEP_MS } from './recovery.ts'
+import { recovery, SWEEP_MS, undo } from './recovery.ts'
 import { RETENTION_MS, retention } from './retention.ts'
 import type { Account, Hold, LedgerService } from './service.ts'
 import { usageReader } from './usage-reader.ts'
@@ -21,6 +23,8 @@ interface Entry {
   unavailable: ((error: Error) => void) | null
   /** It passed the admission: it has a trace, and its holds are taken. */
   admitted: boolean
+  /** The database did not say whether its trace and holds were written. */
+  inDoubt: boolean
   promptBytes: number
 }
 
@@ -37,7 +41,9 @@ export const ledger = definePlugin({
     const prices = gateway.optional('prices')
     const entries = gateway.slot<Entry>()
     const living = instances(db, clock)
-    const { sweep } = recovery({ db, clock, log }, living, prices)
+    const unsent = new Set<string>()
+    const own = { living: () => idsOf(gateway.live()), unsent }
+    const { sweep } = recovery({ db, clock, log }, living, prices, own)
     const told = new Set<Parameters<LedgerService['onBooked']>[0]>()
     const rows = gateway.metrics.tally('ledger_rows_total', 'Usage rows written.', ['kind'])
     const settled = rows.series('settled')
@@ -46,7 +52,7 @@ export const ledger = definePlugin({
     const entryOf = (ctx: Parameters<typeof entries.get>[0]): Entry => {
       let entry = entries.get(ctx)
       if (entry === undefined) {
-        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false, promptBytes: 0 }
+        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false, inDoubt: false, promptBytes: 0 }
         entries.set(ctx, entry)
       }
       return entry
@@ -83,7 +89,7 @@ export const ledger = definePlugin({
         const entry = entryOf(ctx)
         const { holds } = entry
         const now = clock.now()
-        for (const hold of holds) unit.add(...reserve(hold, now))
+        for (const hold of holds) unit.add(...reserve(ctx.id, hold, now))
         entry.promptBytes = holds.length === 0 ? ctx.bodyBytes : promptBytes(ctx)
         unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
         if (holds.length === 0) {
@@ -96,6 +102,7 @@ export const ledger = definePlugin({
           entry.admitted = true
         })
         unit.unavailable((error) => {
+          entry.inDoubt = isInDoubt(error)
           entry.unavailable?.(error)
           entry.admitted = true
         })
@@ -107,6 +114,12 @@ export const ledger = definePlugin({
       'settle',
       (ctx, outcome, unit) => {
         const entry = entries.get(ctx)
+        if (entry?.inDoubt === true && !entry.admitted) {
+          if (unsent.size < MAX_UNSENT) unsent.add(ctx.id)
+          unit.add(...undo(ctx.id, entry.holds))
+          unit.afterCommit(() => void unsent.delete(ctx.id))
+          return
+        }
         // Internal calls are not admitted: they are booked on their own, or as steps of who made them.
         if (entry?.admitted !== true && outcome.cached === false && ctx.ingress !== null) return
         const usage = rowsOf(ctx, outcome)
@@ -114,7 +127,9 @@ export const ledger = definePlugin({
         const accounts = entry === undefined ? NONE : [...entry.holds, ...entry.charges]
         if (accounts.length > 0) {
           const now = clock.now()
-          for (const hold of (entry as Entry).holds) unit.add(book(ctx.id, hold, spent, now))
+          // Without a row nothing would show that it has been booked.
+          for (const hold of (entry as Entry).holds)
+            unit.add(usage.length > 0 ? book(ctx.id, hold, spent, now) : release(ctx.id, hold))
           if (usage.length > 0) for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent, now))
           unit.afterCommit(() => {
             for (const fn of told) fn(accounts, ctx.id)
@@ -152,5 +167,11 @@ export const ledger = definePlugin({
 })
 
 const NONE: readonly never[] = []
+/** Beyond it nothing is remembered of them, and what they left is settled as interrupted. */
+const MAX_UNSENT = 10_000
+
+function* idsOf(live: Iterable<LiveRequest>): Iterable<string> {
+  for (const { ctx } of live) yield ctx.id
+}
 
 export default ledger

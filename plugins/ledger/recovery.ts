@@ -2,17 +2,29 @@
 // upstream may have answered, so what was seen at the last checkpoint is booked, at least the prompt.
 
 import type { PriceService } from '../../core/services.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db, Statement } from '../../core/types/db.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import { bookInterrupted } from './accounts.ts'
-import { type DispatchRow, forgetSwept, markSwept, type Progress, strayDispatches } from './dispatch.ts'
+import { bookInterrupted, release } from './accounts.ts'
+import {
+  type DispatchRow,
+  forgetSwept,
+  type HeldAmount,
+  markSwept,
+  ownDispatches,
+  type Progress,
+  removeDispatch,
+  strayDispatches,
+} from './dispatch.ts'
 import type { Instances } from './instances.ts'
+import { ownStrays } from './own-strays.ts'
 import type { UsageRow } from './service.ts'
-import { insertRows, NO_TOKENS } from './usage-rows.ts'
+import { insertRows, NO_TOKENS, removeInterrupted } from './usage-rows.ts'
 
 export const SWEEP_MS = 30_000
 const BATCH = 200
+/** Longer than there are requests at a time, or some are looked at later. */
+const OWN_BATCH = 10_000
 /** A process that was stopped for longer than this and goes on then books what it served twice. */
 const CORRECTABLE_MS = 7 * 86_400_000
 const BYTES_PER_TOKEN = 4
@@ -22,11 +34,30 @@ export interface Recovery {
   sweep(): Promise<number>
 }
 
+/** This process's own requests. */
+export interface OwnRequests {
+  living(): Iterable<string>
+  /** Refused while nobody knew whether their trace had been written. */
+  readonly unsent: Set<string>
+}
+
 export function recovery(
   { db, clock, log }: { db: Db; clock: Clock; log: Logger },
   instances: Instances,
   prices: () => PriceService | undefined,
+  own: OwnRequests = { living: () => [], unsent: new Set() },
 ): Recovery {
+  const sweepOwn = ownStrays({
+    clock,
+    rows: (before) => ownDispatches(db, instances.bootId, before, OWN_BATCH),
+    living: own.living,
+    isUnsent: (id) => own.unsent.has(id),
+    async release({ request_id, holds }) {
+      await db.atomic(undo(request_id, holds ?? []))
+      own.unsent.delete(request_id)
+    },
+    settle: settleInterrupted,
+  })
   return {
     async sweep() {
       let swept = 0
@@ -38,8 +69,12 @@ export function recovery(
         for (const row of stray) if (isDead(row.boot_id, row.at) && (await settleInterrupted(row))) swept++
         after = stray.length < BATCH ? null : (stray.at(-1) as DispatchRow).request_id
       }
+      swept += await sweepOwn()
       await forgetSwept(db, clock.now() - CORRECTABLE_MS)
-      if (swept > 0) log.warn(`Settled ${swept} requests whose process ended before it could.`)
+      if (swept > 0)
+        log.warn(
+          `Settled ${swept} requests that nobody had settled: their process ended, or the database did not say that it had.`,
+        )
       return swept
     },
   }
@@ -95,6 +130,11 @@ export function recovery(
     if (provider === null || model === null || operation !== 'chat') return null
     return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(promptBytes / BYTES_PER_TOKEN), 0)
   }
+}
+
+/** Of a request that was never sent: as if it had not been admitted, whatever of that reached the database. */
+export function undo(requestId: string, holds: readonly HeldAmount[]): Statement[] {
+  return [...holds.map((hold) => release(requestId, hold)), removeInterrupted(requestId), removeDispatch(requestId)]
 }
 
 export function progressOf(

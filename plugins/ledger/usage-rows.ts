@@ -69,6 +69,11 @@ export function insertRows(rows: readonly UsageRow[]): Statement {
   return { sql: { text, params } }
 }
 
+/** Of a request that was taken for interrupted, and was never sent. */
+export function removeInterrupted(requestId: string): Statement {
+  return { sql: { text: 'DELETE FROM ledger_usage WHERE request_id = ? AND interrupted = 1', params: [requestId] } }
+}
+
 /**
  * One row a step; one without a step for an answer from a cache and for a request that failed upstream. None when no upstream
  * was asked.

@@ -36,7 +36,7 @@ export function decodeOptions(wire: JsonObject): Options & { sampling: Sampling 
   put('output', decodeOutput(optionalObject(wire, 'response_format')))
   put('reasoning', decodeReasoningOptions(wire))
   put('verbosity', oneOf(optionalString(wire, 'verbosity'), ['low', 'medium', 'high']))
-  put('maxTokens', optionalNumber(wire, 'max_completion_tokens') ?? optionalNumber(wire, 'max_tokens'))
+  put('maxTokens', larger(optionalNumber(wire, 'max_completion_tokens'), optionalNumber(wire, 'max_tokens')))
   put('stop', decodeStop(wire.stop))
   put('logprobs', decodeLogprobs(wire))
   put(
@@ -65,6 +65,11 @@ export function understood(key: string, value: Json): boolean {
   if (key === 'service_tier') return typeof value === 'string' && TIERS.has(value)
   if (key === 'response_format') return isObject(value) && decodeOutput(value) !== undefined
   return true
+}
+
+/** Which of two bounds an upstream goes by is its own affair: the larger one is what may come back. */
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
 
 function decodeSampling(wire: JsonObject): Sampling {

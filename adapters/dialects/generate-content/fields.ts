@@ -2,7 +2,10 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 
-/** The object with camelCase keys and without nulls; the same object when it already is that. Shallow. */
+/**
+ * The object with camelCase keys and without nulls; the same object when it already is that. Shallow.
+ * @throws GatewayError 400 for a member that is there in both key styles.
+ */
 export function fieldsOf(value: Frozen<Json>, param: string): JsonObject {
   if (!isObject(value)) throw GatewayError.invalid(param, `\`${param}\` must be an object.`)
   return camelFields(value)
@@ -19,10 +22,11 @@ export function camelFields(value: JsonObject): JsonObject {
   if (plain) return value
   const entries = new Map<string, Json>()
   for (const [key, member] of Object.entries(value)) {
-    if (member === null) continue
     const name = camel(key)
-    // A key given in both styles: the camelCase one is the documented one.
-    if (name === key || !entries.has(name)) entries.set(name, member)
+    // What a member means must not depend on who reads it.
+    if (name !== key && Object.hasOwn(value, name))
+      throw GatewayError.invalid(name, `\`${name}\` is also there as \`${key}\`: send one of them.`)
+    if (member !== null) entries.set(name, member)
   }
   return Object.fromEntries(entries)
 }

@@ -12,10 +12,12 @@ import { inspectResponse } from './inspect-response.ts'
 import { inlineMedia, remoteMedia } from './remote-media.ts'
 import { routes } from './routes.ts'
 import { spliceRequest } from './splice.ts'
+import { validateGenerateContent } from './validate.ts'
 
 export const generateContentDialect: DialectDriver = {
   id: 'generate_content',
   routes,
+  validate: validateGenerateContent,
   decodeRequest,
   encodeResponse,
   encodeStream,

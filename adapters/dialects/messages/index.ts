@@ -10,6 +10,7 @@ import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { filterStream } from './filter-stream.ts'
 import { spliceRequest } from './request-head.ts'
+import { validateMessages } from './validate.ts'
 
 export const messagesDialect: DialectDriver = {
   id: 'messages',
@@ -17,6 +18,7 @@ export const messagesDialect: DialectDriver = {
     { path: '/v1/messages', operation: 'chat', bodyLimit: 'json', models: 'text', docs: messageDocs },
     { path: '/v1/messages/count_tokens', operation: 'count_tokens', bodyLimit: 'default', models: 'concrete', docs: countDocs },
   ],
+  validate: validateMessages,
   decodeRequest,
   encodeResponse,
   encodeStream,

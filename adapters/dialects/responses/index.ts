@@ -19,10 +19,12 @@ import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { filterStream } from './filter-stream.ts'
 import { inspectResponse, spliceRequest } from './splice.ts'
+import { validateResponses } from './validate.ts'
 
 export const responsesDialect: DialectDriver = {
   id: 'responses',
   routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text', docs }],
+  validate: validateResponses,
   decodeRequest,
   encodeResponse,
   encodeStream,

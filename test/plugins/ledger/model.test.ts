@@ -99,7 +99,7 @@ class Reserve implements Command {
     const id = `${real.prefix}r${model.requests.length}`
     const holds = holdsOf(real, model, this.names, this.amount)
     const unit = [
-      ...holds.flatMap((hold) => reserve(hold, real.clock.now())),
+      ...holds.flatMap((hold) => reserve(id, hold, real.clock.now())),
       insertDispatch(real.boot.bootId, ctxOf(id, real), holds, 40),
     ]
     const [result] = await real.db.commit([unit])

@@ -9,7 +9,7 @@ import { balances, reserve } from '../../../plugins/ledger/accounts.ts'
 import { insertDispatch } from '../../../plugins/ledger/dispatch.ts'
 import { instances } from '../../../plugins/ledger/instances.ts'
 import { migrations } from '../../../plugins/ledger/migrations.ts'
-import { recovery } from '../../../plugins/ledger/recovery.ts'
+import { recovery, undo } from '../../../plugins/ledger/recovery.ts'
 import type { Hold } from '../../../plugins/ledger/service.ts'
 import { ENGINES } from '../../support/engines.ts'
 import { type Books, openBooks, PRICE } from './support.ts'
@@ -36,11 +36,54 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
       }
       for (let i = 0; i < 450; i++)
         await db.commit([[insertDispatch(living.bootId, request(`req_0${String(i).padStart(4, '0')}`, clock.now()), [], 40)]])
-      await db.commit([[...reserve(hold, clock.now()), insertDispatch(dead.bootId, request('req_1', 0), [hold], 40)]])
+      await db.commit([[...reserve('req_1', hold, clock.now()), insertDispatch(dead.bootId, request('req_1', 0), [hold], 40)]])
       const price = () => ({ price: () => ({ costNano: 70, chargeNano: 70, ref: 'x' }) })
       expect(await recovery({ db, clock, log: silentLog }, own, price).sweep()).toBe(1)
       expect(await balances(db, [hold])).toMatchObject([{ spentNano: 70, reservedNano: 0 }])
       expect(await db.get(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)).toEqual({ n: 450 })
+    })
+  })
+})
+
+describe.each(ENGINES)('own requests that are over, on $name', ({ missing, with: withEngine }) => {
+  it.skipIf(missing !== null)('are settled when they were seen twice; those never sent cost nothing; others stay', async () => {
+    await withEngine('ledger', migrations, async (db) => {
+      const clock = fakeClock()
+      const boot = instances(db, clock)
+      await boot.beat()
+      const hold: Hold = {
+        ...{ name: 'a', windowStart: 0, amountNano: 100, limitNano: 1000 },
+        refuse: () => new Error('It does not fit.'),
+      }
+      for (const id of ['req_lives', 'req_lost', 'req_unsent'])
+        await db.commit([[...reserve(id, hold, clock.now()), insertDispatch(boot.bootId, request(id, clock.now()), [hold], 40)]])
+      const unsent = new Set(['req_unsent'])
+      const price = () => ({ price: () => ({ costNano: 70, chargeNano: 70, ref: 'x' }) })
+      const { sweep } = recovery({ db, clock, log: silentLog }, boot, price, { living: () => ['req_lives'], unsent })
+      expect(await sweep()).toBe(0)
+      expect(await balances(db, [hold])).toMatchObject([{ spentNano: 0, reservedNano: 300 }])
+      await clock.advance('31s')
+      expect(await sweep()).toBe(0)
+      expect(await balances(db, [hold])).toMatchObject([{ spentNano: 0, reservedNano: 200 }])
+      expect([...unsent]).toEqual([])
+      expect(await sweep()).toBe(1)
+      expect(await balances(db, [hold])).toMatchObject([{ spentNano: 70, reservedNano: 100, requests: 1 }])
+      expect(await sweep()).toBe(0)
+    })
+  })
+
+  it.skipIf(missing !== null)('are held once, however often their unit is committed', async () => {
+    await withEngine('ledger', migrations, async (db) => {
+      const hold: Hold = {
+        ...{ name: 'a', windowStart: 0, amountNano: 600, limitNano: 1000 },
+        refuse: () => new Error('It does not fit.'),
+      }
+      const unit = (id: string) => [...reserve(id, hold, 0), insertDispatch('boot', request(id, 0), [hold], 40)]
+      for (let time = 0; time < 3; time++) expect(await db.commit([unit('req_1')])).toEqual([{ ok: true }])
+      expect(await db.commit([unit('req_2')])).toMatchObject([{ ok: false }])
+      expect(await balances(db, [hold])).toMatchObject([{ reservedNano: 600 }])
+      for (let time = 0; time < 3; time++) await db.atomic(undo('req_1', [hold]))
+      expect(await balances(db, [hold])).toMatchObject([{ spentNano: 0, reservedNano: 0, requests: 0 }])
     })
   })
 })

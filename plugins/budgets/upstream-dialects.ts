@@ -1,0 +1,24 @@
+// Which dialects a request can leave in towards a model, where that changes how much may come back: what bounds it for its
+// caller may be unknown, or too small, to another vendor.
+import type { ConnectionService } from '../../core/services.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Provider } from '../../core/types/provider.ts'
+
+export interface Upstream {
+  readonly provider: string
+  readonly model: string
+}
+
+export type DialectsOf = (ctx: RequestContext, request: Frozen<CanonicalRequest>, upstream: Upstream) => readonly Dialect[]
+
+export function upstreamDialects(
+  connections: () => Pick<ConnectionService, 'list'> | undefined,
+  providerOf: (id: string) => Pick<Provider, 'dialectFor' | 'caps'>,
+): DialectsOf {
+  return (ctx, request, { provider, model }) => {
+    const { dialectFor, caps } = providerOf(provider)
+    const list = connections()?.list(provider, model, ctx) ?? []
+    return list.map(({ wireFormat }) => wireFormat ?? dialectFor(() => request, request.source, caps(model)))
+  }
+}
