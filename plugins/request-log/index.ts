@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { logRoutes } from './api.ts'
 import { captureAnswers, failureAnswer } from './bodies/capture.ts'
+import { credentialRefusals } from './credential-refusals.ts'
 import { entryOf } from './entry.ts'
 import { migrations } from './migrations.ts'
 import { logQueue } from './queue.ts'
@@ -27,6 +28,8 @@ export const requestLog = definePlugin({
     retentionMaxBytes: amount(2_147_483_648).meta({ env: 'LOG_RETENTION_MAX_BYTES' }),
     /** 0 = as long as rows. */
     bodyRetentionDays: amount(0).meta({ env: 'LOG_BODY_RETENTION_DAYS' }),
+    /** Rows of calls with a wrong or missing credential, per minute; the rest is only counted. */
+    refusedPerMinute: amount(60),
   }),
   settings: {
     'request_log.bodies': z.boolean().default(false).meta({ env: 'LOG_BODIES' }),
@@ -47,7 +50,9 @@ export const requestLog = definePlugin({
     })
     if (config.enabled) {
       const answerOf = captureAnswers(plain, () => bodies, config.maxBodyBytes)
+      const isLogged = credentialRefusals(plain, config.refusedPerMinute)
       gateway.hook('settle', (ctx, outcome) => {
+        if (!isLogged(outcome)) return
         const omitted = omissions.get(ctx)
         const entry = entryOf(ctx, outcome)
         if (!bodies) return queue.push(entry, null)
