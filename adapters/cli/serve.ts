@@ -13,8 +13,8 @@ const args = {
   port: { type: 'string', description: 'Port; 0 picks a free one (GATEWAY_PORT)' },
   host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
   'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
-  'allow-newer': { type: 'boolean', description: 'Start on a database of a newer version (GATEWAY_ALLOW_NEWER)' },
   'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
+  'allow-newer': { type: 'boolean', description: 'Start on a database of a newer version (GATEWAY_ALLOW_NEWER)' },
 } as const
 
 export const serveCommand = action({

@@ -38,7 +38,10 @@ describe('hookgate', () => {
       ['bogus'],
       /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
     ],
-    [['serve', '--prot', '9000'], /There is no flag --prot\. There are --config, --port, --host, --data-dir, --drain-ms/],
+    [
+      ['serve', '--prot', '9000'],
+      /There is no flag --prot\. There are --config, --port, --host, --data-dir, --drain-ms, --allow-newer/,
+    ],
     [['--prot=9000'], /There is no flag --prot/],
     [['hooks', '--jsn'], /There is no flag --jsn\. There are --config, --json/],
     [['env', '--jsn'], /There is no flag --jsn/],

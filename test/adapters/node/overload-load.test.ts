@@ -1,7 +1,7 @@
 // Three times what the gateway can do, for some seconds, over real sockets to a process of its own.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { folder, serving } from '../cli/hookgate.ts'
 import { ask } from './support.ts'
 
@@ -33,6 +33,7 @@ interface Seen {
 
 it('what is taken is answered in time, the rest is refused, health answers, and memory is bounded', async () => {
   const { port, child, exited } = await serving([], { cwd: folder({ 'gateway.config.mjs': CONFIG }) })
+  onTestFinished(() => void child.kill('SIGKILL'))
   const agent = new Agent({ keepAlive: true, maxSockets: POOL })
   const send = (path: string, body: string | null): Promise<Seen> =>
     new Promise((resolve, reject) => {

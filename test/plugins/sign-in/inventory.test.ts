@@ -7,7 +7,7 @@ import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { bearer, errorOf, makeToken, securedGateway, sessionOf } from './support.ts'
 
 /** Whoever adds to it lets strangers in. */
-const PUBLIC = ['GET /health/liveliness', 'GET /health/readiness', 'GET /healthz', 'POST /api/login']
+const PUBLIC = ['GET /', 'GET /api/hello', 'GET /health/liveliness', 'GET /health/readiness', 'GET /healthz', 'POST /api/login']
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECTX', 'PROPFIND']
 
