@@ -101,26 +101,23 @@ describe('per-key scoping', () => {
 
   it('the string as sent decides: no trimming, folding, decoding or prefix helps (K5)', async () => {
     const { key } = await makeKey(t, { allowed_models: ['chat/a'] })
-    const tricks = [
+    const other = [
       'chat/A',
       'CHAT/a',
       ' chat/a',
       'chat/a ',
       'models/chat/a',
-      'chat%2Fa',
-      'chat%252Fa',
-      'chat/../chat/a',
-      'chat/a#',
-      'chat/a?',
       'chat/\uFF41',
       'chat/a\u200b',
-      'chat//a',
       `chat/${'a'.repeat(250)}`,
     ]
-    for (const trick of tricks)
-      expect((await t.post('/v1/chat/completions', ask(trick), bearer(key))).status, JSON.stringify(trick)).toBe(403)
-    expect((await t.post('/v1/chat/completions', ask('chat/a\u0000'), bearer(key))).status).toBe(400)
-    expect((await t.post('/v1/chat/completions', ask(`chat/${'a'.repeat(10_240)}`), bearer(key))).status).toBe(400)
+    const impossible = [
+      ...['chat%2Fa', 'chat%252Fa', 'chat/../chat/a', 'chat/a#', 'chat/a?', 'chat//a', 'chat/a\u0000'],
+      `chat/${'a'.repeat(10_240)}`,
+    ]
+    const status = async (model: string) => (await t.post('/v1/chat/completions', ask(model), bearer(key))).status
+    for (const trick of other) expect(await status(trick), JSON.stringify(trick)).toBe(403)
+    for (const trick of impossible) expect(await status(trick), JSON.stringify(trick)).toBe(400)
     expect((await t.post('/v1/chat/completions', ask('chat/a'), bearer(key))).status).toBe(200)
   })
 
