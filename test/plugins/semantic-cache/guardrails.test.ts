@@ -24,7 +24,7 @@ it('a prompt that is blocked is refused, though both caches hold its answer', as
   await ask('q')
   expect((await ask('q')).type).toBe('exact')
   await keywords('block', ['q'])
-  expect(await ask('q')).toMatchObject({ status: 400, cache: null })
+  expect(await ask('q')).toMatchObject({ status: 400, cache: 'miss' })
   await keywords('block', ['nothing of the kind'])
   expect((await ask('q')).cache).toBe('miss')
   expect((await ask('q')).type).toBe('exact')
