@@ -1,14 +1,17 @@
 // JSON text inside JSON: tool arguments travel as the text they came in, so that no digit of a big number is lost.
 
 const nonce = Math.random().toString(36).slice(2) + Math.random().toString(36).slice(2)
+const LINE_BREAK = /[\r\n]/
+const LINE_BREAKS = /[\r\n]+/g
 let pending: string[] | null = null
 
-/** Marks a value whose JSON text is already known; `text` must be valid JSON. */
+/** Marks a value whose JSON text is already known; `text` must be valid JSON. It is kept on one line, as a frame needs it. */
 export class RawJson {
   readonly text: string
 
   constructor(text: string) {
-    this.text = text
+    // Valid JSON has raw line breaks between tokens only.
+    this.text = LINE_BREAK.test(text) ? text.replace(LINE_BREAKS, ' ') : text
   }
 
   toJSON(): string {
@@ -18,7 +21,7 @@ export class RawJson {
   }
 }
 
-/** JSON.stringify that writes RawJson values verbatim. */
+/** JSON.stringify that writes the text of RawJson values as it is. */
 export function stringify(value: unknown): string {
   pending = []
   const texts = pending

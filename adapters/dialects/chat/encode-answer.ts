@@ -10,6 +10,7 @@ import type {
   Signature,
   ToolCallPart,
 } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
 import { isObject } from './read.ts'
 
@@ -48,17 +49,19 @@ export function secretMember(signature: Frozen<Signature> | undefined): JsonObje
   return { extra_content: { google: { thought_signature: value } } }
 }
 
+/** Clients know custom calls only when they declare custom tools; others get a function with one `input`. */
+export function isDeclaredCustom(name: string, hop: Hop): boolean {
+  return hop.request?.tools.some((tool) => tool.t === 'custom' && tool.name === name) ?? false
+}
+
 /** A function without arguments has an empty object: clients parse the text. */
-export function encodeCall(call: Frozen<ToolCallPart>, signature = call.signature): JsonObject {
-  const head = { id: call.id }
-  if (call.kind === 'custom')
-    return { ...head, type: 'custom', custom: { name: call.name, input: call.args }, ...secretMember(signature) }
-  return {
-    ...head,
-    type: 'function',
-    function: { name: call.name, arguments: call.args === '' ? '{}' : call.args },
-    ...secretMember(signature),
-  }
+export function encodeCall(call: Frozen<ToolCallPart>, signature: Frozen<Signature> | undefined, hop: Hop): JsonObject {
+  const { id, name, args } = call
+  const custom = call.kind === 'custom'
+  if (custom && isDeclaredCustom(name, hop))
+    return { id, type: 'custom', custom: { name, input: args }, ...secretMember(signature) }
+  const text = custom ? JSON.stringify({ input: args }) : args === '' ? '{}' : args
+  return { id, type: 'function', function: { name, arguments: text }, ...secretMember(signature) }
 }
 
 /** OpenRouter's convention for generated images; null for one that has no URL form. */

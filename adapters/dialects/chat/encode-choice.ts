@@ -2,24 +2,38 @@
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import type { ChunkWriter } from './chunk.ts'
-import { encodeAnnotation, encodeImage, encodeLogprobs, secretMember, THOUGHT_SEPARATOR, thoughtText } from './encode-answer.ts'
+import {
+  encodeAnnotation,
+  encodeImage,
+  encodeLogprobs,
+  isDeclaredCustom,
+  secretMember,
+  THOUGHT_SEPARATOR,
+  thoughtText,
+} from './encode-answer.ts'
 import { encodeFinish } from './finish.ts'
 import { ThoughtSecrets } from './thought-secrets.ts'
 
 interface CallState {
   index: number
-  custom: boolean
+  /** `wrapped`: a custom call of a tool that the caller does not know as one, its text inside a function's `input`. */
+  kind: 'function' | 'custom' | 'wrapped'
   streamed: boolean
   signed: boolean
 }
+
+const WRAP_START = '{"input":"'
+const WRAP_END = '"}'
 
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
 
 export class ChoiceEncoder {
   readonly #index: number
   readonly #chunk: ChunkWriter
+  readonly #hop: Hop
   readonly #calls = new Map<number, CallState>()
   /** Parts of which at least one delta went out: the others are sent from their part_stop. */
   readonly #streamed = new Set<number>()
@@ -37,9 +51,10 @@ export class ChoiceEncoder {
   #finished = false
   contentBytes = 0
 
-  constructor(index: number, chunk: ChunkWriter) {
+  constructor(index: number, chunk: ChunkWriter, hop: Hop) {
     this.#index = index
     this.#chunk = chunk
+    this.#hop = hop
   }
 
   part(event: PartEvent): string {
@@ -155,14 +170,15 @@ export class ChoiceEncoder {
     const signature = meta.signature ?? this.#secrets.take()
     const call: CallState = {
       index: this.#calls.size,
-      custom: meta.kind === 'custom',
+      kind: meta.kind !== 'custom' ? 'function' : isDeclaredCustom(meta.name ?? '', this.#hop) ? 'custom' : 'wrapped',
       streamed: false,
       signed: signature !== undefined,
     }
     this.#calls.set(part, call)
-    const body = call.custom
-      ? { type: 'custom', custom: { name: meta.name ?? '', input: '' } }
-      : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
+    const body =
+      call.kind === 'custom'
+        ? { type: 'custom', custom: { name: meta.name ?? '', input: '' } }
+        : { type: 'function', function: { name: meta.name ?? '', arguments: '' } }
     return this.#emit(
       'tool_calls',
       JSON.stringify([{ index: call.index, id: meta.id ?? '', ...body, ...secretMember(signature) }]),
@@ -172,12 +188,17 @@ export class ChoiceEncoder {
   #args(part: number, args: string): string {
     const call = this.#calls.get(part)
     if (call === undefined || args === '') return ''
-    call.streamed = true
     this.contentBytes += byteLength(args)
+    const lead = call.kind === 'wrapped' && !call.streamed ? WRAP_START : ''
+    call.streamed = true
+    return this.#fragment(call, call.kind === 'wrapped' ? lead + JSON.stringify(args).slice(1, -1) : args)
+  }
+
+  #fragment(call: CallState, args: string): string {
     const text = JSON.stringify(args)
     return this.#emit(
       'tool_calls',
-      call.custom
+      call.kind === 'custom'
         ? `[{"index":${call.index},"custom":{"input":${text}}}]`
         : `[{"index":${call.index},"function":{"arguments":${text}}}]`,
     )
@@ -187,7 +208,8 @@ export class ChoiceEncoder {
   #callStop(part: number, args: string, signature: Signature | undefined): string {
     const call = this.#calls.get(part)
     if (call === undefined) return ''
-    const rest = call.streamed ? '' : this.#args(part, args === '' && !call.custom ? '{}' : args)
+    let rest = call.streamed ? '' : this.#args(part, args === '' && call.kind === 'function' ? '{}' : args)
+    if (call.kind === 'wrapped') rest += this.#fragment(call, call.streamed ? WRAP_END : WRAP_START + WRAP_END)
     if (signature === undefined || call.signed) return rest
     call.signed = true
     return rest + this.#emit('tool_calls', JSON.stringify([{ index: call.index, ...secretMember(signature) }]))

@@ -45,7 +45,7 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
       ...encodeReasoning(parts),
       ...annotations(parts),
       ...media(parts, hop),
-      ...(calls.length > 0 ? { tool_calls: encodeCalls(parts) } : {}),
+      ...(calls.length > 0 ? { tool_calls: encodeCalls(parts, hop) } : {}),
     },
     logprobs: encodeLogprobs(choice.logprobs),
     finish_reason: encodeFinish(choice.finish, choice.nativeFinish, { toolCall: calls.length > 0, refusal: refusal !== '' }),
@@ -72,12 +72,12 @@ function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
 }
 
 /** The first call behind a thought carries its secret. */
-function encodeCalls(parts: readonly AnyPart[]): JsonObject[] {
+function encodeCalls(parts: readonly AnyPart[], hop: Hop): JsonObject[] {
   const secrets = new ThoughtSecrets()
   const out: JsonObject[] = []
   let length = 0
   for (const part of parts) {
-    if (part.t === 'tool_call') out.push(encodeCall(part, part.signature ?? secrets.take()))
+    if (part.t === 'tool_call') out.push(encodeCall(part, part.signature ?? secrets.take(), hop))
     if (part.t !== 'reasoning') continue
     const text = thoughtText(part)
     const from = text !== '' && length > 0 ? length + THOUGHT_SEPARATOR.length : length

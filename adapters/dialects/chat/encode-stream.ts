@@ -64,7 +64,7 @@ class ChatStreamEncoder implements StreamEncoder {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
       this.#begin()
-      choice = new ChoiceEncoder(index, this.#writer as ChunkWriter)
+      choice = new ChoiceEncoder(index, this.#writer as ChunkWriter, this.#hop)
       this.#choices.set(index, choice)
     }
     return choice

@@ -1,5 +1,5 @@
 // An upstream's SSE frames → canonical events. One part per block, one finish, one end; what comes after stop_reason and
-// every second message_start is ignored (golden 63).
+// every second message_start with its repeated blocks is ignored (golden 63).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -7,6 +7,7 @@ import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.t
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { isObject, loose, others } from '../shared/fields.ts'
+import { BlockReplay } from './block-replay.ts'
 import { KNOWN } from './decode-response.ts'
 import { BlockReceiver } from './decode-stream-block.ts'
 import { inBandError } from './errors.ts'
@@ -33,6 +34,7 @@ class MessageStreamDecoder implements StreamDecoder {
   readonly #hop: Hop
   readonly #writer = new PartWriter()
   readonly #blocks: BlockReceiver
+  readonly #replay = new BlockReplay()
   readonly #latch = new UsageLatch()
   /** What only this dialect knows of the message and was not there at its start. */
   #later: JsonObject | null = null
@@ -68,6 +70,7 @@ class MessageStreamDecoder implements StreamDecoder {
   #event(event: JsonObject, emit: Emit): void {
     switch (event.type) {
       case 'message_start':
+        if (this.#started) this.#replay.restart()
         return this.#start(isObject(event.message) ? event.message : {}, emit)
       case 'message_delta':
         return this.#delta(event, emit)
@@ -80,8 +83,12 @@ class MessageStreamDecoder implements StreamDecoder {
       case 'content_block_stop':
         if (this.#finished) return
         this.#start({}, emit)
-        return this.#blocks.event(event, emit)
+        return this.#block(this.#replay.event(event), emit)
     }
+  }
+
+  #block(event: JsonObject | null, emit: Emit): void {
+    if (event !== null) this.#blocks.event(event, emit)
   }
 
   #start(message: JsonObject, emit: Emit): void {

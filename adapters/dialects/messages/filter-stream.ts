@@ -7,6 +7,7 @@ import type { FrameFilter, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
+import { BlockReplay } from './block-replay.ts'
 import { parseFrame } from './decode-stream.ts'
 import { MESSAGE_STOP } from './encode-stream.ts'
 import { errorFrame, inBandError } from './errors.ts'
@@ -19,6 +20,7 @@ export function filterStream(): FrameFilter {
 
 class MessageFrameFilter implements FrameFilter {
   readonly facts: StreamFacts = { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
+  readonly #replay = new BlockReplay()
   readonly #latch = new UsageLatch()
   #started = false
   #stopped = false
@@ -66,15 +68,9 @@ class MessageFrameFilter implements FrameFilter {
       case 'message_start':
         return this.#start(event)
       case 'content_block_start':
-        if (this.facts.finish !== null) return null
-        this.#block(isObject(event.content_block) ? event.content_block : {})
-        return event
       case 'content_block_delta':
-        if (this.facts.finish !== null) return null
-        this.#count(isObject(event.delta) ? event.delta : {})
-        return event
       case 'content_block_stop':
-        return this.facts.finish === null ? event : null
+        return this.facts.finish === null ? this.#content(this.#replay.event(event)) : null
       case 'message_delta':
         return this.#delta(event)
       case 'message_stop':
@@ -87,8 +83,17 @@ class MessageFrameFilter implements FrameFilter {
     }
   }
 
+  #content(event: JsonObject | null): JsonObject | null {
+    if (isObject(event?.content_block)) this.#block(event.content_block)
+    if (isObject(event?.delta)) this.#count(event.delta)
+    return event
+  }
+
   #start(event: JsonObject): JsonObject | null {
-    if (this.#started) return null
+    if (this.#started) {
+      this.#replay.restart()
+      return null
+    }
     this.#started = true
     const message = isObject(event.message) ? event.message : {}
     this.#observe(message)

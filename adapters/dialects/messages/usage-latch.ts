@@ -62,8 +62,6 @@ interface InputReport {
   uncached: number
   read: number
   write: number
-  /** Server tools ran: these counters cover their extra turns. */
-  withTools: boolean
 }
 
 interface Breakdown {
@@ -86,20 +84,17 @@ function inputReport(raw: JsonObject): InputReport | null {
   if (uncached === undefined) return null
   const read = tokenCount(raw.cache_read_input_tokens) ?? 0
   const write = tokenCount(raw.cache_creation_input_tokens) ?? breakdownOf(raw)?.total ?? 0
-  const tools = isObject(raw.server_tool_use) ? Object.values(raw.server_tool_use) : []
-  return { uncached, read, write, withTools: tools.some((value) => typeof value === 'number' && value > 0) }
+  return { uncached, read, write }
 }
 
-/** The larger cache share knows the split; between equals a zero is no report, and the smaller is the uncached rest. */
+/**
+ * The larger cache share knows the split. Between equals the larger count wins: the counters of message_delta are cumulative
+ * and grow with every turn that a server tool adds, whether or not `server_tool_use` names it.
+ */
 function wins(next: InputReport, held: InputReport): boolean {
   const cached = next.read + next.write - (held.read + held.write)
   if (cached !== 0) return cached > 0
-  if (next.withTools !== held.withTools) return next.withTools
-  const none = next.read + next.write === 0
-  if (none && held.uncached === 0) return next.uncached > 0
-  if (none && next.uncached === 0) return false
-  if (next.uncached !== held.uncached) return next.withTools ? next.uncached > held.uncached : next.uncached < held.uncached
-  return next.read > held.read
+  return next.uncached === held.uncached ? next.read > held.read : next.uncached > held.uncached
 }
 
 function breakdownOf(raw: JsonObject): Breakdown | null {

@@ -52,6 +52,13 @@ describe('raw JSON', () => {
     expect([hasBigNumber('{"a":1.5}'), hasBigNumber('{"a":12345678901234567890}')]).toEqual([false, true])
   })
 
+  it('stays on one line, and keeps escaped line breaks', () => {
+    const pretty = '{\r\n  "a":\r1,\n\n"b": "x\\r\\ny"\n}'
+    const written = stringify({ input: new RawJson(pretty) })
+    expect(written).not.toMatch(/[\r\n]/)
+    expect(JSON.parse(written)).toEqual({ input: { a: 1, b: 'x\r\ny' } })
+  })
+
   it('cannot be forged by text that looks like its marker', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (text, value) => {

@@ -49,12 +49,12 @@ const cases: [string, JsonObject[], object][] = [
     { inputTotal: 42, outputTotal: 7 },
   ],
   [
-    'a tie: the smaller',
+    'a tie: the larger',
     [
       { input_tokens: 50, output_tokens: 0 },
       { input_tokens: 40, output_tokens: 7 },
     ],
-    { inputTotal: 40 },
+    { inputTotal: 50 },
   ],
   [
     'only the ephemeral breakdown counts as cache',
@@ -71,6 +71,22 @@ const cases: [string, JsonObject[], object][] = [
       { input_tokens: 10_682, output_tokens: 510, server_tool_use: { web_search_requests: 1 } },
     ],
     { inputTotal: 10_682, outputTotal: 510, serverTools: { web_search_requests: 1 } },
+  ],
+  [
+    'server tools that nothing names: the cumulative end wins',
+    [
+      { input_tokens: 2751, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 3 },
+      { input_tokens: 320_032, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 8210 },
+    ],
+    { inputTotal: 320_032, outputTotal: 8210 },
+  ],
+  [
+    'a start that names server tools does not beat the larger end',
+    [
+      { input_tokens: 2751, output_tokens: 3, server_tool_use: { web_search_requests: 1 } },
+      { input_tokens: 320_032, output_tokens: 8210 },
+    ],
+    { inputTotal: 320_032, serverTools: { web_search_requests: 1 } },
   ],
 ]
 
@@ -109,6 +125,21 @@ it('the result does not depend on the order', () => {
       const plain = reports as unknown as JsonObject[]
       const shuffled = order.map((index) => plain[index] as JsonObject)
       expect({ ...latched(shuffled), raw: null }).toEqual({ ...latched(plain), raw: null })
+    }),
+  )
+})
+
+it('with equal cache shares no report books fewer input tokens than the largest, whichever names server tools', () => {
+  const report = fc.record({ input: fc.nat(400_000), tools: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(report, { minLength: 1, maxLength: 5 }), fc.nat(10_000), (reports, cached) => {
+      const wire = reports.map(({ input, tools }) => ({
+        input_tokens: input,
+        cache_read_input_tokens: cached,
+        output_tokens: 1,
+        ...(tools ? { server_tool_use: { web_search_requests: 1 } } : {}),
+      }))
+      expect(latched(wire)?.inputTotal).toBe(Math.max(...reports.map(({ input }) => input)) + cached)
     }),
   )
 })
