@@ -3,6 +3,7 @@ import { inBandError } from '../../../../adapters/dialects/chat/errors.ts'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
+import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { driver } from './support.ts'
 
 const decode = (status: number, body: unknown) =>
@@ -103,12 +104,12 @@ describe('errors of chat upstreams', () => {
   it.each([
     400, 403, 404, 413, 422, 500, 503,
   ])('an error frame of status %i without a type is an api_error: the stream began with 200', (code) => {
-    for (const frame of [
+    const frames: JsonObject[] = [
       { error: { message: 'no', code } },
       { error: { message: 'no', code: String(code) } },
       { error: { message: 'no', type: null, status: code } },
-    ])
-      expect(inBandError(frame, 'stream')).toMatchObject({ status: code, type: 'api_error' })
+    ]
+    for (const frame of frames) expect(inBandError(frame, 'stream')).toMatchObject({ status: code, type: 'api_error' })
     expect(inBandError({ error: { message: 'no', code, type: 'invalid_request_error' } }, 'stream')?.type).toBe(
       'invalid_request_error',
     )

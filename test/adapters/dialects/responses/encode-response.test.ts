@@ -115,7 +115,7 @@ describe('responses: encoding an answer', () => {
       max_tool_calls: 2,
       metadata: { a: 'b' },
       reasoning: { effort: 'low', summary: null, context: 'all' },
-      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: false, description: null } },
+      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: false } },
       parallel_tool_calls: false,
       user: 'u',
     })
@@ -273,5 +273,38 @@ describe('responses: encoding an answer', () => {
     const generated = await generateText({ model: aiModel(text, 'application/json'), prompt: 'x' })
     expect(generated).toMatchObject({ text: 'hello', reasoningText: 'hm', usage: { inputTokens: 10, outputTokens: 6 } })
     expect(generated.toolCalls[0]).toMatchObject({ toolCallId: 'a', toolName: 'f' })
+  })
+})
+
+describe('the echo of a responses answer', () => {
+  it.each([
+    ['standard', 'default'],
+    ['default', 'default'],
+    ['flex', 'flex'],
+    ['priority', 'priority'],
+    ['scale', 'scale'],
+    ['batch', 'default'],
+    ['on_demand', 'default'],
+  ])('says a service tier of the published schema for %s', (serviceTier, shown) => {
+    expect(encoded(response([], 'stop', { serviceTier }), hop()).service_tier).toBe(shown)
+  })
+
+  it('has a description of the format only where the caller wrote one', () => {
+    const format = (own: object) => {
+      const wire = {
+        model: 'm',
+        input: 'x',
+        text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, ...own } },
+      }
+      return encoded(response([]), hop({ request: freeze(decode(wire)) })).text.format
+    }
+    for (const own of [{}, { description: null }]) expect(format(own)).not.toHaveProperty('description')
+    expect(format({ description: 'd' })).toEqual({
+      type: 'json_schema',
+      name: 'n',
+      schema: { type: 'object' },
+      description: 'd',
+      strict: false,
+    })
   })
 })
