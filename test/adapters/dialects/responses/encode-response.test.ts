@@ -275,36 +275,3 @@ describe('responses: encoding an answer', () => {
     expect(generated.toolCalls[0]).toMatchObject({ toolCallId: 'a', toolName: 'f' })
   })
 })
-
-describe('the echo of a responses answer', () => {
-  it.each([
-    ['standard', 'default'],
-    ['default', 'default'],
-    ['flex', 'flex'],
-    ['priority', 'priority'],
-    ['scale', 'scale'],
-    ['batch', 'default'],
-    ['on_demand', 'default'],
-  ])('says a service tier of the published schema for %s', (serviceTier, shown) => {
-    expect(encoded(response([], 'stop', { serviceTier }), hop()).service_tier).toBe(shown)
-  })
-
-  it('has a description of the format only where the caller wrote one', () => {
-    const format = (own: object) => {
-      const wire = {
-        model: 'm',
-        input: 'x',
-        text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, ...own } },
-      }
-      return encoded(response([]), hop({ request: freeze(decode(wire)) })).text.format
-    }
-    for (const own of [{}, { description: null }]) expect(format(own)).not.toHaveProperty('description')
-    expect(format({ description: 'd' })).toEqual({
-      type: 'json_schema',
-      name: 'n',
-      schema: { type: 'object' },
-      description: 'd',
-      strict: false,
-    })
-  })
-})
