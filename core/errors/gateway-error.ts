@@ -198,7 +198,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
   ): GatewayError {
     return new GatewayError(message, {
       status,
-      type: detail.type ?? (status >= 500 ? 'api_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'),
+      type: detail.type ?? unnamedType(status, detail.kind ?? 'status'),
       code: detail.code ?? null,
       param: detail.param ?? null,
       retryAfterMs: detail.retryAfterMs ?? null,
@@ -221,6 +221,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
       cause: thrown,
     })
   }
+}
+
+/** The type of an upstream's error that names none. A stream that has begun with 200 took the request: that is no caller's mistake. */
+export function unnamedType(status: number, kind: UpstreamFailure['kind']): string {
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 || kind === 'stream' ? 'api_error' : 'invalid_request_error'
 }
 
 /** The wire envelope of SPEC "Error envelope": `param` and `code` are always present. */

@@ -3,7 +3,7 @@
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import { secretMask } from '../lib/secret-mask.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import { GatewayError } from './gateway-error.ts'
+import { GatewayError, unnamedType } from './gateway-error.ts'
 
 const MAX_SLUG = 64
 const MAX_PARAM = 200
@@ -14,7 +14,7 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
   const slug = (text: string | null) => (text === null ? null : slugOf(mask(text)))
   const message = sanitizeMessage(mask(error.message))
   const ours = error.upstream === null
-  const type = ours ? error.type : (slug(error.type) ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error'))
+  const type = ours ? error.type : (slug(error.type) ?? unnamedType(error.status, error.upstream?.kind ?? 'status'))
   const code = ours ? error.code : slug(error.code)
   const param = error.param === null ? null : sanitizeMessage(mask(error.param)).slice(0, MAX_PARAM)
   const upstream = cleanUpstream(error.upstream, mask, slug)

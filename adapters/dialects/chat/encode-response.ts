@@ -2,6 +2,7 @@
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { openAiTier } from '../shared/service-tier.ts'
 import {
   answerId,
   encodeAnnotation,
@@ -18,6 +19,7 @@ import { encodeUsage } from './usage.ts'
 type AnyPart = Frozen<Part>
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+  const tier = openAiTier(response.serviceTier)
   return JSON.stringify({
     id: answerId(response.id, hop.id),
     object: 'chat.completion',
@@ -25,7 +27,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     model: response.model || hop.model,
     choices: response.choices.map((choice) => encodeChoice(choice, hop)),
     usage: encodeUsage(response.usage),
-    ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
     ...(response.ext.chat as JsonObject | undefined),
   })
 }

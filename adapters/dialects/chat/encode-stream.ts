@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
+import { withOpenAiTier } from '../shared/service-tier.ts'
 import { type ChunkHead, type ChunkWriter, chunkWriter, DONE, errorFrame, lateChunk } from './chunk.ts'
 import { answerId } from './encode-answer.ts'
 import { ChoiceEncoder } from './encode-choice.ts'
@@ -78,7 +79,7 @@ class ChatStreamEncoder implements StreamEncoder {
         created: start?.created || Math.floor(this.#hop.now() / 1000),
         model: start?.model || this.#hop.model,
       }
-      this.#writer = chunkWriter(this.#head, start?.ext?.chat)
+      this.#writer = chunkWriter(this.#head, withOpenAiTier(start?.ext?.chat))
     }
     return this.#head
   }
@@ -92,7 +93,8 @@ class ChatStreamEncoder implements StreamEncoder {
       bytes += choice.contentBytes
     }
     this.#over = true
-    if (later !== undefined) out += lateChunk(this.#begin(), later)
+    const own = withOpenAiTier(later)
+    if (own !== undefined && Object.keys(own).length > 0) out += lateChunk(this.#begin(), own)
     if (this.#hop.includeUsage) {
       out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#usage ?? estimateUsage(this.#hop.request, bytes)))
     }

@@ -3,6 +3,7 @@ import type { Finish } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
+import { openAiTier } from '../shared/service-tier.ts'
 import { encodeFormat } from './encode-options.ts'
 import { echoToolChoice, echoTools } from './encode-tools.ts'
 
@@ -31,7 +32,7 @@ export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest
     error: head.error,
     incomplete_details: head.incomplete === null ? null : { reason: head.incomplete },
     model: head.model,
-    service_tier: head.serviceTier ?? tier,
+    service_tier: openAiTier(head.serviceTier) ?? tier,
   }
 }
 
@@ -98,7 +99,7 @@ function instructionsOf(request: Frozen<CanonicalRequest> | null): string | null
 
 function textOf(request: Frozen<CanonicalRequest> | null, rest: Frozen<JsonObject>): JsonObject {
   const format = request?.output === undefined ? { type: 'text' } : encodeFormat(request.output, 'responses')
-  const named = format !== undefined && 'schema' in format ? { description: null, strict: false, ...format } : format
+  const named = format !== undefined && 'schema' in format ? { strict: false, ...format } : format
   return { format: (named ?? { type: 'text' }) as JsonObject, verbosity: request?.verbosity ?? 'medium', ...rest } as JsonObject
 }
 

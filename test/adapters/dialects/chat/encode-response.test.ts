@@ -150,3 +150,16 @@ describe('a canonical answer for a chat caller', () => {
     expect(encode({}, { choices }).choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1])
   })
 })
+
+it.each([
+  ['standard', 'default'],
+  ['default', 'default'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+  ['scale', 'scale'],
+  ['auto', 'auto'],
+  ['batch', undefined],
+  ['on_demand', undefined],
+])('says only service tiers of the published schema: %s', (serviceTier, shown) => {
+  expect(encode({}, { serviceTier }).service_tier).toBe(shown)
+})

@@ -211,3 +211,23 @@ describe('the stream a chat caller reads', () => {
     }
   })
 })
+
+it.each([
+  ['standard', 'default'],
+  ['priority', 'priority'],
+  ['on_demand', undefined],
+])('every chunk says only service tiers of the published schema: %s', (tier, shown) => {
+  const own = { ext: { chat: { service_tier: tier } } }
+  for (const [first, last] of [
+    [own, {}],
+    [{}, own],
+  ]) {
+    const { frames } = framesOf(
+      encodeEvents([{ ...start, ...first } as StreamEvent, ...text(0, 'a'), finish(), { ...end, ...last } as StreamEvent]),
+    )
+    const tiers = new Set(
+      frames.map((frame) => (frame as { service_tier?: string }).service_tier).filter((seen) => seen !== undefined),
+    )
+    expect([...tiers]).toEqual(shown === undefined ? [] : [shown])
+  }
+})

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { inBandError } from '../../../../adapters/dialects/chat/errors.ts'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
+import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { driver } from './support.ts'
 
 const decode = (status: number, body: unknown) =>
@@ -97,5 +99,24 @@ describe('errors of chat upstreams', () => {
     expect(
       decode(422, { detail: [{ loc: ['body', 'foo'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }),
     ).toMatchObject({ param: 'foo', upstream: { field: 'foo' } })
+  })
+
+  it.each([
+    400, 403, 404, 413, 422, 500, 503,
+  ])('an error frame of status %i without a type is an api_error: the stream began with 200', (code) => {
+    const frames: JsonObject[] = [
+      { error: { message: 'no', code } },
+      { error: { message: 'no', code: String(code) } },
+      { error: { message: 'no', type: null, status: code } },
+    ]
+    for (const frame of frames) expect(inBandError(frame, 'stream')).toMatchObject({ status: code, type: 'api_error' })
+    expect(inBandError({ error: { message: 'no', code, type: 'invalid_request_error' } }, 'stream')?.type).toBe(
+      'invalid_request_error',
+    )
+    expect(decode(400, { error: { message: 'no' } }).type).toBe('invalid_request_error')
+  })
+
+  it('an error frame that says it is a rate limit stays one', () => {
+    expect(inBandError({ error: { message: 'slow down', code: 429 } }, 'stream')?.type).toBe('rate_limit_error')
   })
 })

@@ -115,7 +115,7 @@ describe('responses: encoding an answer', () => {
       max_tool_calls: 2,
       metadata: { a: 'b' },
       reasoning: { effort: 'low', summary: null, context: 'all' },
-      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: false, description: null } },
+      text: { format: { type: 'json_schema', name: 'n', schema: {}, strict: false } },
       parallel_tool_calls: false,
       user: 'u',
     })

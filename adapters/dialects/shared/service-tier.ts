@@ -1,0 +1,20 @@
+// The service tier of an answer, as OpenAI's two dialects may say it.
+import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
+
+const TIERS: readonly string[] = ['auto', 'default', 'flex', 'scale', 'priority']
+
+/** Undefined for a tier that the published schemas do not have. */
+export function openAiTier(tier: string | undefined): string | undefined {
+  if (tier === 'standard') return 'default'
+  return tier !== undefined && TIERS.includes(tier) ? tier : undefined
+}
+
+/** The members of a vendor's answer with the tier in order; the same object where it already is. */
+export function withOpenAiTier<T extends Frozen<JsonObject>>(own: T | undefined): T | undefined {
+  const tier = own?.service_tier ?? null
+  if (own === undefined || tier === null) return own
+  const known = typeof tier === 'string' ? openAiTier(tier) : undefined
+  if (known === tier) return own
+  const { service_tier: _, ...rest } = own
+  return (known === undefined ? rest : { ...own, service_tier: known }) as unknown as T
+}
