@@ -1,4 +1,4 @@
-// Whom connections are counted for: an IPv4 address, or the /64 of an IPv6 address, which one subscriber usually has.
+// The unit that connections are counted by: an IPv4 address, or the /64 of an IPv6 address, which one subscriber usually has.
 import ipaddr from 'ipaddr.js'
 
 /** What is no address is one block of its own: a socket that is gone already has none. */

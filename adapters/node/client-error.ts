@@ -1,4 +1,4 @@
-// What no request could be made of: one answer, and then the connection is gone. Ending it is not enough: a client that never
+// A connection whose bytes are no request gets one answer and is closed. Ending it is not enough: a client that never
 // ends its own side would keep the descriptor for ever.
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../core/types/ports.ts'

@@ -1,4 +1,4 @@
-// What everybody gets who comes, or is still served, while the gateway ends.
+// The error of new and of unfinished requests while the gateway shuts down.
 import { GatewayError } from './gateway-error.ts'
 
 export function shuttingDown(): GatewayError {

@@ -31,7 +31,7 @@ export class Overload {
     throw overloaded('The gateway is overloaded. Send the request again in a moment.')
   }
 
-  /** For what nobody waits for. @throws GatewayError 503. */
+  /** For calls of the gateway's own. @throws GatewayError 503. */
   refuseBatch(): void {
     if (this.level === 0) return
     this.#shed.batch.add(1)

@@ -16,7 +16,7 @@ export interface ReceivingLimits {
   readonly leastRate: number
 }
 
-/** Who sends: the id of a key, or an address. */
+/** The id of a client key, or an address. */
 export type Sender = string | number
 
 /** Long enough for a phone that changes its network. */

@@ -51,7 +51,7 @@ export interface Ingress {
 export interface BodyMeter {
   /** Before a chunk is kept: what refuses it, and no more of the body is read. */
   take(bytes: number): GatewayErrorShape | null
-  /** Told once by the reader: how the body is given up from outside. */
+  /** The reader says once how to give the body up from outside. */
   onRefused(fn: (error: GatewayErrorShape) => void): void
 }
 
