@@ -153,7 +153,7 @@ export function checkValues(json: string, limits: ValueLimits): void {
   try {
     objectScan(encodeUtf8(`{"":${json}}`), limits, null)(Number.POSITIVE_INFINITY)
   } catch (error) {
-    // What is wrong otherwise is seen by its reader.
+    // The reader of the event reports every other fault.
     if (GatewayError.is(error) && error.code === 'too_many_values')
       throw GatewayError.protocol('The upstream sent a stream event with more values than the limit.')
   }

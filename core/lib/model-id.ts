@@ -1,5 +1,5 @@
-// What a model id may be, in every dialect and operation: some upstreams take it as a part of the path, and there it must name
-// a model and nothing else. The id is never trimmed, folded or decoded: what is judged is what is sent.
+// The rule for model ids, in every dialect and operation. Some upstreams take the id as a part of the path, where it must name a
+// model and nothing else. The id is never trimmed, folded or decoded: the checked text is the text that is sent.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 const MAX_LENGTH = 256

@@ -19,7 +19,7 @@ export class Overload {
   constructor(metrics: Metrics) {
     const shed = metrics.tally('requests_shed_total', 'Requests refused while the gateway was overloaded.', ['class'])
     this.#shed = { interactive: shed.series('interactive'), batch: shed.series('batch') }
-    const gauge = metrics.gauge('overload_level', 'What is refused: 0 nothing, 1 batches, 2 every new request.')
+    const gauge = metrics.gauge('overload_level', 'Refused at the moment: 0 nothing, 1 batches, 2 every new request.')
     Object.assign(gauge, { collect: () => gauge.set(this.level) })
   }
 

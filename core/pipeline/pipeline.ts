@@ -102,7 +102,7 @@ async function prepare(
 
 async function receive(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Uint8Array> {
   const declared = Number(ingress.headers.get('content-length') ?? 0)
-  // What is over the limit of its route is 413, whatever else is on its way.
+  // A body over the limit of its route is 413, also while other bodies are being received.
   if (declared > route.bodyLimit) return ingress.body(route.bodyLimit)
   const body = kernel.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
   try {

@@ -1,5 +1,5 @@
 // The bodies that are being received: their bytes are bounded in total and for each key, and one that comes too slowly is given
-// up. What is declared is judged before anything is read, what comes is counted as it comes.
+// up. The declared length is judged before reading, the bytes are counted as they come.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { Bag, type Ticket } from '../lib/bag.ts'
 import type { Metrics } from '../metrics/registry.ts'

@@ -23,7 +23,7 @@ export function camelFields(value: JsonObject): JsonObject {
   const entries = new Map<string, Json>()
   for (const [key, member] of Object.entries(value)) {
     const name = camel(key)
-    // What a member means must not depend on who reads it.
+    // Two readers could take different spellings, so neither counts.
     if (name !== key && Object.hasOwn(value, name))
       throw GatewayError.invalid(name, `\`${name}\` is also there as \`${key}\`: send one of them.`)
     if (member !== null) entries.set(name, member)

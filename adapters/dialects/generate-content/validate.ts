@@ -1,5 +1,5 @@
-// What is judged of every body, also of one that is passed on as it came: each member in one spelling only, and how long the
-// answer may be. Google reads both key styles; of a member that is there in both nobody knows which one counts.
+// Checks every body, also one that is passed on as bytes: each member in one spelling, and valid output bounds. Google reads
+// both key styles and does not say which one counts when both are there.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// What is judged of every body, also of one that is passed on as it came: how long the answer may be.
+// Checks the output bound of every body, also of one that is passed on as bytes.
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { checkBound } from '../shared/bounds.ts'
 

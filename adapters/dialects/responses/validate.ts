@@ -1,5 +1,4 @@
-// What is judged of every body, also of one that is passed on as it came: how long the answer may be, and how many calls of
-// the vendor's own tools it may take.
+// Checks every body, also one that is passed on as bytes: its output bound, and the bound on calls of the vendor's own tools.
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { checkBound } from '../shared/bounds.ts'
 

@@ -1,5 +1,5 @@
-// Bounds of an answer, as a caller gives them: whole numbers of at least 1. What a budget keeps back goes by them, so one that
-// an upstream could read otherwise is refused here, whether or not anything else reads the request.
+// Output bounds of a request: whole numbers of at least 1. Budgets reserve by them, so a bound that an upstream could read
+// differently is refused here, also when the gateway reads nothing else of the request.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 
