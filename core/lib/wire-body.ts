@@ -7,13 +7,17 @@ import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { memberSpan } from './member-span.ts'
 import { memberValue, parseJson } from './member-value.ts'
 
+/** The text of a JSON body, without a byte order mark. */
+export function bodyText(bytes: Uint8Array): string {
+  return decodeUtf8(bytes, bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0)
+}
+
 /**
  * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.
+ * @param text of the same bytes, where it was decoded before.
  * @throws SyntaxError when it is not JSON.
  */
-export function parsedBody(bytes: Uint8Array): WireBody {
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
-  const text = decodeUtf8(bytes, start)
+export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody {
   const json = JSON.parse(text) as Json
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SyntaxError('not an object')
   return new SplicedBody(bytes, null, json, text)

@@ -7,7 +7,8 @@ import type { Ticket } from '../lib/bag.ts'
 import { concatBytes } from '../lib/bytes.ts'
 import { judgedFrom } from '../lib/json-scan.ts'
 import { judgeInTurns } from '../lib/scan-in-turns.ts'
-import type { DialectDriver, Hop } from '../types/dialect.ts'
+import { bodyText } from '../lib/wire-body.ts'
+import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
@@ -120,17 +121,22 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  /** A large answer is counted before anything is built of it. */
+  /** A large answer is counted before anything is built of it, and each step takes its own turn of the event loop. */
   async #judged(): Promise<void> {
-    const { kernel } = this.#call
+    const { turns, options } = this.#call.kernel
     const bytes = concatBytes(this.#chunks.splice(0))
     this.#chunks.push(bytes)
     // All of it is here: waiting for a turn is no silence of the upstream.
     this.#paused = true
     try {
-      await judgeInTurns(bytes, kernel.options.answerLimits, kernel.turns)
-      await kernel.turns.next()
-      if (!this.#done) this.#whole()
+      await turns.next()
+      await judgeInTurns(bytes, options.answerLimits, turns)
+      await turns.next()
+      const text = this.#done ? '' : bodyText(bytes)
+      await turns.next()
+      const body = this.#done ? null : parseBody(bytes, text)
+      await turns.next()
+      if (!this.#done && body !== null) this.#whole(body)
     } catch (error) {
       this.#fail(GatewayError.protocol(unbuilt(error), error))
     }
@@ -201,7 +207,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  #whole(): void {
+  #whole(parsed: WireBody | null = null): void {
     const { driver, ctx, hop, byteLane, kernel } = this.#call
     const bytes = this.#chunks.length === 0 ? new Uint8Array(0) : concatBytes(this.#chunks)
     try {
@@ -209,7 +215,7 @@ class UpstreamExchange implements WireHandler, Ticking {
       if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
       if (this.#mode === 'collect')
         return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, hop, kernel.options.answerLimits) })
-      const body = parseBody(bytes)
+      const body = parsed ?? parseBody(bytes)
       if (ctx.stream) {
         const response = driver.decodeResponse(body, hop)
         return this.#settle({ kind: 'stream', source: replaySource(response) })

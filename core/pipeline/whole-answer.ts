@@ -13,9 +13,9 @@ import { answerFacts } from './answer-facts.ts'
 import type { RequestState } from './context.ts'
 
 /** @throws GatewayError 502 for anything but JSON. */
-export function parseBody(bytes: Uint8Array): WireBody {
+export function parseBody(bytes: Uint8Array, text?: string): WireBody {
   try {
-    return parsedBody(bytes)
+    return parsedBody(bytes, text)
   } catch (error) {
     throw GatewayError.protocol('The upstream answered with broken JSON.', error)
   }
