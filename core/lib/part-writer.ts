@@ -2,11 +2,14 @@
 // Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
 import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/canonical.ts'
 import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
+import { TextBuilder } from './text-builder.ts'
 
 interface OpenPart {
   index: number
   kind: PartKind
   full: Part
+  /** The text or the arguments so far; `full` gets them when the part ends. */
+  written: TextBuilder
 }
 
 interface ChoiceState {
@@ -24,7 +27,7 @@ export class PartWriter {
     if (text === '') return
     const marks = ext === undefined ? {} : { ext }
     const part = this.#continue(choice, 'text', () => ({ t: 'text', text: '', ...marks }), marks, emit)
-    if (part.full.t === 'text') part.full.text += text
+    part.written.add(text)
     emit({ e: 'delta', choice, part: part.index, d: { text } })
   }
 
@@ -37,7 +40,7 @@ export class PartWriter {
       emit,
     )
     if (text === '') return
-    if (part.full.t === 'reasoning') part.full.text += text
+    part.written.add(text)
     emit({ e: 'delta', choice, part: part.index, d: { reasoning: text } })
   }
 
@@ -64,7 +67,7 @@ export class PartWriter {
     if (text === '') return
     const marks = ext === undefined ? {} : { ext }
     const part = this.#continue(choice, 'refusal', () => ({ t: 'refusal', text: '', ...marks }), marks, emit)
-    if (part.full.t === 'refusal') part.full.text += text
+    part.written.add(text)
     emit({ e: 'delta', choice, part: part.index, d: { refusal: text } })
   }
 
@@ -131,7 +134,7 @@ export class PartWriter {
     const state = this.#state(choice)
     const { kind = 'function', idMinted = false, ...rest } = meta
     const full: Part = { t: 'tool_call', args: '', kind, idMinted, ...rest }
-    const part: OpenPart = { index: state.next++, kind: 'tool_call', full }
+    const part: OpenPart = { index: state.next++, kind: 'tool_call', full, written: new TextBuilder() }
     state.tools.set(key, part)
     emit({ e: 'part_start', choice, part: part.index, kind: 'tool_call', meta: { ...meta, kind, idMinted } })
   }
@@ -139,14 +142,14 @@ export class PartWriter {
   toolArgs(choice: number, key: string | number, args: string, emit: Emit): void {
     const part = this.#state(choice).tools.get(key)
     if (part?.full.t !== 'tool_call' || args === '') return
-    part.full.args += args
+    part.written.add(args)
     emit({ e: 'delta', choice, part: part.index, d: { args } })
   }
 
   /** The arguments so far; undefined when there is no such call. */
   argsOf(choice: number, key: string | number): string | undefined {
     const part = this.#state(choice).tools.get(key)
-    return part?.full.t === 'tool_call' ? part.full.args : undefined
+    return part?.full.t === 'tool_call' ? part.written.toString() : undefined
   }
 
   toolStop(choice: number, key: string | number, emit: Emit): void {
@@ -154,7 +157,7 @@ export class PartWriter {
     const part = state.tools.get(key)
     if (part === undefined) return
     state.tools.delete(key)
-    emit({ e: 'part_stop', choice, part: part.index, full: part.full })
+    emit({ e: 'part_stop', choice, part: part.index, full: complete(part) })
   }
 
   /** Ends the running text-like part, so that the next one gets an index of its own. */
@@ -163,7 +166,7 @@ export class PartWriter {
     if (state.current === null) return
     const part = state.current
     state.current = null
-    emit({ e: 'part_stop', choice, part: part.index, full: part.full })
+    emit({ e: 'part_stop', choice, part: part.index, full: complete(part) })
   }
 
   /** Ends everything that is open, in index order. */
@@ -190,9 +193,15 @@ export class PartWriter {
     const state = this.#state(choice)
     if (state.current?.kind === kind) return state.current
     this.closeCurrent(choice, emit)
-    const part: OpenPart = { index: state.next++, kind, full: make() }
+    const part: OpenPart = { index: state.next++, kind, full: make(), written: new TextBuilder() }
     state.current = part
     emit({ e: 'part_start', choice, part: part.index, kind, meta })
     return part
   }
+}
+
+function complete({ full, written }: OpenPart): Part {
+  if (full.t === 'tool_call') full.args = written.toString()
+  else if (full.t === 'text' || full.t === 'reasoning' || full.t === 'refusal') full.text = written.toString()
+  return full
 }

@@ -1,6 +1,7 @@
 // Canonical events → stream items for Gemini callers. Parts are increments, function calls go out whole; finish reasons
 // and the final usage stand only on the last item, which waits for `end` because usage may come after the finish.
 import { stringify } from '../../../core/lib/raw-json.ts'
+import { TextBuilder } from '../../../core/lib/text-builder.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
 import type { Annotation, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
@@ -21,7 +22,7 @@ interface ChoiceState {
   safety: Json | undefined
   own: JsonObject | undefined
   malformed: boolean
-  text: string
+  text: TextBuilder
   annotations: Annotation[]
   logprobs: Json[]
   /** A call without arguments: complete only when something follows that is no cut. */
@@ -95,7 +96,7 @@ class ItemEncoder implements StreamEncoder {
   #delta(choice: number, part: number, delta: Delta): string {
     const state = this.#choice(choice)
     if ('text' in delta) {
-      state.text += delta.text
+      state.text.add(delta.text)
       return delta.text === '' ? '' : this.#part(choice, `{"text":${JSON.stringify(delta.text)}}`)
     }
     if ('refusal' in delta) return delta.refusal === '' ? '' : this.#part(choice, `{"text":${JSON.stringify(delta.refusal)}}`)
@@ -177,7 +178,7 @@ class ItemEncoder implements StreamEncoder {
     const finish = state.finish ?? 'stop'
     const settled = finish === 'tool_calls' ? 'stop' : finish
     const own = state.own
-    const grounding = own?.groundingMetadata === undefined ? groundingOf(state.annotations, state.text) : undefined
+    const grounding = own?.groundingMetadata === undefined ? groundingOf(state.annotations, state.text.toString()) : undefined
     const logprobs = logprobsResult({ content: state.logprobs.flatMap(tokens) })
     return {
       content: { parts: [{ text: '' }], role: 'model' },
@@ -203,7 +204,7 @@ class ItemEncoder implements StreamEncoder {
         safety: undefined,
         own: undefined,
         malformed: false,
-        text: '',
+        text: new TextBuilder(),
         annotations: [],
         logprobs: [],
         held: null,

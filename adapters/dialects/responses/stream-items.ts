@@ -1,5 +1,6 @@
 // Output items while they stream: each writes its own frames in the order official clients demand, and knows at any time
 // what the item looks like so far.
+import { TextBuilder } from '../../../core/lib/text-builder.ts'
 import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../core/types/canonical.ts'
 import { encodeAnnotation, isAboutAll } from './annotations.ts'
 import { inputText, mayBeWrapped } from './custom-tool.ts'
@@ -16,7 +17,7 @@ export interface StreamItem {
 
 interface Content {
   kind: 'text' | 'refusal'
-  text: string
+  text: TextBuilder
   annotations: Frozen<Json>[]
   /** Citations of the whole text: told when its length is known. */
   waiting: Frozen<Annotation>[]
@@ -48,7 +49,7 @@ export class MessageItem implements StreamItem {
   start(kind: 'text' | 'refusal'): number {
     const index = this.#contents.length
     const at = `"item_id":${JSON.stringify(this.#id)},"output_index":${this.#index},"content_index":${index}`
-    const content: Content = { kind, text: '', annotations: [], waiting: [], logprobs: [], open: true, at }
+    const content: Content = { kind, text: new TextBuilder(), annotations: [], waiting: [], logprobs: [], open: true, at }
     this.#contents.push(content)
     this.#frames.push('response.content_part.added', `${at},"part":${JSON.stringify(wireContent(content))}`)
     return index
@@ -56,7 +57,7 @@ export class MessageItem implements StreamItem {
 
   delta(index: number, text: string): void {
     const content = this.#contents[index] as Content
-    content.text += text
+    content.text.add(text)
     if (content.kind === 'text')
       this.#frames.push('response.output_text.delta', `${content.at},"delta":${JSON.stringify(text)},"logprobs":[]`)
     else this.#frames.push('response.refusal.delta', `${content.at},"delta":${JSON.stringify(text)}`)
@@ -70,7 +71,7 @@ export class MessageItem implements StreamItem {
   }
 
   #tell(content: Content, annotation: Frozen<Annotation>): void {
-    const wire = encodeAnnotation(annotation, content.text.length)
+    const wire = encodeAnnotation(annotation, content.text.toString().length)
     if (wire === null) return
     this.#frames.push(
       'response.output_text.annotation.added',
@@ -85,7 +86,7 @@ export class MessageItem implements StreamItem {
   }
 
   textOf(index: number): string {
-    return this.#contents[index]?.text ?? ''
+    return this.#contents[index]?.text.toString() ?? ''
   }
 
   stop(index: number): void {
@@ -97,10 +98,10 @@ export class MessageItem implements StreamItem {
     if (content.kind === 'text') {
       this.#frames.push(
         'response.output_text.done',
-        `${at},"text":${JSON.stringify(content.text)},"logprobs":${JSON.stringify(content.logprobs)}`,
+        `${at},"text":${JSON.stringify(content.text.toString())},"logprobs":${JSON.stringify(content.logprobs)}`,
       )
     } else {
-      this.#frames.push('response.refusal.done', `${at},"refusal":${JSON.stringify(content.text)}`)
+      this.#frames.push('response.refusal.done', `${at},"refusal":${JSON.stringify(content.text.toString())}`)
     }
     this.#frames.push('response.content_part.done', `${at},"part":${JSON.stringify(wireContent(content))}`)
     if (this.#closing) this.close()
@@ -244,7 +245,8 @@ export class WholeItem implements StreamItem {
 }
 
 function wireContent(content: Content): JsonObject {
-  return content.kind === 'text' ? textContent(content.text, content.annotations, content.logprobs) : refusalContent(content.text)
+  const text = content.text.toString()
+  return content.kind === 'text' ? textContent(text, content.annotations, content.logprobs) : refusalContent(text)
 }
 
 function added(frames: FrameWriter, index: number, item: JsonObject): void {
