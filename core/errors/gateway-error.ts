@@ -16,6 +16,8 @@ export interface GatewayErrorInit {
   cause?: unknown
 }
 
+export type GatewayErrorPatch = Partial<GatewayErrorInit> & { message?: string }
+
 export class GatewayError extends Error implements GatewayErrorShape {
   readonly status: number
   readonly type: string
@@ -37,6 +39,13 @@ export class GatewayError extends Error implements GatewayErrorShape {
     this.skip = init.skip ?? null
     this.headers = init.headers?.map((part, index) => (index % 2 === 0 ? headerName(part) : headerValue(part))) ?? []
     this.upstream = init.upstream ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream } : null
+  }
+
+  /** The same error with other members; all that `patch` leaves out stays, headers and cause included. */
+  with({ message = this.message, ...patch }: GatewayErrorPatch): GatewayError {
+    const { status, type, code, param, retryAfterMs, skip, headers, cause } = this
+    const upstream = this.upstream ?? undefined
+    return new GatewayError(message, { status, type, code, param, retryAfterMs, skip, headers, upstream, cause, ...patch })
   }
 
   static is(value: unknown): value is GatewayError {

@@ -3,7 +3,7 @@
 import { sanitizeMessage } from '../lib/sanitize.ts'
 import { secretMask } from '../lib/secret-mask.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import { GatewayError, unnamedType } from './gateway-error.ts'
+import { type GatewayError, unnamedType } from './gateway-error.ts'
 
 const MAX_SLUG = 64
 const MAX_PARAM = 200
@@ -27,18 +27,7 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
     upstream === error.upstream &&
     headers.every((part, index) => part === error.headers[index])
   if (same) return error
-  const { status, retryAfterMs, skip, cause } = error
-  return new GatewayError(message, {
-    status,
-    type,
-    code,
-    param,
-    retryAfterMs,
-    skip,
-    upstream: upstream ?? undefined,
-    headers,
-    cause,
-  })
+  return error.with({ message, type, code, param, headers, upstream: upstream ?? undefined })
 }
 
 type Upstream = GatewayErrorShape['upstream']

@@ -114,18 +114,7 @@ export class ReplyWriter {
     if (bug !== undefined) this.#kernel.log.error('request.failed', { requestId, error: errorText(bug) })
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
-    const { status, type, code, param, retryAfterMs, skip, upstream, headers } = error
-    return new GatewayError(message, {
-      status,
-      type,
-      code,
-      param,
-      retryAfterMs,
-      skip,
-      headers,
-      upstream: upstream ?? undefined,
-      cause: error,
-    })
+    return error.with({ message, cause: error })
   }
 
   /** Heartbeat and stall, from the shared ticker. Only ever called between whole frames: writes are whole frames. */

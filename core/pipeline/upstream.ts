@@ -277,6 +277,5 @@ function hinted(error: GatewayError, headers: HeaderBag | null, body: Uint8Array
   if (headers === null || error.retryAfterMs !== null || error.upstream === null) return error
   const retryAfterMs = retryHint(headers, body, now)
   if (retryAfterMs === null) return error
-  const { status, type, code, param, skip, upstream, cause } = error
-  return new GatewayError(error.message, { status, type, code, param, skip, upstream, cause, retryAfterMs })
+  return error.with({ retryAfterMs })
 }

@@ -11,6 +11,8 @@ export interface GatewayErrorShape extends Error {
   readonly upstream: UpstreamFailure | null
   /** Extra response headers, flat (`allow` of a 405). */
   readonly headers?: readonly string[]
+  /** The same error with other members; all that `patch` leaves out stays. */
+  with(patch: { message?: string; retryAfterMs?: number | null; headers?: readonly string[]; cause?: unknown }): GatewayErrorShape
 }
 
 /** RELIABILITY 2.2/2.3: what the executor and the routing plugins decide by. */

@@ -127,9 +127,6 @@ function member(value: unknown, name: string): unknown {
 
 /** The same failure, with the caller's word on where to go from here. */
 function walking(error: GatewayError, walk: 'next_target' | 'return'): GatewayError {
-  const { status, type, code, param, retryAfterMs, headers, cause, upstream } = error
-  return new GatewayError(error.message, {
-    ...{ status, type, code, param, retryAfterMs, headers, cause },
-    upstream: { ...(upstream as NonNullable<typeof upstream>), walk },
-  })
+  const { upstream } = error
+  return error.with({ upstream: { ...(upstream as NonNullable<typeof upstream>), walk } })
 }

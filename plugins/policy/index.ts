@@ -85,12 +85,8 @@ export const policy = definePlugin({
 
 /** It is the account that is refused, not the request, whatever the status says. */
 function towardsNextAccount(error: GatewayError): GatewayError {
-  const { status, type, code, param, retryAfterMs, upstream, headers, cause, message } = error
-  if (upstream === null) return error
-  return new GatewayError(message, {
-    ...{ status, type, code, param, retryAfterMs, headers, cause },
-    upstream: { ...upstream, walk: 'next_account' },
-  })
+  const { upstream } = error
+  return upstream === null ? error : error.with({ upstream: { ...upstream, walk: 'next_account' } })
 }
 
 export default policy

@@ -188,11 +188,8 @@ class AttemptRun {
 
 /** The same failure with the operator's word on where to go from here. */
 function walking(error: GatewayError, walk: NonNullable<Effect['walk']>): GatewayError {
-  const { status, type, code, param, retryAfterMs, upstream, headers, cause } = error
-  return new GatewayError(error.message, {
-    ...{ status, type, code, param, retryAfterMs, headers, cause },
-    upstream: { ...(upstream as NonNullable<typeof upstream>), walk },
-  })
+  const { upstream } = error
+  return error.with({ upstream: { ...(upstream as NonNullable<typeof upstream>), walk } })
 }
 
 function nothing(): void {}

@@ -38,11 +38,8 @@ export function isOverflow({ upstream, message }: GatewayError): boolean {
 }
 
 function onward(error: GatewayError): GatewayError {
-  const { status, type, code, param, retryAfterMs, upstream } = error
-  return new GatewayError(error.message, {
-    ...{ status, type, code, param, retryAfterMs, cause: error },
-    upstream: { ...(upstream as NonNullable<typeof upstream>), walk: 'next_target' },
-  })
+  const { upstream } = error
+  return error.with({ cause: error, upstream: { ...(upstream as NonNullable<typeof upstream>), walk: 'next_target' } })
 }
 
 function smaller(): GatewayError {
