@@ -9,7 +9,8 @@ export const HOOK_TEXT = {
   resolve: { gets: '() => Plan | undefined', may: 'Turn the model string into targets. The first plan counts.' },
   request: { gets: '() => void', may: 'Refuse, or change the request through `ctx.edit()`.' },
   answer: { gets: '() => Result | undefined', may: 'Answer instead of an upstream: a cache.' },
-  admit: { gets: '(unit) => void', may: 'Reserve, refuse, take a lease with `ctx.hold()`.' },
+  admit: { gets: '(unit) => void', may: 'Refuse, ask for a reservation with `ledger.hold()`, take a lease with `ctx.hold()`.' },
+  reserve: { gets: '(unit) => void', may: 'Write what the `admit` hooks asked for, in the same commit.' },
   candidates: { gets: '(candidates) => Candidate[]', may: 'Drop (with `ctx.skip()`) or reorder the target × connection pairs.' },
   call: { gets: '(next) => Promise<Result>', may: 'Wrap the walk over all candidates.' },
   attempt: {

@@ -20,6 +20,7 @@ export const HOOKS: Readonly<Record<HookName, HookSpec>> = {
   request: { kind: 'series', onError: 'closed' },
   answer: { kind: 'first', onError: 'open' },
   admit: { kind: 'series', onError: 'closed' },
+  reserve: { kind: 'series', onError: 'closed' },
   candidates: { kind: 'reduce', onError: 'closed' },
   call: { kind: 'wrap', onError: 'closed' },
   attempt: { kind: 'wrap', onError: 'closed' },

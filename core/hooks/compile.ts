@@ -25,6 +25,7 @@ export interface CompiledHooks {
   request: Maybe<(ctx: RequestContext) => Awaitable<void>>
   answer: Maybe<(ctx: RequestContext) => Awaitable<Result | undefined>>
   admit: Maybe<(ctx: RequestContext, unit: Unit) => Awaitable<void>>
+  reserve: Maybe<(ctx: RequestContext, unit: Unit) => Awaitable<void>>
   candidates: Maybe<(ctx: RequestContext, candidates: Candidate[]) => Awaitable<Candidate[]>>
   call: Maybe<(ctx: RequestContext, candidate: undefined, next: () => Promise<Result>) => Promise<Result>>
   attempt: Maybe<(ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>) => Promise<Result>>
@@ -73,6 +74,7 @@ export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: Hoo
     request: build('request', series),
     answer: build('answer', first<Result>),
     admit: build('admit', series),
+    reserve: build('reserve', series),
     candidates: build('candidates', reduce<Candidate[]>),
     call: build('call', wrap) as CompiledHooks['call'],
     attempt: build('attempt', wrap) as CompiledHooks['attempt'],

@@ -3,7 +3,7 @@ import { Hookable } from 'hookable'
 import type { GatewayHooks, HookName, HookOptions } from '../types/hooks.ts'
 import { checkHook } from './check-hook.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: one bag for nineteen signatures; GatewayHooks types both ends
+// biome-ignore lint/suspicious/noExplicitAny: one bag for every signature; GatewayHooks types both ends
 export type AnyHandler = (...args: any[]) => any
 
 export interface Registration {

@@ -7,7 +7,7 @@ import { isThenable } from './returned.ts'
 
 /** Hooks of a request that do one thing at one time; the events of a stream are no spans. */
 const TRACED: ReadonlySet<string> = new Set([
-  ...['ingress', 'authenticate', 'access', 'resolve', 'request', 'answer', 'admit', 'candidates', 'call', 'attempt'],
+  ...['ingress', 'authenticate', 'access', 'resolve', 'request', 'answer', 'admit', 'reserve', 'candidates', 'call', 'attempt'],
   ...['prepare', 'encoded', 'response', 'settle'],
 ])
 

@@ -21,6 +21,11 @@ export function decodeUtf8(bytes: Uint8Array, start = 0, end = bytes.length): st
   return decoder.decode(bytes.subarray(start, end))
 }
 
+/** The text of a JSON body, without a byte order mark. */
+export function bodyText(bytes: Uint8Array): string {
+  return decodeUtf8(bytes, bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0)
+}
+
 export function encodeUtf8(text: string): Uint8Array {
   return NodeBuffer ? NodeBuffer.from(text) : encoder.encode(text)
 }

@@ -1,16 +1,11 @@
 // A JSON body as bytes with splices: read by path, edited in place, parsed only when somebody needs the whole.
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
-import { concatBytes, decodeUtf8, encodeUtf8, searchable } from './bytes.ts'
+import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from './bytes.ts'
 import { findSpan, pathSegments, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { memberSpan } from './member-span.ts'
 import { memberValue, parseJson } from './member-value.ts'
-
-/** The text of a JSON body, without a byte order mark. */
-export function bodyText(bytes: Uint8Array): string {
-  return decodeUtf8(bytes, bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0)
-}
 
 /**
  * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.

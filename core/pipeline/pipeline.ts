@@ -50,7 +50,7 @@ export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink):
   }
 }
 
-/** ingress → authenticate → body → access → resolve → request → answer → admit. A result here means: no upstream is asked. */
+/** ingress → authenticate → body → access → resolve → request → answer → admit → reserve. A result here means: no upstream is asked. */
 async function prepare(
   kernel: Kernel,
   ctx: RequestState,
@@ -88,10 +88,12 @@ async function prepare(
     const hit = answering instanceof Promise ? await answering : answering
     if (hit !== undefined) return hit
   }
-  if (hooks.admit !== null) {
+  if (hooks.admit !== null || hooks.reserve !== null) {
     const unit = new RequestUnit(kernel.commits)
-    const admitting = hooks.admit(ctx, unit)
+    const admitting = hooks.admit?.(ctx, unit)
     if (admitting) await admitting
+    const reserving = hooks.reserve?.(ctx, unit)
+    if (reserving) await reserving
     const failed = (error: unknown) => kernel.log.error('admit.failed', { requestId: ctx.id, error: String(error) })
     const committing = unit.commit(false, failed)
     if (unit.mayRefuse) await committing

@@ -15,6 +15,8 @@ export interface GatewayHooks {
   request: (ctx: RequestContext) => Awaitable<void>
   answer: (ctx: RequestContext) => Awaitable<Result | undefined>
   admit: (ctx: RequestContext, unit: Unit) => Awaitable<void>
+  /** After every `admit` hook, with the same unit: what those asked for is written here. */
+  reserve: (ctx: RequestContext, unit: Unit) => Awaitable<void>
   candidates: (ctx: RequestContext, candidates: Candidate[]) => Awaitable<Candidate[]>
   call: (ctx: RequestContext, next: () => Promise<Result>) => Promise<Result>
   attempt: (ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>) => Promise<Result>

@@ -21,6 +21,10 @@ interface Entry {
   holds: readonly Hold[]
   charges: readonly Account[]
   unavailable: ((error: Error) => void) | null
+  /** The reservation is in the unit: a later hold would never be written. */
+  reserved: boolean
+  /** The settlement is in the unit: a later charge would never be written. */
+  settled: boolean
   /** It passed the admission: it has a trace, and its holds are taken. */
   admitted: boolean
   /** The database did not say whether its trace and holds were written. */
@@ -52,7 +56,16 @@ export const ledger = definePlugin({
     const entryOf = (ctx: Parameters<typeof entries.get>[0]): Entry => {
       let entry = entries.get(ctx)
       if (entry === undefined) {
-        entry = { holds: NONE, charges: NONE, unavailable: null, admitted: false, inDoubt: false, promptBytes: 0 }
+        entry = {
+          holds: NONE,
+          charges: NONE,
+          unavailable: null,
+          reserved: false,
+          settled: false,
+          admitted: false,
+          inDoubt: false,
+          promptBytes: 0,
+        }
         entries.set(ctx, entry)
       }
       return entry
@@ -61,6 +74,8 @@ export const ledger = definePlugin({
     gateway.provide('ledger', {
       hold(ctx, holds, unavailable) {
         const entry = entryOf(ctx)
+        if (entry.reserved)
+          throw new Error('ledger.hold() came too late: the reservation of this request is written. Call it in an `admit` hook.')
         entry.holds = entry.holds.length === 0 ? holds : [...entry.holds, ...holds]
         const before = entry.unavailable
         entry.unavailable = (error) => {
@@ -70,6 +85,10 @@ export const ledger = definePlugin({
       },
       charge(ctx, accounts) {
         const entry = entryOf(ctx)
+        if (entry.settled)
+          throw new Error(
+            'ledger.charge() came too late: this request is booked. Call it in a `settle` hook of order `pre` or `normal`.',
+          )
         entry.charges = [...entry.charges, ...accounts]
       },
       onBooked(fn) {
@@ -83,10 +102,11 @@ export const ledger = definePlugin({
     })
 
     gateway.hook(
-      'admit',
+      'reserve',
       (ctx, unit) => {
-        if (ctx.operation === 'count_tokens') return
         const entry = entryOf(ctx)
+        entry.reserved = true
+        if (ctx.operation === 'count_tokens') return
         const { holds } = entry
         const now = clock.now()
         for (const hold of holds) unit.add(...reserve(ctx.id, hold, now))
@@ -114,6 +134,7 @@ export const ledger = definePlugin({
       'settle',
       (ctx, outcome, unit) => {
         const entry = entries.get(ctx)
+        if (entry !== undefined) entry.settled = true
         if (entry?.inDoubt === true && !entry.admitted) {
           if (unsent.size < MAX_UNSENT) unsent.add(ctx.id)
           unit.add(...undo(ctx.id, entry.holds))

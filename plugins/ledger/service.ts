@@ -35,11 +35,15 @@ export interface Charged {
 
 export interface LedgerService {
   /**
-   * In an `admit` hook of band `normal`. All holds of a request are taken or none; the first that does not fit refuses it.
+   * Call it in an `admit` hook. All holds of a request are taken or none; the first that does not fit refuses it.
    * @param unavailable the database does not answer: return to let the request go on unreserved, throw to refuse it.
+   * @throws Error when the reservation of this request is written already.
    */
   hold(ctx: RequestContext, holds: readonly Hold[], unavailable: (error: Error) => void): void
-  /** In a `settle` hook of band `normal`: books the request here too, where it was not held. */
+  /**
+   * Call it in a `settle` hook of order `pre` or `normal`: books the request here too, where it was not held.
+   * @throws Error when the request is booked already.
+   */
   charge(ctx: RequestContext, accounts: readonly Account[]): void
   /** After each settlement that reached the database, with the accounts it booked to. Returns what takes it back. */
   onBooked(fn: (accounts: readonly Account[], requestId: string) => void): () => void

@@ -49,6 +49,7 @@ const BEFORE_CALL: RequestHook[] = [
   'request',
   'answer',
   'admit',
+  'reserve',
   'candidates',
   'call',
 ]
@@ -108,7 +109,7 @@ describe('a request that is answered', () => {
         expect(once).toEqual(expected([...BEFORE_CALL, ...attempt, ...way]))
         if (endpoint.stream) expect(recorder.events).toBeGreaterThan(2)
         expect(batches > 0).toBe(endpoint.stream && !passive)
-        expect(recorder.order.slice(0, 9)).toEqual(BEFORE_CALL)
+        expect(recorder.order.slice(0, BEFORE_CALL.length)).toEqual(BEFORE_CALL)
         expect(recorder.order.slice(-2)).toEqual(END)
         expect(recorder.leases).toEqual([...(local ? [] : ['encoded#1']), 'attempt#1', 'admit#1', 'access#1', 'ingress#1'])
       })

@@ -56,7 +56,7 @@ export function hookRecorder(name = 'recorder'): Recorder {
   }
 
   function register(gateway: PluginGateway): void {
-    for (const hook of ['ingress', 'access', 'request', 'admit', 'prepare', 'encoded', 'settle', 'settled'] as const)
+    for (const hook of ['ingress', 'access', 'request', 'admit', 'reserve', 'prepare', 'encoded', 'settle', 'settled'] as const)
       gateway.hook(hook, (ctx: RequestContext) => fired(hook, ctx) as undefined)
     for (const hook of ['authenticate', 'resolve', 'answer', 'candidates', 'response', 'stream:batch'] as const)
       gateway.hook(
