@@ -33,6 +33,8 @@ import type { Ticking } from './ticker.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
+
 export interface ContextInit {
   ingress: Ingress | null
   generation: Generation
@@ -53,7 +55,7 @@ export interface ContextInit {
 }
 
 export class RequestState implements RequestContext {
-  readonly id: string
+  id: string
   readonly startedAt: number
   readonly startedMonotonic: number
   readonly ingress: Ingress | null
@@ -127,6 +129,12 @@ export class RequestState implements RequestContext {
     this.sse = true
     this.requestedModel = ''
     this.#request = undefined
+  }
+
+  identify(id: string): void {
+    if (this.plan !== null) throw new Error('The request has been routed: its id stands.')
+    if (!UUID.test(id)) throw new TypeError('ctx.identify() takes a UUID in lower case')
+    this.id = id
   }
 
   get peer(): Peer | null {

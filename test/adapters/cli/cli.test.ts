@@ -160,7 +160,7 @@ describe('hookgate hooks', () => {
       [
         "ingress series helicone",
         "authenticate first keys",
-        "access series keys rate-limits helicone request-log",
+        "access series helicone keys rate-limits helicone request-log",
         "resolve first virtual-models helicone connections virtual-models",
         "request series helicone guardrails helicone budgets",
         "answer first exact-cache semantic-cache",
