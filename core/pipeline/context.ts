@@ -5,7 +5,7 @@ import type { StreamStages } from '../hooks/runners.ts'
 import type { Ticket } from '../lib/bag.ts'
 import { answerHeaderBag } from '../lib/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
-import { requestId } from '../lib/ids.ts'
+import { givenId, requestId } from '../lib/ids.ts'
 import { unwaited } from '../lib/unwaited.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
@@ -32,8 +32,6 @@ import { editable } from './editable.ts'
 import type { Ticking } from './ticker.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 export interface ContextInit {
   ingress: Ingress | null
@@ -132,9 +130,7 @@ export class RequestState implements RequestContext {
   }
 
   identify(id: string): void {
-    if (this.plan !== null) throw new Error('The request has been routed: its id stands.')
-    if (!UUID.test(id)) throw new TypeError('ctx.identify() takes a UUID in lower case')
-    this.id = id
+    this.id = givenId(id, this.plan !== null)
   }
 
   get peer(): Peer | null {

@@ -24,6 +24,10 @@ export interface Connection {
 export interface Provider {
   readonly id: string
   readonly aliases: readonly string[]
+  /** As people call it; default: the id. */
+  readonly name?: string
+  /** Where its API is documented. */
+  readonly docsUrl?: string | null
   /** Everything before the operation path; null for local and custom providers. */
   readonly baseUrl: string | null
   /** Dialects it speaks; the value is a base URL where it differs, else ''. The first is preferred. */
