@@ -33,6 +33,8 @@ export interface Provider {
   /** Dialects it speaks; the value is a base URL where it differs, else ''. The first is preferred. */
   readonly dialects: Readonly<Partial<Record<Dialect, string>>>
   readonly quirks: Readonly<Quirks>
+  /** For trying things out: on the cloud profile only where the configuration has a connection of it. */
+  readonly forTrial?: boolean
   /** False where no credential is needed (ollama, echo). */
   readonly needsKey: boolean
   caps(model: string): ModelCaps
