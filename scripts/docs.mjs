@@ -246,7 +246,7 @@ function observedPreset() {
     const record =
       (real) =>
       (metric, help, labels, ...rest) => {
-        metrics.set(`gateway_${metric}`, { plugin: name, labels: labels ?? [] })
+        metrics.set(metric.startsWith('gen_ai_') ? metric : `gateway_${metric}`, { plugin: name, labels: labels ?? [] })
         return real(metric, help, labels, ...rest)
       }
     const setup = (scope, options) => {
