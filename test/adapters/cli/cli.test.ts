@@ -36,7 +36,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
+      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
     ],
     [
       ['serve', '--prot', '9000'],
