@@ -25,7 +25,7 @@ import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { Succession } from './plugins/succession.ts'
-import { providerTable } from './providers.ts'
+import { offeredProviders } from './providers.ts'
 import type { GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
@@ -97,7 +97,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
   }
   const heartbeat = pace(takeOptions)
-  let providers = providerTable([...ports.providers, ...(parsed.providers ?? [])])
+  let providers = offeredProviders(ports.providers, parsed, options.profile)
   const status: GatewayStatus = {
     version: VERSION,
     get profile() {
@@ -131,7 +131,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
 
   /** Swaps in the next generation; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
-    const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
+    const nextProviders = offeredProviders(ports.providers, next, nextEnv.get('PROFILE'))
     const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
     const generation = await buildGeneration(
       {

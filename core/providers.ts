@@ -1,4 +1,5 @@
 // Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
+import type { GatewayConfig } from './config/define.ts'
 import type { ModelCaps } from './types/dialect.ts'
 import type { Provider } from './types/provider.ts'
 
@@ -7,6 +8,20 @@ export interface ProviderTable {
   known(id: string): boolean
   /** Without customs, by id. */
   readonly all: readonly Provider[]
+}
+
+/**
+ * Those that a configuration offers: built-in ones and its own. A provider for trying things out is offered on the local
+ * profile, elsewhere only where the configuration has a connection of it.
+ */
+export function offeredProviders(
+  builtIn: readonly Provider[],
+  { providers = [], connections = {} }: Pick<GatewayConfig, 'providers' | 'connections'>,
+  profile: 'local' | 'cloud',
+): ProviderTable {
+  const named = new Set(Object.values(connections).map(({ provider }) => provider))
+  const offered = builtIn.filter(({ id, forTrial }) => forTrial !== true || profile === 'local' || named.has(id))
+  return providerTable([...offered, ...providers])
 }
 
 /** A later provider of the same id replaces an earlier one. */

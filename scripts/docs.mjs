@@ -205,13 +205,8 @@ async function metricTable() {
 function eventTable() {
   const rows = EVENT_TYPES.map((type) => {
     if (EVENT_TEXT[type] === undefined) throw new Error(`scripts/event-text.mjs says nothing about ${type}.`)
-    const { defaultOn, debounce } = kindOf(type)
-    return [
-      `\`${type}\``,
-      defaultOn ? 'yes' : 'no',
-      debounce ? `${duration(debounce.ms)}, \`${debounce.by}\`` : '–',
-      EVENT_TEXT[type],
-    ]
+    const { defaultOn, debounce, told = debounce } = kindOf(type)
+    return [`\`${type}\``, defaultOn ? 'yes' : 'no', told ? `${duration(told.ms)}, \`${told.by}\`` : '–', EVENT_TEXT[type]]
   })
   return table(['Event', 'Default', 'Not again within', 'When'], rows)
 }
@@ -251,7 +246,7 @@ function observedPreset() {
     const record =
       (real) =>
       (metric, help, labels, ...rest) => {
-        metrics.set(`gateway_${metric}`, { plugin: name, labels: labels ?? [] })
+        metrics.set(metric.startsWith('gen_ai_') ? metric : `gateway_${metric}`, { plugin: name, labels: labels ?? [] })
         return real(metric, help, labels, ...rest)
       }
     const setup = (scope, options) => {

@@ -57,6 +57,14 @@ const COMMANDS: Readonly<Record<string, Load | Group>> = {
     commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
   },
   report: () => import('./report.ts').then((module) => module.reportCommand),
+  pricing: {
+    about: 'Prices of models.',
+    commands: {
+      show: () => import('./price.ts').then((module) => module.showPrice),
+      sync: () => import('./pricing.ts').then((module) => module.sync),
+    },
+  },
+  /** Short for `pricing show`. */
   price: () => import('./price.ts').then((module) => module.priceCommand),
   logs: () => import('./logs.ts').then((module) => module.logsCommand),
   webhook: {

@@ -38,7 +38,10 @@ async function examined(given: Place): Promise<Finding[]> {
     return [checkNode(), fail('configuration', reasonOf(error), 'Correct what is named; `hookgate env` lists every variable.')]
   }
   const [{ checkNetwork }, { checkStores }] = await Promise.all([import('./doctor/network.ts'), import('./doctor/stores.ts')])
-  const file = ok('configuration', place.path ?? 'No file: every default holds, and `echo` is the only connection.')
+  const file = ok(
+    'configuration',
+    place.path ?? 'No file: every default holds; on the local profile `echo` is the only connection.',
+  )
   const { findings, ready } = await checkStores(place)
   return [
     checkNode(),

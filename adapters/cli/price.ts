@@ -1,4 +1,4 @@
-// `hookgate price`: what a model costs here, and who says so.
+// `hookgate pricing show`, in short `hookgate price`: what a model costs here, and who says so.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
 import { localTime, usd } from './figures.ts'
@@ -23,38 +23,42 @@ const SOURCES = {
   builtin: 'the prices compiled in',
 } as const
 
-export const priceCommand = action({
-  name: 'price',
-  description: 'Show what a model costs, and where the price comes from.',
-  args: {
-    model: { type: 'positional', required: true, description: 'Model string, such as openai/gpt-4.1' },
-    ...JSON_FLAG,
-    ...PLACE,
-  },
-  async run(given) {
-    const path = `/api/pricing/resolve${queryOf({ model: given.model })}`
-    const found = await withControlPlane(given, ({ call }) => call<Price>('GET', path))
-    if (given.json) return printJson(found)
-    if (found.source === 'none') {
-      const hint = found.model.includes('/') ? '' : ' Model strings begin with their provider, such as openai/gpt-4.1.'
-      throw new Error(`No price is known for ${cell(found.model)}: what it costs is not counted.${hint}`)
-    }
-    const { tiers = [], ...plain } = found.prices
-    const above = tiers.flatMap((tier) =>
-      rowsOf(tier)
-        .filter(([name]) => name !== 'above')
-        .map(([name, ...rest]) => [`${name}, prompt above ${tier.above}`, ...rest]),
-    )
-    console.log(table(['WHAT', 'USD', 'PER'], [...rowsOf(plain), ...above], {}, ['USD']))
-    const fetched = found.fetched_at === null ? '' : `, fetched ${localTime(found.fetched_at)}`
-    say.info(`From ${SOURCES[found.source]} (${cell(found.matched_key)})${fetched}.`)
-    if (found.stale_since !== null) say.warn(`The rate card has not had all of it since ${localTime(found.stale_since)}.`)
-    if (found.drift !== null)
-      say.warn(
-        `${found.drift.field} moved by ${Math.round(found.drift.pct)} % on ${localTime(found.drift.detected_at)}, and nobody has reviewed it.`,
+const price = (name: string) =>
+  action({
+    name,
+    description: 'Show what a model costs, and where the price comes from.',
+    args: {
+      model: { type: 'positional', required: true, description: 'Model string, such as openai/gpt-4.1' },
+      ...JSON_FLAG,
+      ...PLACE,
+    },
+    async run(given) {
+      const path = `/api/pricing/resolve${queryOf({ model: given.model })}`
+      const found = await withControlPlane(given, ({ call }) => call<Price>('GET', path))
+      if (given.json) return printJson(found)
+      if (found.source === 'none') {
+        const hint = found.model.includes('/') ? '' : ' Model strings begin with their provider, such as openai/gpt-4.1.'
+        throw new Error(`No price is known for ${cell(found.model)}: what it costs is not counted.${hint}`)
+      }
+      const { tiers = [], ...plain } = found.prices
+      const above = tiers.flatMap((tier) =>
+        rowsOf(tier)
+          .filter(([name]) => name !== 'above')
+          .map(([name, ...rest]) => [`${name}, prompt above ${tier.above}`, ...rest]),
       )
-  },
-})
+      console.log(table(['WHAT', 'USD', 'PER'], [...rowsOf(plain), ...above], {}, ['USD']))
+      const fetched = found.fetched_at === null ? '' : `, fetched ${localTime(found.fetched_at)}`
+      say.info(`From ${SOURCES[found.source]} (${cell(found.matched_key)})${fetched}.`)
+      if (found.stale_since !== null) say.warn(`The rate card has not had all of it since ${localTime(found.stale_since)}.`)
+      if (found.drift !== null)
+        say.warn(
+          `${found.drift.field} moved by ${Math.round(found.drift.pct)} % on ${localTime(found.drift.detected_at)}, and nobody has reviewed it.`,
+        )
+    },
+  })
+
+export const showPrice = price('show')
+export const priceCommand = price('price')
 
 function rowsOf(prices: Readonly<Record<string, unknown>>): string[][] {
   return Object.entries(prices).flatMap(([name, value]): string[][] => {

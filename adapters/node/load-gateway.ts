@@ -26,7 +26,7 @@ export interface LoadOptions {
 
 export interface LoadedGateway {
   readonly gateway: HostedGateway
-  /** The file, null when there was none (then every default holds, and `echo` is the only connection). */
+  /** The file, null when there was none: then every default holds, and on the local profile `echo` is the only connection. */
   readonly path: string | null
   /** Loads the file again; rejects and changes nothing when it is wrong. */
   reload(): Promise<void>
@@ -49,9 +49,10 @@ function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env'
 export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGateway> {
   const environment = options.env ?? process.env
   const flags = { ...options.flags, ...(options.config === undefined ? {} : { CONFIG: options.config }) }
-  const asked = readEnv({ environment, flags }).get<string | null>('CONFIG')
-  const path = findConfig(asked, options.cwd ?? process.cwd())
-  const config = path === null ? WITHOUT_FILE : await loadConfig(path)
+  const env = readEnv({ environment, flags })
+  const path = findConfig(env.get<string | null>('CONFIG'), options.cwd ?? process.cwd())
+  const withoutFile = env.get<string>('PROFILE') === 'local' ? WITHOUT_FILE : {}
+  const config = path === null ? withoutFile : await loadConfig(path)
   const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
   const gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
   // From reading the file on: of two saved states the later one stays, whichever loads faster.

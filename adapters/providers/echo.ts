@@ -15,6 +15,7 @@ export const echo: Provider = {
   dialects: { chat: '', messages: '', responses: '', generate_content: '' },
   quirks: {},
   needsKey: false,
+  forTrial: true,
   caps: () => ({ family: 'echo', context: 128_000, maxOutput: 8192, visionIn: true, pdfIn: true }),
   dialectFor: (_request, caller) => caller,
   authorize() {},

@@ -3,8 +3,12 @@ import type { Provider } from '../../core/types/provider.ts'
 import { ANTHROPIC, CATALOG, GOOGLE } from './catalog.ts'
 import { echo } from './echo.ts'
 import { openai } from './openai.ts'
+import { PRESENTED } from './presented.ts'
 import { providerOf } from './provider.ts'
 
-export const builtInProviders: readonly Provider[] = [...[...CATALOG, ANTHROPIC, GOOGLE].map(providerOf), openai, echo].sort(
-  (a, b) => (a.id < b.id ? -1 : 1),
-)
+export const builtInProviders: readonly Provider[] = [...[...CATALOG, ANTHROPIC, GOOGLE].map(providerOf), openai, echo]
+  .map((provider) => {
+    const [name, docsUrl] = PRESENTED[provider.id] ?? [provider.id, null]
+    return { ...provider, name, docsUrl }
+  })
+  .sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -1,26 +1,32 @@
-// The sockets of one pool: those that nobody needed for a whole window are closed down to the idle limit, and the error of
-// one says whether it was a reused socket that had not begun to answer (RELIABILITY row 9).
+// The sockets of one pool: those above the idle limit are closed when they were idle for five seconds, also when no more
+// requests come. The error of a socket says whether it was a reused one that had not begun to answer.
 import type { Socket } from 'node:net'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
+import type { Clock } from '../../core/types/ports.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
 
 interface Member {
   readonly client: Client
   /** null while disconnected. */
   socket: Socket | null
-  /** A request was sent in this window. */
-  used: boolean
+  /** Looks since it was last in use. */
+  idleLooks: number
 }
 
-const WINDOW_MS = 5000
+const LOOK_MS = 1000
+/** A socket that was needed in this time is no surplus: closing it would make a busy pool connect again. */
+const IDLE_LOOKS = 5
 
 export class PoolSockets {
   readonly #maxIdle: number
+  readonly #clock: Pick<Clock, 'timer'>
   readonly #members: Member[] = []
-  #sweepAt = performance.now() + WINDOW_MS
+  /** The next look; null while there are no more sockets than may be idle. */
+  #look: { cancel(): void } | null = null
 
-  constructor(maxIdle: number) {
+  constructor(maxIdle: number, clock: Pick<Clock, 'timer'>) {
     this.#maxIdle = maxIdle
+    this.#clock = clock
   }
 
   /** For Pool's `factory`. */
@@ -30,32 +36,56 @@ export class PoolSockets {
       ...options,
       connect: (target, callback) =>
         connect(target, (...result) => {
-          if (result[1]) watch(member, result[1])
+          if (result[1]) {
+            watch(member, result[1])
+            this.#lookSoon()
+          }
           callback(...result)
         }),
     })
-    const member: Member = { client, socket: null, used: true }
+    const member: Member = { client, socket: null, idleLooks: 0 }
     this.#members.push(member)
     // The pool drops a client that could not connect.
     client.on('connectionError', () => this.#members.splice(this.#members.indexOf(member), 1))
     return client
   }
 
-  /** Closes what was idle through the last window and is over the limit; at most once a window. */
-  sweep(): void {
-    const now = performance.now()
-    if (now < this.#sweepAt) return
-    this.#sweepAt = now + WINDOW_MS
-    const idle = this.#members.filter(({ socket, client }) => socket !== null && client.stats.size === 0)
+  close(): void {
+    this.#look?.cancel()
+    this.#look = null
+  }
+
+  #lookSoon(): void {
+    if (this.#look !== null || this.#open().length <= this.#maxIdle) return
+    const look = (): void => {
+      this.#look = null
+      this.#closeSurplus()
+      this.#lookSoon()
+    }
+    this.#look = this.#clock.timer(LOOK_MS, look, true)
+  }
+
+  #open(): Member[] {
+    return this.#members.filter(({ socket }) => socket !== null)
+  }
+
+  #closeSurplus(): void {
+    const idle: Member[] = []
+    for (const member of this.#open()) {
+      if (member.client.stats.size > 0) member.idleLooks = 0
+      else {
+        idle.push(member)
+        member.idleLooks++
+      }
+    }
     let surplus = idle.length - this.#maxIdle
     // The pool lends the first that is free: the last ones are needed least.
     for (let at = idle.length - 1; at >= 0 && surplus > 0; at--) {
-      const { socket, used } = idle[at] as Member
-      if (used) continue
+      const { socket, idleLooks } = idle[at] as Member
+      if (idleLooks <= IDLE_LOOKS) continue
       socket?.destroy()
       surplus--
     }
-    for (const member of this.#members) member.used = false
   }
 }
 
@@ -70,7 +100,7 @@ function watch(member: Member, socket: Socket): void {
   socket.write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
     if (typeof chunk === 'string') {
       before = socket.bytesRead
-      member.used = true
+      member.idleLooks = 0
       answerDue()
     }
     return write.call(socket, chunk, encoding, callback)

@@ -1,7 +1,9 @@
-// Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s and, approximately, up to the
-// configured number per host: sockets that nobody needed for a whole window are closed by the requests that follow it.
+// Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s; those above the configured number per
+// host are closed when they were idle for 5 s.
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { systemClock } from '../../core/lib/clock.ts'
+import type { Clock } from '../../core/types/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
 
@@ -12,6 +14,8 @@ export interface PoolOptions {
   tcpKeepAliveSecs?: number
   /** Sockets per origin at the same time; default unlimited. */
   maxConnections?: number
+  /** Default: the system's. */
+  clock?: Pick<Clock, 'timer'>
   /** Certificates to trust beside Node's own roots, PEM; tests. */
   ca?: string
 }
@@ -19,19 +23,19 @@ export interface PoolOptions {
 export interface PoolTable {
   /** @throws GatewayError-free plain Error for a proxy URL that cannot be used. */
   get(origin: string, proxyUrl: string | null, connectTimeoutMs: number): Dispatcher
-  /** Closes idle sockets over the limit; true when this request's socket should close after its answer too. */
-  surplus(pool: Dispatcher): boolean
+  /** True: no idle socket is kept, each closes after its answer. */
+  readonly keepsNone: boolean
   close(): Promise<void>
 }
 
 const KEEP_ALIVE_MS = 20_000
 
 export function poolTable(options: PoolOptions): PoolTable {
-  const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, ca } = options
+  const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, clock = systemClock, ca } = options
   const pools = new Map<string, Dispatcher>()
   // Made once: reading a hundred certificates for each connection would cost more than its handshake.
   const trust = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }
-  const idle = new WeakMap<Dispatcher, PoolSockets>()
+  const idle: PoolSockets[] = []
   const common = {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -68,19 +72,17 @@ export function poolTable(options: PoolOptions): PoolTable {
       const key = proxyUrl === null && connectTimeoutMs === 10_000 ? origin : `${origin} ${proxyUrl ?? ''} ${connectTimeoutMs}`
       let pool = pools.get(key)
       if (pool !== undefined) return pool
-      const sockets = new PoolSockets(maxIdlePerHost)
+      const sockets = new PoolSockets(maxIdlePerHost, clock)
       pool = open(origin, proxyUrl, connectTimeoutMs, sockets)
       pools.set(key, pool)
-      idle.set(pool, sockets)
+      idle.push(sockets)
       return pool
     },
-    surplus(pool) {
-      idle.get(pool)?.sweep()
-      return maxIdlePerHost === 0
-    },
+    keepsNone: maxIdlePerHost === 0,
     async close() {
       const all = [...pools.values()]
       pools.clear()
+      for (const sockets of idle.splice(0)) sockets.close()
       await Promise.all(all.map((pool) => pool.destroy()))
     },
   }

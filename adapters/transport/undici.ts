@@ -36,7 +36,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
             method: request.method as Dispatcher.HttpMethod,
             headers,
             body,
-            reset: pools.surplus(pool),
+            reset: pools.keepsNone,
             // The ticker times idle upstreams; a SOCKS5 pool does not take these from its options.
             headersTimeout: 0,
             bodyTimeout: 0,

@@ -22,6 +22,15 @@ export function requestId(): string {
   return `req_${v7({ random: randomBytes(16) })}`
 }
 
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
+
+/** An id that a caller gave its request. */
+export function givenId(id: string, routed: boolean): string {
+  if (routed) throw new Error('The request has been routed: its id stands.')
+  if (!UUID.test(id)) throw new TypeError('ctx.identify() takes a UUID in lower case')
+  return id
+}
+
 /** Prefix and `length` base-62 characters from the system's random source. */
 export function randomId(prefix: string, length = 24): string {
   let out = prefix

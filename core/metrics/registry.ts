@@ -1,4 +1,4 @@
-// One Prometheus registry per gateway. Names are prefixed `gateway_`; a metric asked for twice is the same metric,
+// One Prometheus registry per gateway. Names are prefixed `gateway_`, but for those of the OpenTelemetry conventions; a metric asked for twice is the same metric,
 // so that a reloaded plugin counts on; another one of its name is refused.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricsFactory } from '../types/plugin.ts'
@@ -17,7 +17,7 @@ export function createMetrics(): Metrics {
   let processMetrics = false
   const metrics = new Map<string, { what: string; metric: unknown }>()
   const known = <M>(name: string, kind: string, labels: readonly string[], make: (full: string) => M): M => {
-    const full = `gateway_${name}`
+    const full = name.startsWith('gen_ai_') ? name : `gateway_${name}`
     if (!/^\w+$/.test(full)) throw new Error(`\`${full}\` cannot be the name of a metric: letters, digits and underscores.`)
     const what = `a ${kind} ${labels.length === 0 ? 'without labels' : `by ${labels.join(', ')}`}`
     const found = metrics.get(full)

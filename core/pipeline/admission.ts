@@ -14,6 +14,9 @@ import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 
+/** Of a model string that is no model id, records keep so much. */
+const MAX_NAMED = 256
+
 /** @throws GatewayError 401. */
 export function authenticate(kernel: Kernel, ctx: RequestState): Awaitable<void> {
   const { hooks } = ctx.generation
@@ -54,10 +57,13 @@ export async function largeBody({ options, turns }: Kernel, bytes: Uint8Array): 
 export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   ctx.body = body
   const { dialectRoute } = route
+  const { fromPath } = route
+  const named = fromPath.model ?? (route.models === 'none' ? undefined : body.get('model'))
+  // Before anything is refused: records name the model of a refused request.
+  if (typeof named === 'string') ctx.requestedModel = named.slice(0, MAX_NAMED)
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
   // Before `stream`: its table comes first (SPEC "Chat request validation").
   if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
-  const { fromPath } = route
   // Who asks for a size sends the request as it will be, and is told a number.
   ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))
   ctx.sse =
@@ -65,7 +71,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
     route.dialect !== 'generate_content' ||
     !ctx.stream ||
     /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
-  ctx.requestedModel = fromPath.model === undefined ? modelMember(body, route) : checkedModelId(fromPath.model)
+  ctx.requestedModel = fromPath.model === undefined ? modelMember(named, route) : checkedModelId(fromPath.model)
   const decode = decoderOf(kernel, ctx, route, body)
   ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode
 }
@@ -77,9 +83,8 @@ function decoderOf(kernel: Kernel, ctx: RequestState, route: MatchedRoute, body:
   return () => driver(kernel, ctx.dialect).decodeRequest(body, ctx.headers, { ...path, operation })
 }
 
-function modelMember(body: WireBody, route: MatchedRoute): string {
+function modelMember(model: unknown, route: MatchedRoute): string {
   if (route.models === 'none') return ''
-  const model = body.get('model')
   if (typeof model === 'string' && model !== '') return checkedModelId(model)
   throw GatewayError.invalid(
     'model',

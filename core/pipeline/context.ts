@@ -5,7 +5,7 @@ import type { StreamStages } from '../hooks/runners.ts'
 import type { Ticket } from '../lib/bag.ts'
 import { answerHeaderBag } from '../lib/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
-import { requestId } from '../lib/ids.ts'
+import { givenId, requestId } from '../lib/ids.ts'
 import { unwaited } from '../lib/unwaited.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
@@ -53,7 +53,7 @@ export interface ContextInit {
 }
 
 export class RequestState implements RequestContext {
-  readonly id: string
+  id: string
   readonly startedAt: number
   readonly startedMonotonic: number
   readonly ingress: Ingress | null
@@ -127,6 +127,10 @@ export class RequestState implements RequestContext {
     this.sse = true
     this.requestedModel = ''
     this.#request = undefined
+  }
+
+  identify(id: string): void {
+    this.id = givenId(id, this.plan !== null)
   }
 
   get peer(): Peer | null {

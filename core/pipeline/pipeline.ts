@@ -144,7 +144,8 @@ async function underDeadline(kernel: Kernel, ctx: RequestState, deadlineMs: numb
 }
 
 function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): RequestState {
-  return new RequestState({
+  const { model } = route.fromPath
+  const ctx = new RequestState({
     ingress,
     generation: kernel.generation,
     slotCount: kernel.slotCount,
@@ -157,6 +158,9 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
     now: kernel.clock.now(),
     monotonic: kernel.clock.monotonic(),
   })
+  // Known before there is a body: records name it, whatever becomes of the body. It is checked with the body.
+  if (model !== undefined) ctx.requestedModel = model.slice(0, 256)
+  return ctx
 }
 
 function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {

@@ -141,8 +141,10 @@ export interface Reply {
 }
 
 export interface RequestContext<O extends Operation = Operation> {
-  /** `req_<uuidv7>`, also sent as x-gateway-request-id. */
+  /** `req_<uuidv7>`, or a caller's own UUID; also sent as x-gateway-request-id. */
   readonly id: string
+  /** Gives the request another id, a UUID that no request had before. Until it is admitted: records and holds go by the id. */
+  identify(id: string): void
   /** Epoch ms. */
   readonly startedAt: number
   /** null: an internal call. */

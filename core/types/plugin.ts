@@ -101,7 +101,7 @@ export interface TallySeries {
 }
 
 export interface MetricsFactory {
-  /** Names are prefixed `gateway_`; label values must come from the registry, never from a request. */
+  /** Names are prefixed `gateway_`, unless they begin with `gen_ai_` (OpenTelemetry); label values must come from the registry, never from a request. */
   counter(name: string, help: string, labels?: string[]): Counter
   gauge(name: string, help: string, labels?: string[]): Gauge
   histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram

@@ -24,11 +24,17 @@ export interface Connection {
 export interface Provider {
   readonly id: string
   readonly aliases: readonly string[]
+  /** As people call it; default: the id. */
+  readonly name?: string
+  /** Where its API is documented. */
+  readonly docsUrl?: string | null
   /** Everything before the operation path; null for local and custom providers. */
   readonly baseUrl: string | null
   /** Dialects it speaks; the value is a base URL where it differs, else ''. The first is preferred. */
   readonly dialects: Readonly<Partial<Record<Dialect, string>>>
   readonly quirks: Readonly<Quirks>
+  /** For trying things out: on the cloud profile only where the configuration has a connection of it. */
+  readonly forTrial?: boolean
   /** False where no credential is needed (ollama, echo). */
   readonly needsKey: boolean
   caps(model: string): ModelCaps

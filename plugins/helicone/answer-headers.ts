@@ -3,7 +3,7 @@ import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 
 export function answerHeaders(ctx: RequestContext, caches: () => Services['exactCache'] | undefined): void {
-  ctx.responseHeaders.set('helicone-id', ctx.properties?.request_id ?? ctx.id)
+  ctx.responseHeaders.set('helicone-id', ctx.id)
   ctx.tap(({ status }) => {
     const lookup = caches()?.lookup(ctx) ?? null
     if (status !== 200 || (lookup === null && ctx.cached === false)) return

@@ -1,5 +1,6 @@
 // Helicone's request headers, given their native effect (CONTRACTS 13). They are read and taken off before the key is looked at;
 // a request that has none of them costs one look at its header names.
+import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -11,13 +12,19 @@ import { hasHelicone, isTrue, strip } from './headers.ts'
 import { costCenterIn, propertiesIn } from './properties.ts'
 import { providerHosts } from './provider-hosts.ts'
 import { ratePolicies, readRatePolicy } from './rate-policy.ts'
+import { claimRequestId, forgetRequestIds, migrations, requestIdIn } from './request-ids.ts'
 import { readRetry, retrying } from './retry.ts'
 import type { Asked } from './state.ts'
 
 export const helicone = definePlugin({
   name: 'helicone',
   requires: ['keys', 'accounts', 'configuration'],
-  setup(gateway) {
+  config: z.strictObject({
+    usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
+    logRetentionDays: z.int().default(30).meta({ env: 'LOG_RETENTION_DAYS' }),
+  }),
+  migrations,
+  setup(gateway, { usageRetentionDays, logRetentionDays }) {
     const keys = gateway.use('keys')
     const caches = gateway.optional('exactCache')
     const cachePolicy = gateway.optional('cachePolicy')
@@ -48,6 +55,7 @@ export const helicone = definePlugin({
         const costCenter = costCenterIn(headers)
         if (costCenter !== null && !headers.has('x-gateway-cost-center')) headers.set('x-gateway-cost-center', costCenter)
         slot.set(ctx, {
+          requestId: requestIdIn(headers),
           retry: readRetry(headers),
           rate: readRatePolicy(headers.get('helicone-ratelimit-policy')),
           fallbacks: readFallbacks(headers.get('helicone-fallbacks')),
@@ -64,6 +72,19 @@ export const helicone = definePlugin({
       },
       { order: 'pre', when: ({ headers }) => hasHelicone(headers) },
     )
+
+    // Only of callers that were let in: each claim is a row.
+    gateway.hook(
+      'access',
+      async (ctx) => {
+        const id = askedBy(ctx).requestId as string
+        if (!(await claimRequestId(gateway, id))) return
+        ctx.identify(id)
+        ctx.responseHeaders.set('helicone-id', id)
+      },
+      { order: 'pre', when: asks(({ requestId }) => requestId !== null) },
+    )
+    forgetRequestIds(gateway, [usageRetentionDays, logRetentionDays])
 
     gateway.hook('access', (ctx) => rates.check(ctx, askedBy(ctx).rate), {
       order: 'post',

@@ -1,6 +1,7 @@
 // Headers that label a request: custom properties, the prompt it was made from, the job it belongs to.
 import type { HeaderBag } from '../../core/types/ports.ts'
 import { namesIn } from './headers.ts'
+import { requestIdIn } from './request-ids.ts'
 
 const MAX_PROPERTIES = 32
 const MAX_NAME = 64
@@ -14,7 +15,6 @@ const LABELS: ReadonlySet<string> = new Set([
   // A label: what is asked and what is paid for is the model that answers.
   'model-override',
 ])
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const COST_CENTER = /^[\x20-\x7e]{1,128}$/
 
 /** The caller's own come last: where there are too many, they are those that go. null: none. */
@@ -30,16 +30,11 @@ export function propertiesIn(headers: HeaderBag): Record<string, string> | null 
       if (property !== '' && property.length <= MAX_NAME) own.push([property, value])
     } else if (LABELS.has(label)) labels.push([label.replaceAll('-', '_'), value])
   }
+  // A label too: an id that was used before is found by it.
   const id = requestIdIn(headers)
   if (id !== null) labels.push(['request_id', id])
   const kept = [...labels, ...own].slice(0, MAX_PROPERTIES)
   return kept.length === 0 ? null : Object.fromEntries(kept)
-}
-
-/** The id a caller gave its request. The books go by the gateway's own: one that callers choose could be one that is booked. */
-export function requestIdIn(headers: HeaderBag): string | null {
-  const id = headers.get('helicone-request-id')?.trim()
-  return id !== undefined && UUID.test(id) ? id.toLowerCase() : null
 }
 
 /** Whether it may be said by header is decided where `x-gateway-cost-center` is read. */

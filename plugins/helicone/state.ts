@@ -4,6 +4,8 @@ import type { RatePolicy } from './rate-policy.ts'
 import type { RetryPolicy } from './retry.ts'
 
 export interface Asked extends FallbackState {
+  /** The caller's own id for the request. */
+  readonly requestId: string | null
   readonly retry: RetryPolicy | null
   readonly rate: RatePolicy | null
   readonly targetUrl: string | null

@@ -1,9 +1,10 @@
-// Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections,
-// never from a request (RELIABILITY D9).
+// Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections, never from a
+// request; of the models that upstreams answered for, a bounded number has its own.
 import { z } from 'zod'
 import { answererOf } from '../../core/lib/recorded.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { checkReader, type MetricsRules } from './access.ts'
+import { genAiRecorder } from './gen-ai.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const FIRST_TOKEN = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -37,6 +38,7 @@ export const metrics = definePlugin({
     ])
     const cost = tally('cost_usd_total', 'What upstream calls cost; those without a known price add nothing.', ['provider'])
     const attempts = tally('attempts_total', 'Upstream attempts by what became of them.', ['provider', 'result'])
+    const genAi = genAiRecorder(gateway.metrics)
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 
     gateway.hook('settled', (ctx, outcome) => {
@@ -55,6 +57,7 @@ export const metrics = definePlugin({
         tokens.series(billed, 'reasoning').add(usage.reasoning ?? 0)
         cost.series(billed).add((costNano ?? 0) / 1e9)
       }
+      genAi(ctx, outcome)
     })
 
     const keys = gateway.optional('keys')

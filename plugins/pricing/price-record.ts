@@ -38,7 +38,14 @@ export const priceRecord = z.strictObject({
   prices,
   source: z.enum(['override', 'primary', 'fallback', 'builtin', 'none']),
   matched_key: z.string().nullable().describe('The override’s pattern, or the name under which the rate card has it.'),
-  ref: z.string().nullable().describe('As it stands on usage rows.'),
+  ref: z
+    .string()
+    .nullable()
+    .describe('The rate card’s version reference; null where no card says the price, or the card has none.'),
+  price_ref: z
+    .string()
+    .nullable()
+    .describe('As it stands on usage rows: `primary:<run>` and `fallback:<run>` are runs of `GET /api/pricing/runs/{id}`.'),
   fetched_at: z.string().nullable(),
   stale_since: z.string().nullable().describe('Since when the rate card has not had all of it any more.'),
   drift: z
@@ -54,7 +61,7 @@ export function priceRecordOf(
   wish: MediaWish,
 ): z.input<typeof priceRecord> {
   if (resolved === null) return { ...NOTHING, model }
-  const { price, list, source, matchedKey, ref, fetchedAt, staleSince, provider } = resolved
+  const { price, list, source, matchedKey, ref, version, fetchedAt, staleSince, provider } = resolved
   const { perImage, perSecond, perCharacter, perQuery, perPage } = mediaPrices(list, wish)
   const units = {
     per_image: perImage,
@@ -78,7 +85,8 @@ export function priceRecordOf(
     },
     source,
     matched_key: matchedKey,
-    ref,
+    ref: version,
+    price_ref: ref,
     fetched_at: instant(fetchedAt),
     stale_since: instant(staleSince),
     drift: largest(drift),
@@ -91,6 +99,7 @@ const NOTHING = {
   source: 'none' as const,
   matched_key: null,
   ref: null,
+  price_ref: null,
   fetched_at: null,
   stale_since: null,
   drift: null,

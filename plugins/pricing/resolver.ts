@@ -62,6 +62,7 @@ export function resolver(parts: ResolverParts): Resolver {
       model,
       source,
       ref: source === 'none' ? null : state === undefined ? source : `${source}:${state.runId}`,
+      version: state?.ref ?? null,
       matchedKey: matchedKey(source, found, match, `${provider}/${model}`),
       fetchedAt: state?.fetchedAt ?? null,
       staleSince: stale.length === 0 ? null : Math.min(...stale),

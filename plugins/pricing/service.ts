@@ -11,6 +11,8 @@ export interface ResolvedPrice {
   readonly source: PriceSource
   /** What goes onto usage rows: `override`, `primary:<run>`, `fallback:<run>`, `builtin`; null with source `none`. */
   readonly ref: string | null
+  /** The rate card's version, as it was recorded when the card was fetched; null where prices are of no card. */
+  readonly version: string | null
   /** The pattern of the override, or the model string under which the card has it. */
   readonly matchedKey: string | null
   /** When the card was fetched, epoch ms. */

@@ -132,9 +132,14 @@ export async function finishRun(db: Db, run: Omit<RunRow, 'reason' | 'started_at
   return row
 }
 
+/** Failed runs go. Of the others, usage rows name those that stored prices: they stay. */
 export async function pruneRuns(db: Db, before: number): Promise<void> {
-  await db.run(sql`DELETE FROM pricing_runs WHERE started_at < ${before}`)
+  await db.run(sql`DELETE FROM pricing_runs WHERE started_at < ${before} AND status = 'failed'`)
   await db.run(sql`DELETE FROM pricing_drift WHERE detected_at < ${before} AND reviewed_at IS NOT NULL`)
+}
+
+export function runOf(db: Db, id: number): Promise<RunRow | undefined> {
+  return db.get(sql`SELECT * FROM pricing_runs WHERE id = ${id} AND status <> 'running'`, runRow)
 }
 
 /** The last that ended; undefined: none has. */

@@ -8,7 +8,7 @@ import type { PluginGateway } from '../../core/types/plugin.ts'
 import { percentMoved } from './decimal.ts'
 import { isUnit, usdOf } from './price-names.ts'
 import { instant } from './price-record.ts'
-import { type DriftRow, drifts, type RunRow, reviewDrift } from './store.ts'
+import { type DriftRow, drifts, type RunRow, reviewDrift, runOf } from './store.ts'
 import type { Stored } from './stored.ts'
 
 const runRecord = z.strictObject({
@@ -56,6 +56,19 @@ export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (()
       const run = await sync()
       if (run === null) throw conflict('A sync is running in another process; look again when it is done.', 'sync_running')
       audited(run.id, { status: run.status, changed: run.changed, drifted: run.drifted })
+      return runRecordOf(run)
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/pricing/runs/:id',
+    summary: 'One fetch of the rate card: where the prices `primary:<id>` and `fallback:<id>` of usage rows come from.',
+    params: idParams,
+    response: runRecord,
+    async handler({ params: { id } }) {
+      const run = await runOf(gateway.db, id)
+      if (run === undefined) throw notFound(`There is no price sync ${id}.`)
       return runRecordOf(run)
     },
   })

@@ -82,6 +82,7 @@ export const quota = definePlugin({
         asking.drivers.set(driver.provider, driver)
         return () => void (asking.drivers.get(driver.provider) === driver && asking.drivers.delete(driver.provider))
       },
+      hasDriver: (provider) => asking.drivers.has(provider),
       exhaustedUntil: (connection, model) => exhausted.until(connection, model),
       remainingFraction: (connection, model) => meter.remaining(connection, model),
     })

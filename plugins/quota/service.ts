@@ -37,6 +37,8 @@ export interface QuotaDriver {
 export interface QuotaService {
   /** Returns what takes it back: for the plugin's teardown. */
   driver(driver: QuotaDriver): () => void
+  /** Whether the vendor has a usage API that is asked. */
+  hasDriver(provider: string): boolean
   /** Epoch ms until which nothing is left of this model on this account; null: there is. */
   exhaustedUntil(connection: Connection, model: string): number | null
   /**

@@ -15,12 +15,17 @@ const capabilities = z.strictObject({
 const registryEntry = z.strictObject({
   id: z.string(),
   aliases: z.array(z.string()),
+  name: z.string(),
+  docs_url: z.string().nullable(),
   base_url: z.string().nullable().describe('Null: every deployment has its own, to be given as `base_url`.'),
   wire_formats: z.array(z.enum(DIALECTS)).describe('The first is preferred.'),
   endpoints: z.array(z.enum(['chat', 'count_tokens'])),
   auth: z.array(z.enum(['api_key', 'none'])),
   needs_key: z.boolean(),
   key_variable: z.string().nullable().describe('The usual environment variable, for `secret.env(…)`.'),
+  supports_usage_api: z.boolean().describe('Its usage API is asked for quotas, see `GET /api/quota`.'),
+  oauth_flow: z.enum(['pkce', 'device', 'both']).nullable().describe('Null: its accounts cannot be signed in to here.'),
+  client_version: z.string().nullable().describe('The version of a vendor’s client that requests name; null: they name none.'),
   capabilities: capabilities.describe('What is known beyond the wire format; absent means unknown.'),
   connections: z.int().describe('Of the caller’s organization, disabled ones too.'),
 })
@@ -31,6 +36,7 @@ export const registry = definePlugin({
   setup(gateway) {
     const accounts = gateway.use('accounts')
     const { providers } = gateway.use('configuration')
+    const quota = gateway.optional('quota')
     gateway.api({
       method: 'GET',
       path: '/api/registry',
@@ -39,14 +45,20 @@ export const registry = definePlugin({
       handler({ orgId }) {
         const mine = accounts.list().filter((account) => account.orgId === orgId)
         const count = (id: string) => mine.filter(({ connection }) => connection.provider === id).length
-        return { data: providers.map((provider) => entryOf(provider, count(provider.id))) }
+        return {
+          data: providers.map((provider) => ({
+            ...entryOf(provider),
+            supports_usage_api: quota()?.hasDriver(provider.id) ?? false,
+            connections: count(provider.id),
+          })),
+        }
       },
     })
   },
 })
 
-function entryOf(provider: Provider, connections: number): z.input<typeof registryEntry> {
-  const { id, aliases, baseUrl, dialects, needsKey, quirks } = provider
+function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'supports_usage_api' | 'connections'> {
+  const { id, aliases, name = id, docsUrl = null, baseUrl, dialects, needsKey, quirks } = provider
   const formats = Object.keys(dialects) as (typeof DIALECTS)[number][]
   const known = {
     pdf_input: quirks.pdf === true,
@@ -57,14 +69,18 @@ function entryOf(provider: Provider, connections: number): z.input<typeof regist
   return {
     id,
     aliases: [...aliases],
+    name,
+    docs_url: docsUrl,
     base_url: baseUrl,
     wire_formats: formats,
     endpoints: formats.includes('messages') ? ['chat', 'count_tokens'] : ['chat'],
     auth: needsKey ? ['api_key'] : ['api_key', 'none'],
     needs_key: needsKey,
     key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,
+    // No provider is signed in to, and none is told a client's version.
+    oauth_flow: null,
+    client_version: null,
     capabilities: Object.fromEntries(Object.entries(known).filter(([, value]) => value)) as z.input<typeof capabilities>,
-    connections,
   }
 }
 

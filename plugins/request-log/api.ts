@@ -11,7 +11,7 @@ import { cursorOf, logQuery } from './filters.ts'
 import { newestRows } from './pages.ts'
 import { facetsOf, rowOf } from './store.ts'
 
-const params = z.object({ request_id: z.string().regex(/^req_[0-9a-f-]{36}$/) })
+const params = z.object({ request_id: z.string().regex(/^(?:req_)?[0-9a-f-]{36}$/) })
 
 export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): void {
   const { db } = gateway

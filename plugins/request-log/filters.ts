@@ -5,7 +5,8 @@ import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
 import type { Sql } from '../../core/types/db.ts'
 
 const MAX_CHOICES = 50
-const REQUEST_ID = /^req_[0-9a-f-]*$/
+/** The gateway's own, or a caller's UUID. */
+const REQUEST_ID = /^(?:req_[0-9a-f-]*|[0-9a-f]{8}-[0-9a-f-]*)$/
 const ID_OF_A_MINUTE = 'req_'.length + 8
 
 /** By comma or repeated; as many as one may ask for. */
@@ -78,7 +79,11 @@ export const logQuery = z
     free_pool: yesNo.optional(),
     min_latency_ms: whole.transform(Number).optional(),
     min_cost_usd: usd.optional(),
-    q: word.optional().describe('Beginning of a request id (`req_…`), or a piece of an error message.'),
+    q: word
+      .optional()
+      .describe(
+        'Beginning of a request id (`req_…`, or of a UUID that the caller gave: at least its first nine characters), or a piece of an error message.',
+      ),
   })
   .refine(inOrder, NOT_IN_ORDER)
 export type LogFilter = Partial<z.output<typeof logQuery>>
@@ -158,7 +163,7 @@ function found(q: string): Sql {
   return sql.and([FAILED, sql`LOWER(error_message) LIKE ${pattern} ESCAPE '\\'`])
 }
 
-/** Ids begin with their time: so much of one is that of few rows. */
+/** The gateway's ids begin with their time, those of callers are random: so much of one is that of few rows. */
 function namesFew(q: string): boolean {
-  return REQUEST_ID.test(q) && q.length >= ID_OF_A_MINUTE
+  return REQUEST_ID.test(q) && (q.length >= ID_OF_A_MINUTE || !q.startsWith('req_'))
 }

@@ -1,12 +1,12 @@
 // provider.outage (SPEC "Catalog"): five failures of one provider within a minute are minor, ten are major. Failures are
-// answers that are neither 2xx nor 4xx, and no answer at all.
+// answers that are neither 2xx nor 4xx, and no answer at all. Each provider's outage is told once in ten minutes.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ProviderOutage } from './events.ts'
 
 const WINDOW_MS = 60_000
 const MINOR = 5
 const MAJOR = 10
-/** A severity is told once in this time, over all processes. */
+/** A provider's outage is told once in this time, over all processes: one that becomes major meanwhile is the same outage. */
 const DEBOUNCE_MS = 600_000
 /** Failures remembered of one provider; beyond that only the time of the last ones is exact. */
 const MAX_FAILURES = 1000
@@ -18,7 +18,6 @@ export function outageWatch({ clock, counters, events, log }: PluginGateway): Ou
   const failures = new Map<string, number[]>()
 
   const tell = async (provider: string, severity: ProviderOutage['severity'], times: readonly number[]): Promise<void> => {
-    const key = `${provider}:${severity}`
     const [first, last] = [times[0] as number, times.at(-1) as number]
     const wall = (time: number) => new Date(clock.now() - (clock.monotonic() - time)).toISOString()
     const data: ProviderOutage = {
@@ -28,9 +27,9 @@ export function outageWatch({ clock, counters, events, log }: PluginGateway): Ou
       window_seconds: 60,
       first_error_at: wall(first),
       last_error_at: wall(last),
-      dedup_key: key,
+      dedup_key: `${provider}:${severity}`,
     }
-    if (await counters.once(`outage:${key}`, DEBOUNCE_MS)) events.emit('provider.outage', data)
+    if (await counters.once(`outage:${provider}`, DEBOUNCE_MS)) events.emit('provider.outage', data)
   }
 
   return (provider) => {

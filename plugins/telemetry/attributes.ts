@@ -1,22 +1,8 @@
 // Names of the OpenTelemetry GenAI conventions, and what of a request goes under them: never a prompt, an answer or a key.
 import type { Attributes } from '@opentelemetry/api'
+import { providerName } from '../../core/lib/gen-ai.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
-
-/** Ids of our registry where the conventions have a name of their own. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  google: 'gcp.gemini',
-  vertex: 'gcp.vertex_ai',
-  bedrock: 'aws.bedrock',
-  azure: 'azure.ai.openai',
-  mistral: 'mistral_ai',
-  xai: 'x_ai',
-  moonshot: 'moonshot_ai',
-}
-
-export function providerName(provider: string): string {
-  return PROVIDERS[provider] ?? provider
-}
 
 export function requestAttributes(ctx: RequestContext, outcome: Outcome): Attributes {
   const { principal } = ctx

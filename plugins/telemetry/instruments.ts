@@ -1,11 +1,7 @@
 // The GenAI metrics: client ones of upstream calls, server ones of the gateway's own requests.
 import type { Meter } from '@opentelemetry/api'
+import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/lib/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
-import { providerName } from './attributes.ts'
-
-/** Buckets as the conventions advise. */
-const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
-const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
 export interface Instruments {
   record(ctx: RequestContext, outcome: Outcome): void
@@ -13,9 +9,9 @@ export interface Instruments {
 
 export function instruments(meter: Meter): Instruments {
   const seconds = (name: string, description: string) =>
-    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: SECONDS } })
+    meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: GEN_AI_SECONDS } })
   const tokens = meter.createHistogram('gen_ai.client.token.usage', {
-    ...{ description: 'Tokens of upstream calls.', unit: '{token}', advice: { explicitBucketBoundaries: TOKENS } },
+    ...{ description: 'Tokens of upstream calls.', unit: '{token}', advice: { explicitBucketBoundaries: GEN_AI_TOKENS } },
   })
   const operation = seconds('gen_ai.client.operation.duration', 'How long upstream calls took.')
   const request = seconds('gen_ai.server.request.duration', 'How long requests took.')

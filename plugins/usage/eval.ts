@@ -11,6 +11,7 @@ type Optimize = (typeof OPTIMIZE)[number]
 
 /** Models with fewer requests come behind the others. */
 const ENOUGH = 5
+const LAST = Number.POSITIVE_INFINITY
 
 interface Ranked {
   readonly provider: string
@@ -66,7 +67,8 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
         const { figures } = entryOf(models, id, () => ({ provider, model, figures: new Calls() }))
         // Each step is a call of its own here.
         figures.add({ ...row, step: 0 })
-        if (row.costNano !== null) figures.priced++
+        // A failure that cost nothing says nothing about the price.
+        if (row.costNano !== null && (row.costNano > 0 || row.status < 400)) figures.priced++
       })
       const ranked = ordered([...models.values()].map(shown), query.optimize)
       return {
@@ -106,26 +108,31 @@ function ordered(rows: readonly Ranked[], optimize: Optimize): (Ranked & { score
       0.2 * (1 - (cost[index] as number)) +
       0.15 * (1 - (p95[index] as number)),
   }))
-  const last = Number.POSITIVE_INFINITY
   const key: Readonly<Record<Optimize, (row: (typeof scored)[number]) => number>> = {
     score: (row) => -row.score,
-    cost: (row) => row.avg_cost_usd ?? last,
-    latency: (row) => row.p95_ms ?? last,
-    quality: (row) => (row.quality === null ? last : -row.quality),
+    cost: (row) => row.avg_cost_usd ?? LAST,
+    latency: (row) => row.p95_ms ?? LAST,
+    quality: (row) => (row.quality === null ? LAST : -row.quality),
   }
-  const few = (row: Ranked) => (row.requests < ENOUGH ? 1 : 0)
   const by = (a: number, b: number) => (a === b ? 0 : a - b)
   return scored.sort(
     (a, b) =>
-      few(a) - few(b) ||
+      standing(a) - standing(b) ||
       by(key[optimize](a), key[optimize](b)) ||
       b.requests - a.requests ||
       (`${a.provider}/${a.model}` < `${b.provider}/${b.model}` ? -1 : 1),
   )
 }
 
+/** In every order: models that are in use, those with few requests, those that only failed. */
+function standing({ requests, success_rate }: Ranked): number {
+  if (success_rate === 0) return 2
+  return requests < ENOUGH ? 1 : 0
+}
+
 /** 0 for the least, 1 for the most; what is not known counts as the most, a single one as the least. */
 function normalised(values: readonly (number | null)[]): number[] {
+  if (values.length === 1) return [0]
   const known = values.filter((value) => value !== null)
   const [least, most] = [Math.min(...known), Math.max(...known)]
   return values.map((value) => (value === null ? 1 : most === least ? 0 : (value - least) / (most - least)))

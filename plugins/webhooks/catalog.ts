@@ -4,7 +4,9 @@
 interface EventKind {
   readonly defaultOn: boolean
   /** Told once in this time for each value of one member of its `data`. */
-  readonly debounce?: { readonly ms: number; readonly by: 'dedup_key' | 'provider' }
+  readonly debounce?: { readonly ms: number; readonly by: 'dedup_key' }
+  /** For the documents: how often its emitter tells it at most. */
+  readonly told?: { readonly ms: number; readonly by: string }
   /** It is taken from the bus, with these members and no others. */
   readonly members?: readonly string[]
 }
@@ -33,10 +35,10 @@ const KINDS = {
     members: [...OF_ACCOUNT, 'retry_after_seconds', 'cooldown_until', 'source', 'occurred_at'],
   },
   'account.quota_exhausted': { ...ON, members: [...OF_ACCOUNT, 'occurred_at'] },
-  // By provider, not by `dedup_key`: an outage that becomes major within the time is the same outage.
   'provider.outage': {
     ...ON,
-    debounce: { ms: 10 * MINUTE_MS, by: 'provider' },
+    // Its emitter tells it so seldom, to every listener.
+    told: { ms: 10 * MINUTE_MS, by: 'provider' },
     members: ['provider', 'severity', 'error_count', 'window_seconds', 'first_error_at', 'last_error_at', 'dedup_key'],
   },
   'webhook.endpoint_auto_disabled': ON,

@@ -1,7 +1,7 @@
 // A first day (issue "State and control plane"): start, make a key, add a connection, call through each SDK, restart; then the
 // same with PostgreSQL and Redis and two processes. Real processes, the built command line, the official clients.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
@@ -125,7 +125,11 @@ describe.skipIf(missing !== '')(`PostgreSQL and Redis${missing && ` (skipped: ${
   it('two processes are one gateway: keys, revocation, one rpm cap over both', {
     timeout: 300_000,
   }, async () => {
-    const servers = await Promise.all([serving([], { cwd, env: place.env }), serving([], { cwd, env: place.env })])
+    // On the cloud profile `echo` is there where the file says so.
+    const file = join(mkdtempSync(join(tmpdir(), 'hookgate-user-config-')), 'gateway.config.mjs')
+    writeFileSync(file, `export default { connections: { echo: { provider: 'echo' } } }`)
+    const env = { ...place.env, GATEWAY_CONFIG: file }
+    const servers = await Promise.all([serving([], { cwd, env }), serving([], { cwd, env })])
     const [a, b] = servers.map(({ url }) => url) as [string, string]
     const made = (await json(place, 'key', 'create', '--label', 'shared', '--rpm', '60')) as { id: number; key: string }
     // The list of models asks for a key, and takes nothing from its cap.

@@ -36,7 +36,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
+      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, logs, webhook, password, db, master-key, audit, plugin, filter, plan, apply, hooks, env, doctor/,
     ],
     [
       ['serve', '--prot', '9000'],
@@ -160,7 +160,7 @@ describe('hookgate hooks', () => {
       [
         "ingress series helicone",
         "authenticate first keys",
-        "access series keys rate-limits helicone request-log",
+        "access series helicone keys rate-limits helicone request-log",
         "resolve first virtual-models helicone connections virtual-models",
         "request series helicone guardrails helicone budgets",
         "answer first exact-cache semantic-cache",

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reset, type Step, scriptedUpstream, secureUpstream, text } from '../../../adapters/testing/index.ts'
 import { connectProxy } from '../../../adapters/testing/proxies.ts'
 import { type UndiciTransportOptions, undiciTransport } from '../../../adapters/transport/undici.ts'
@@ -76,22 +77,72 @@ describe('reuse', () => {
     expect(server.opened()).toBe(3)
   })
 
-  it('closes what nobody needed in a whole window, down to the limit', async () => {
+  it('closes what nobody needed for five seconds, down to the limit', async () => {
     const server = await counting(5)
-    const transport = transportWith({ maxIdlePerHost: 4 })
-    let now = performance.now()
-    vi.spyOn(performance, 'now').mockImplementation(() => now)
+    const clock = fakeClock()
+    const transport = transportWith({ maxIdlePerHost: 4, clock })
     await Promise.all(Array.from({ length: 12 }, () => call(transport, server.url)))
     expect(server.open()).toBe(12)
-    // Two windows of one request at a time: eight or so were never used.
-    for (let i = 0; i < 40; i++) {
-      now += 500
+    for (let i = 0; i < 14; i++) {
+      await clock.advance(500)
       await call(transport, server.url)
     }
     await expect.poll(server.open).toBeLessThanOrEqual(5)
-    expect(server.open()).toBeGreaterThanOrEqual(1)
+    expect(server.open()).toBeGreaterThanOrEqual(4)
+  })
+
+  it.each([
+    'directly',
+    'through a tunnel',
+  ])('%s, does so when no more requests come, and looks no longer than it must', async (way) => {
+    const server = await counting(5)
+    const proxy = owned(await connectProxy())
+    const through = way === 'directly' ? {} : { proxyUrl: `http://127.0.0.1:${proxy.port}` }
+    const clock = fakeClock()
+    const transport = transportWith({ maxIdlePerHost: 3, clock })
+    for (const burst of [9, 5]) {
+      await Promise.all(Array.from({ length: burst }, () => call(transport, server.url, through)))
+      expect(server.open()).toBe(burst)
+      await clock.advance(4900)
+      await settled()
+      expect(server.open()).toBe(burst)
+      await clock.advance(1200)
+      await expect.poll(server.open).toBe(3)
+      await clock.advance(1000)
+      expect(clock.pending).toBe(0)
+    }
+    await call(transport, server.url, through)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('leaves busy sockets alone, however long their answer takes, and counts from its end', async () => {
+    const server = await counting(400)
+    const clock = fakeClock()
+    const transport = transportWith({ maxIdlePerHost: 1, clock })
+    const calls = Array.from({ length: 4 }, () => call(transport, server.url))
+    await expect.poll(server.open).toBe(4)
+    await clock.advance('60s')
+    for (const seen of await Promise.all(calls)) expect(seen.status).toBe(200)
+    await clock.advance(4000)
+    await settled()
+    expect(server.open()).toBe(4)
+    await clock.advance(2500)
+    await expect.poll(server.open).toBe(1)
+  })
+
+  it('looks at nothing once it is closed', async () => {
+    const server = await counting(5)
+    const clock = fakeClock()
+    const transport = transportWith({ maxIdlePerHost: 1, clock })
+    await Promise.all(Array.from({ length: 4 }, () => call(transport, server.url)))
+    expect(clock.pending).toBe(1)
+    await transport.close()
+    expect(clock.pending).toBe(0)
   })
 })
+
+/** What was closed has arrived at the other side. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 30))
 
 describe('row 9: a socket that died while it lay idle', () => {
   const tls = certificate({ host: '127.0.0.1' })

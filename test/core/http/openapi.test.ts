@@ -44,6 +44,9 @@ beforeAll(async () => {
   await t.gateway.db?.run(
     sql`INSERT INTO pricing_drift (run_id, provider, model, field, old_nano, new_nano, detected_at) VALUES (1, 'p', 'm', 'input', 1, 2, 3)`,
   )
+  await t.gateway.db?.run(
+    sql`INSERT INTO pricing_runs (reason, status, started_at, finished_at, lease_until) VALUES ('start', 'ok', 1, 2, 3)`,
+  )
   await t.post('/api/providers', { provider: 'echo' })
   key = bearer((await makeKey(t)).key)
   logged = (await t.post('/v1/chat/completions', {})).headers.get('x-gateway-request-id') as string

@@ -146,17 +146,17 @@ function backoff(level: number): number {
   return Math.min(MOST_MS, 2000 * 2 ** (level - 1))
 }
 
-/** provider.outage: five faults within a minute are minor, ten are major; each is told once in ten minutes. */
+/** provider.outage: five faults within a minute are minor, ten are major; one of the two is told in ten minutes. */
 export class OutageModel {
   #faults: number[] = []
-  readonly #told = new Map<string, number>()
+  #told = Number.NEGATIVE_INFINITY
 
   fault(now: number): string[] {
     this.#faults = [...this.#faults.filter((at) => at > now - 60_000), now]
     if (this.#faults.length < 5) return []
     const severity = this.#faults.length < 10 ? 'minor' : 'major'
-    if (now < (this.#told.get(severity) ?? Number.NEGATIVE_INFINITY) + 600_000) return []
-    this.#told.set(severity, now)
+    if (now < this.#told + 600_000) return []
+    this.#told = now
     return [`provider.outage ${severity}`]
   }
 }

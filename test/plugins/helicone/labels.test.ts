@@ -119,21 +119,6 @@ describe('labels', () => {
     expect(lastContext(t).properties).toEqual({ b: 'y' })
   })
 
-  it('a request id is a label and Helicone-Id; the books keep the gateway’s own, however often it is sent', async () => {
-    await start()
-    const own = '0190c2f4-8f5e-4b2a-9d1c-2f3a4b5c6d7e'
-    const ids = new Set<string | null>()
-    for (let turn = 0; turn < 2; turn++) {
-      const seen = await ask(t, { 'helicone-request-id': own })
-      expect(seen.headers.get('helicone-id')).toBe(own)
-      ids.add(seen.headers.get('x-gateway-request-id'))
-    }
-    expect(ids.size).toBe(2)
-    expect(lastContext(t).properties).toEqual({ request_id: own })
-    const seen = await ask(t, { 'helicone-request-id': 'not a uuid' })
-    expect(seen.headers.get('helicone-id')).toBe(seen.headers.get('x-gateway-request-id'))
-  })
-
   it.each([true, false])('a cost center is taken while headers are trusted: %s', async (trusted) => {
     await start({ env: { COST_CENTER_HEADER_TRUSTED: String(trusted) } })
     await ask(t, { 'helicone-property-costcenter': 'r-and-d' })

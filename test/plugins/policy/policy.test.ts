@@ -207,7 +207,7 @@ describe('on the cloud profile', () => {
     const answer = async () => (await send('anthropic', key)).text()
     expect(await answer()).not.toContain('policy_blocked')
     await database.run(sql`UPDATE connections SET auth_type = 'oauth' WHERE config_key = 'ours'`)
-    await call(t, 'POST', '/api/providers', { provider: 'echo' })
+    await call(t, 'POST', '/api/providers', { provider: 'ollama' })
     expect(await answer()).toContain('policy_blocked')
     await setMode('anthropic', 'allow')
     expect(await of('anthropic')).toMatchObject({ verdict: 'restricted', effective: 'allowed' })

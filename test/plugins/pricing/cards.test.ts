@@ -32,7 +32,8 @@ describe('the primary card', () => {
       },
       source: 'primary',
       matched_key: 'openai/gpt-4o',
-      ref: 'primary:1',
+      ref: 'v1.89.4',
+      price_ref: 'primary:1',
       fetched_at: '2026-01-01T00:00:00.000Z',
       stale_since: null,
       drift: null,
@@ -100,7 +101,7 @@ describe('the primary card', () => {
     for (const name of ['sample_spec', 'openai/fallback_generalizations', 'no-provider', 'not-an-object', '__proto__/__proto__'])
       expect(await t.price(name), name).toEqual({
         ...{ model: name, provider: null, prices: { unit: 'per_1m_tokens' }, source: 'none', matched_key: null },
-        ...{ ref: null, fetched_at: null, stale_since: null, drift: null },
+        ...{ ref: null, price_ref: null, fetched_at: null, stale_since: null, drift: null },
       })
   })
 
@@ -187,7 +188,7 @@ describe('the fallback card', () => {
   it('is USD per million, and says the same of the same model', async () => {
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 2.5, output: 10, cache_read: 1.25, unit: 'per_1m_tokens' },
-      ...{ source: 'fallback', ref: 'fallback:1', matched_key: 'openai/gpt-4o' },
+      ...{ source: 'fallback', price_ref: 'fallback:1', matched_key: 'openai/gpt-4o' },
     })
     expect((await t.price('openai/second-model')).prices).toEqual({
       ...{
@@ -225,5 +226,15 @@ describe('the fallback card', () => {
       ...{ supports_function_calling: true, supports_vision: true, supports_pdf_input: true, supports_audio_input: true },
       ...{ supports_reasoning: false, supports_response_schema: true },
     })
+  })
+
+  it('says of which version a price is, and the reference of usage rows leads to the run that stored it', async () => {
+    for (const model of ['openai/gpt-4o', 'openai/second-model']) {
+      const { source, ref, price_ref } = await t.price(model)
+      const [of, id] = String(price_ref).split(':')
+      expect(of, model).toBe(source)
+      expect(await t.get(`/api/pricing/runs/${id}`), model).toMatchObject({ id: Number(id), source, ref })
+    }
+    for (const id of [0, 99_999, 'x']) expect((await t.fetch(`/api/pricing/runs/${id}`)).status).toBe(404)
   })
 })

@@ -1,7 +1,5 @@
 // What becomes of known prices when a card says something else, or nothing any more (CONTRACTS 9.3 steps 4 and 5).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sql } from '../../../core/db/sql.ts'
-import type { Database } from '../../../core/types/db.ts'
 import { FALLBACK_CARD, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { type World, without, withPrices, world } from './support.ts'
 
@@ -35,7 +33,7 @@ describe('a price that moves', () => {
     expect(await t.sync()).toMatchObject({ id: 2, changed: 1, drifted: 1 })
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 3.1275 },
-      ref: 'primary:2',
+      price_ref: 'primary:2',
       drift: { flagged: true, pct: 25.1, field: 'input', detected_at: '2026-01-01T00:00:00.000Z' },
     })
     const { data } = await drifts()
@@ -180,7 +178,7 @@ describe('the fallback', () => {
       prices: { input: 2.5, output: 10, reasoning: 7, cache_read: 1.25 },
       ...{ source: 'primary', stale_since: null },
     })
-    expect(await t.price('openai/extra')).toMatchObject({ source: 'fallback', ref: 'fallback:2' })
+    expect(await t.price('openai/extra')).toMatchObject({ source: 'fallback', price_ref: 'fallback:2' })
     // That it does not have a model says nothing.
     expect(await t.price('openai/house-model')).toMatchObject({ source: 'primary', stale_since: null })
   })
@@ -190,7 +188,7 @@ describe('the fallback', () => {
     expect(await t.sync()).toMatchObject({ source: 'fallback', changed: 1 })
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 2.6, output: 10, reasoning: 7 },
-      ...{ source: 'fallback', ref: 'fallback:2', stale_since: null },
+      ...{ source: 'fallback', price_ref: 'fallback:2', stale_since: null },
     })
     t.cards.primary = { body: PRIMARY_CARD }
     await t.sync()
@@ -198,18 +196,26 @@ describe('the fallback', () => {
   })
 })
 
-it('runs and what was reviewed are forgotten after 90 days', async () => {
+it('failed runs and what was reviewed are forgotten after 90 days; the runs that usage rows name stay', async () => {
   t.cards.primary = changed('gpt-4o', { input_cost_per_token: 5e-6, output_cost_per_token: 9e-5 })
   await t.sync()
   const [one] = (await drifts()).data
   await t.fetch(`/api/pricing/drift/${one?.id}/review`, { method: 'POST' })
+  const { primary, fallback } = t.cards
   t.cards.primary = t.cards.fallback = { status: 500 }
+  const failed = await t.sync()
+  expect(failed).toMatchObject({ status: 'failed' })
+  const run = (id: number | null) => t.fetch(`/api/pricing/runs/${id}`)
+  expect((await run(failed.id)).status).toBe(200)
+  t.cards.primary = primary
+  t.cards.fallback = fallback
   t.jump(91)
   t.cards.primary = { body: PRIMARY_CARD }
   await t.sync()
-  const count = async (table: string) =>
-    (await (t.gateway.db as Database).get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM ${sql.id(table)} WHERE id <= 2`))?.n
-  expect(await count('pricing_runs')).toBe(0)
+  expect((await run(failed.id)).status).toBe(404)
+  for (const id of [1, 2]) {
+    expect(await (await run(id)).json()).toMatchObject({ id, status: 'ok', source: 'primary' })
+  }
   expect((await drifts('?reviewed=true')).data).toEqual([])
   expect((await drifts()).data.length).toBeGreaterThan(0)
 })

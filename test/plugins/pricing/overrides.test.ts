@@ -30,7 +30,7 @@ describe('an override', () => {
     const before = await t.price('openai/gpt-4o')
     expect(before).toMatchObject({
       source: 'override',
-      ref: 'override',
+      price_ref: 'override',
       matched_key: 'openai/gpt-4o',
       prices: { input: 2, output: 10 },
     })

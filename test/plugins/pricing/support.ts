@@ -29,6 +29,7 @@ export interface Price {
   source: string
   matched_key: string | null
   ref: string | null
+  price_ref: string | null
   fetched_at: string | null
   stale_since: string | null
   drift: { flagged: true; pct: number; field: string; detected_at: string } | null

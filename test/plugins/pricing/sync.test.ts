@@ -126,7 +126,7 @@ describe('a source that fails', () => {
     expect(run.error).not.toMatch(/secret-path|127\.0/)
     expect(t.log.lines.filter(({ message }) => message === 'pricing.sync_failed')[0]).toMatchObject({ level: 'warn' })
     expect(await metric('gateway_pricing_last_success_timestamp_seconds')).toMatch(/ 0$/)
-    expect(await t.price('openai/gpt-4o')).toMatchObject({ source: 'builtin', ref: 'builtin', prices: { input: 2.5 } })
+    expect(await t.price('openai/gpt-4o')).toMatchObject({ source: 'builtin', price_ref: 'builtin', prices: { input: 2.5 } })
     expect((await t.fetch('/health/readiness')).status).toBe(200)
   })
 
@@ -136,7 +136,7 @@ describe('a source that fails', () => {
     t.cards.primary = t.cards.fallback = { status: 503 }
     t.jump(1 / 24)
     expect(await t.sync()).toMatchObject({ status: 'failed' })
-    expect(await t.price('openai/house-model')).toMatchObject({ ref: 'primary:1', prices: { input: 1 } })
+    expect(await t.price('openai/house-model')).toMatchObject({ price_ref: 'primary:1', prices: { input: 1 } })
     expect(await health()).toMatchObject({ status: 'ok', pricing: { ok: false, last_success_at: '2026-01-01T00:00:00.000Z' } })
   })
 
@@ -152,7 +152,7 @@ describe('a source that fails', () => {
     t = await world({ env: { ...env, PRICING_SYNC_URL: nowhere, PRICING_FALLBACK_URL: nowhere } })
     expect(await t.price('groq/openai/gpt-oss-house')).toMatchObject({
       source: 'primary',
-      ref: 'primary:1',
+      price_ref: 'primary:1',
       prices: { input: 0.15 },
     })
     expect(await t.price('openai/house-model')).toMatchObject({ source: 'override', prices: { input: 1, output: 5 } })
@@ -178,7 +178,7 @@ describe('a card that has not changed', () => {
     t.jump(1 / 24)
     expect(await t.sync()).toMatchObject({ id: 2, status: 'unchanged', source: 'primary', changed: 0 })
     expect(t.cards.asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"v1"'])
-    expect(await t.price('openai/gpt-4o')).toMatchObject({ ref: 'primary:1', prices: { input: 2.5 } })
+    expect(await t.price('openai/gpt-4o')).toMatchObject({ price_ref: 'primary:1', prices: { input: 2.5 } })
     expect((await health()).pricing).toEqual({ ok: true, last_success_at: '2026-01-01T01:00:00.000Z' })
     expect(await metric('gateway_pricing_sync_total{source="primary",result="unchanged"}')).toMatch(/ 1$/)
   })

@@ -210,15 +210,57 @@ describe('the ranking', () => {
       ...calls('new', 2, { costNano: 1, latencyMs: 1 }),
     ])
     const order = async (query: string) => (await s.get<Ranking>(`/api/eval${query}`)).body.data.map(({ model }) => model)
-    expect(await order('?optimize=cost')).toEqual(['broken', 'cheap', 'good', 'fast', 'unpriced', 'new'])
-    expect(await order('?optimize=latency')).toEqual(['fast', 'broken', 'good', 'unpriced', 'cheap', 'new'])
+    expect(await order('?optimize=cost')).toEqual(['cheap', 'good', 'fast', 'unpriced', 'new', 'broken'])
+    expect(await order('?optimize=latency')).toEqual(['fast', 'good', 'unpriced', 'cheap', 'new', 'broken'])
     expect((await order('?optimize=quality')).at(0)).toBe('good')
-    expect(await order('')).toEqual(['cheap', 'good', 'fast', 'unpriced', 'broken', 'new'])
+    expect(await order('')).toEqual(['cheap', 'good', 'fast', 'unpriced', 'new', 'broken'])
     expect(await order('?limit=2')).toHaveLength(2)
     const { data } = (await s.get<Ranking>('/api/eval')).body
     expect(data.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5, 6])
     expect(data.find(({ model }) => model === 'unpriced')?.avg_cost_usd).toBeNull()
     expect(data.find(({ model }) => model === 'broken')?.success_rate).toBe(0)
+  })
+
+  it.each([
+    'score',
+    'cost',
+    'latency',
+    'quality',
+  ])('by %s: models that only failed come last, then those of unknown price', async (optimize) => {
+    let seed = 7
+    const next = () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed / 2_147_483_647
+    }
+    for (let round = 0; round < 5; round++) {
+      await open()
+      const models = Array.from({ length: 12 }, (_, index) => ({
+        model: `m${index}`,
+        failed: next() < 0.3,
+        count: next() < 0.3 ? 2 : 8,
+        costNano: next() < 0.3 ? null : Math.ceil(next() * 1000),
+        latencyMs: Math.ceil(next() * 1000),
+      }))
+      await s.insert(
+        models.flatMap(({ model, failed, count, costNano, latencyMs }) =>
+          Array.from({ length: count }, () =>
+            row({ at: NOW - HOUR, model, latencyMs, ...(failed ? { status: 503, costNano: 0 } : { costNano }) }),
+          ),
+        ),
+      )
+      const { data } = (await s.get<Ranking>(`/api/eval?optimize=${optimize}`)).body
+      expect(data).toHaveLength(12)
+      const of = ({ model }: { model: string }) => models.find((each) => each.model === model) as (typeof models)[number]
+      const standing = data
+        .map(of)
+        .map(({ failed, count, costNano }) => [
+          failed ? 2 : count < 5 ? 1 : 0,
+          optimize === 'cost' && !failed && costNano === null ? 1 : 0,
+        ])
+      expect(standing).toEqual([...standing].sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
+      for (const each of data) if (of(each).failed) expect(each.avg_cost_usd).toBeNull()
+      if (round < 4) await s.t.close()
+    }
   })
 
   it.each([

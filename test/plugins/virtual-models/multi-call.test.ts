@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { fail, hang, reply, text } from '../../../adapters/testing/script.ts'
+import { fail, hang, reply, reset, text } from '../../../adapters/testing/script.ts'
 import type { RecordedRequest } from '../../../adapters/testing/scripted-upstream.ts'
 import { contentOf, refusalOf, type Site, type SiteOptions, site } from './support.ts'
 
@@ -213,6 +213,44 @@ describe('pipeline', () => {
     expect(s.calls('c')).toBe(0)
     const { outcome: ended } = await outcome()
     expect(ended.steps.map(({ provider, usage }) => [provider, usage.total])).toEqual([['a', 11]])
+  })
+
+  const CALLERS = {
+    chat: ['/v1/chat/completions', {}],
+    messages: ['/v1/messages', { max_tokens: 50 }],
+    responses: ['/v1/responses', {}],
+  } as const
+  it.each(
+    Object.keys(CALLERS) as (keyof typeof CALLERS)[],
+  )('answers a %s caller as the failing step does: status, code, wait', async (dialect) => {
+    await start('ab')
+    await s.make({ name: 'vm', strategy: 'pipeline', targets: targets('ab') })
+    const [path, more] = CALLERS[dialect]
+    const ask = async (model: string, stream: boolean) => {
+      const asked = dialect === 'responses' ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] }
+      const answer = await s.t.post(path, { model, ...asked, ...more, stream })
+      const { error } = (await answer.json()) as { error: { message: string; type: string; code: string } }
+      return [answer.status, error.type, error.code, error.message, answer.headers.get('retry-after')]
+    }
+    for (const step of ['a', 'b'])
+      for (const stream of [false, true])
+        for (const failing of [
+          ...[400, 401, 402, 403, 404, 408, 409, 413, 422, 500, 502, 503, 504, 529].map((status) => fail(status)),
+          fail(429, { headers: { 'retry-after': '7' } }),
+          reset(),
+        ]) {
+          const clean = async () => {
+            const { data } = (await (await s.t.fetch('/api/providers')).json()) as { data: { id: string }[] }
+            for (const { id } of data) await s.t.fetch(`/api/providers/${id}/locks`, { method: 'DELETE' })
+            s.up.a?.script(text('draft'))
+            s.up.b?.script(text('final'))
+            s.up[step]?.script(failing)
+          }
+          await clean()
+          const direct = await ask(`${step}/m`, stream)
+          await clean()
+          expect(await ask('vm', stream), `${step} ${stream} ${direct}`).toEqual(direct)
+        }
   })
 
   it('502 for a step without output', async () => {

@@ -245,20 +245,22 @@ describe('events of the bus', () => {
     expect(told().map(({ org_id, data }) => [org_id, data.account_id])).toEqual([[null, '8']])
   })
 
-  it('an outage is told once in ten minutes for each provider; that it becomes major stays silent', async () => {
-    t = await worldOf()
+  it('an outage is delivered once in ten minutes for each provider, as its emitter tells it', async () => {
+    t = await world({ upstream: [fail(500)], config: { settings: { breaker: { failure_threshold: 1000 } } } })
     await t.endpoint(only('provider.outage'))
-    const tell = (severity: string, provider = 'acme') =>
-      emit('provider.outage', { ...outage, provider, severity, dedup_key: `${provider}:${severity}` })
-    tell('minor')
-    await quiet()
-    tell('major')
-    tell('minor', 'other')
-    await quiet()
-    t.clock.jump(600_000)
-    tell('major')
-    await quiet()
-    expect(told().map(({ data }) => data.dedup_key)).toEqual(['acme:minor', 'other:minor', 'acme:major'])
+    const fails = async (count: number, dialect: string) => {
+      for (let i = 0; i < count; i++) await chat(`${dialect}/m`)
+      await quiet()
+    }
+    await fails(12, 'chat')
+    await fails(6, 'messages')
+    expect(told().map(({ data }) => data.dedup_key)).toEqual(['chat:minor', 'messages:minor'])
+    await t.clock.advance('595s')
+    await fails(12, 'chat')
+    expect(told()).toHaveLength(2)
+    await t.clock.advance('10s')
+    await fails(1, 'chat')
+    expect(told().map(({ data }) => data.dedup_key)).toEqual(['chat:minor', 'messages:minor', 'chat:major'])
   })
 
   it('what accounts and keys really do arrives: a circuit, a cooldown, an outage, a key', async () => {

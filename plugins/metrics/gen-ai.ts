@@ -1,0 +1,78 @@
+// The metrics of the OpenTelemetry conventions for generative AI, as Prometheus spells them: client ones of upstream calls,
+// server ones of the gateway's own requests.
+import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/lib/gen-ai.ts'
+import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { MetricsFactory } from '../../core/types/plugin.ts'
+
+/** Models with series of their own. Callers name models, and some upstreams answer to any name: the others are `other`. */
+const MAX_MODELS = 200
+const OTHER = 'other'
+
+export type GenAiRecorder = (ctx: RequestContext, outcome: Outcome) => void
+
+export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>): GenAiRecorder {
+  const call = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model']
+  const tokens = tally('gen_ai_client_token_usage', 'Tokens of an upstream call.', [...call, 'gen_ai_token_type'], GEN_AI_TOKENS)
+  const operation = tally(
+    'gen_ai_client_operation_duration_seconds',
+    'How long an upstream call took.',
+    [...call, 'error_type'],
+    GEN_AI_SECONDS,
+  )
+  const request = tally(
+    'gen_ai_server_request_duration_seconds',
+    'How long a request took.',
+    ['gen_ai_operation_name', 'error_type'],
+    GEN_AI_SECONDS,
+  )
+  const firstToken = tally(
+    'gen_ai_server_time_to_first_token_seconds',
+    'When the first byte of an answer went out.',
+    ['gen_ai_operation_name'],
+    GEN_AI_SECONDS,
+  )
+  const shown = shownModels()
+
+  return (ctx, outcome) => {
+    const name = ctx.operation
+    for (const { provider, model, usage, status, latencyMs } of outcome.steps) {
+      const label = shown(provider, model, status < 400)
+      const vendor = providerName(provider)
+      tokens.series(name, vendor, label, 'input').add(usage.inputTotal)
+      tokens.series(name, vendor, label, 'output').add(usage.outputTotal)
+      operation.series(name, vendor, label, errorType(status)).add(latencyMs / 1000)
+    }
+    // Failed calls that are not billed.
+    for (const { candidate, skipped, error, status, latencyMs = 0 } of ctx.attempts) {
+      if (skipped !== undefined || error === undefined) continue
+      const { provider } = candidate.connection
+      const label = shown(provider, candidate.target.model, false)
+      operation.series(name, providerName(provider), label, errorType(status ?? error.status)).add(latencyMs / 1000)
+    }
+    request.series(name, errorType(outcome.status)).add(outcome.latencyMs / 1000)
+    if (outcome.firstByteMs !== null && outcome.status < 400) firstToken.series(name).add(outcome.firstByteMs / 1000)
+  }
+}
+
+/** Empty, as Prometheus has an absent label, where nothing failed. */
+function errorType(status: number): string {
+  return status < 400 ? '' : String(status)
+}
+
+/** The label of a model: its id once an upstream has answered for it, as long as there is room. */
+function shownModels(): (provider: string, model: string, answered: boolean) => string {
+  const byProvider = new Map<string, Set<string>>()
+  let count = 0
+  return (provider, model, answered) => {
+    let models = byProvider.get(provider)
+    if (models?.has(model)) return model
+    if (!answered || count >= MAX_MODELS) return OTHER
+    if (models === undefined) {
+      models = new Set()
+      byProvider.set(provider, models)
+    }
+    models.add(model)
+    count++
+    return model
+  }
+}
