@@ -97,7 +97,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
   }
   const heartbeat = pace(takeOptions)
-  let providers = providerTable([...ports.providers, ...(parsed.providers ?? [])])
+  let providers = providerTable([...ports.providers, ...(parsed.providers ?? [])], ports.modelCaps)
   const status: GatewayStatus = {
     version: VERSION,
     get profile() {
@@ -131,7 +131,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
 
   /** Swaps in the next generation; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
-    const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])])
+    const nextProviders = providerTable([...ports.providers, ...(next.providers ?? [])], ports.modelCaps)
     const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
     const generation = await buildGeneration(
       {

@@ -1,4 +1,5 @@
 // Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
+import { remembering } from './lib/remembering.ts'
 import type { ModelCaps } from './types/dialect.ts'
 import type { Provider } from './types/provider.ts'
 
@@ -9,8 +10,11 @@ export interface ProviderTable {
   readonly all: readonly Provider[]
 }
 
+/** Facts by the family in a model's name; null: it tells none. */
+export type FamilyCaps = (model: string) => ModelCaps | null
+
 /** A later provider of the same id replaces an earlier one. */
-export function providerTable(providers: readonly Provider[]): ProviderTable {
+export function providerTable(providers: readonly Provider[], familyCaps: FamilyCaps = () => null): ProviderTable {
   const byId = new Map<string, Provider>()
   const customs = new Map<string, Provider>()
   for (const provider of providers) for (const id of [provider.id, ...provider.aliases]) byId.set(id, provider)
@@ -20,7 +24,7 @@ export function providerTable(providers: readonly Provider[]): ProviderTable {
     find(id) {
       const found = byId.get(id)
       if (found !== undefined) return found
-      const custom = customs.get(id) ?? customProvider(id)
+      const custom = customs.get(id) ?? customProvider(id, familyCaps)
       customs.set(id, custom)
       return custom
     },
@@ -32,8 +36,7 @@ export function defineProvider(provider: Provider): Provider {
   return provider
 }
 
-function customProvider(id: string): Provider {
-  const caps = (): ModelCaps => ({ family: id })
+function customProvider(id: string, familyCaps: FamilyCaps): Provider {
   return {
     id,
     aliases: [],
@@ -41,7 +44,7 @@ function customProvider(id: string): Provider {
     dialects: {},
     quirks: {},
     needsKey: false,
-    caps,
+    caps: remembering((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
     authorize(wire, dialect, secret) {
       if (secret === null) return
