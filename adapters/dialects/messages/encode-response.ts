@@ -5,6 +5,7 @@ import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
+import { usageOrEstimate } from '../shared/unreported-usage.ts'
 import type { Block } from './block.ts'
 import { encodeCitations } from './citations.ts'
 import { callInput } from './custom-input.ts'
@@ -34,7 +35,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     stop_details: stop.stop_details,
     container: own.container ?? null,
     diagnostics: own.diagnostics ?? null,
-    usage: encodeUsage(response.usage, response.serviceTier),
+    usage: encodeUsage(usageOrEstimate(response.usage, parts, hop), response.serviceTier),
   })
 }
 
