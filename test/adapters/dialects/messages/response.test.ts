@@ -132,7 +132,7 @@ it('synthesises a message with every required key and none that breaks clients',
     role: 'assistant',
     model: 'gpt-x',
     content: [
-      { type: 'thinking', thinking: 'hm', signature: '' },
+      { type: 'thinking', thinking: 'hm', signature: 'gw1.chat..' },
       { type: 'text', text: 'Hi' },
       { type: 'tool_use', id: 'call_1', name: 'f', caller: { type: 'direct' }, input: { a: 1 } },
     ],
