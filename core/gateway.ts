@@ -97,7 +97,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
   }
   const heartbeat = pace(takeOptions)
-  let providers = offeredProviders(ports.providers, parsed, options.profile)
+  let providers = offeredProviders(ports, parsed, options.profile)
   const status: GatewayStatus = {
     version: VERSION,
     get profile() {
@@ -131,7 +131,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
 
   /** Swaps in the next generation; on failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
-    const nextProviders = offeredProviders(ports.providers, next, nextEnv.get('PROFILE'))
+    const nextProviders = offeredProviders(ports, next, nextEnv.get('PROFILE'))
     const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
     const generation = await buildGeneration(
       {

@@ -1,6 +1,8 @@
 // Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
 import type { GatewayConfig } from './config/define.ts'
+import { remembering } from './lib/remembering.ts'
 import type { ModelCaps } from './types/dialect.ts'
+import type { Ports } from './types/gateway.ts'
 import type { Provider } from './types/provider.ts'
 
 export interface ProviderTable {
@@ -10,22 +12,25 @@ export interface ProviderTable {
   readonly all: readonly Provider[]
 }
 
+/** Facts by the family in a model's name; null: it tells none. */
+export type FamilyCaps = (model: string) => ModelCaps | null
+
 /**
  * Those that a configuration offers: built-in ones and its own. A provider for trying things out is offered on the local
  * profile, elsewhere only where the configuration has a connection of it.
  */
 export function offeredProviders(
-  builtIn: readonly Provider[],
+  ports: Pick<Ports, 'providers' | 'modelCaps'>,
   { providers = [], connections = {} }: Pick<GatewayConfig, 'providers' | 'connections'>,
   profile: 'local' | 'cloud',
 ): ProviderTable {
   const named = new Set(Object.values(connections).map(({ provider }) => provider))
-  const offered = builtIn.filter(({ id, forTrial }) => forTrial !== true || profile === 'local' || named.has(id))
-  return providerTable([...offered, ...providers])
+  const offered = ports.providers.filter(({ id, forTrial }) => forTrial !== true || profile === 'local' || named.has(id))
+  return providerTable([...offered, ...providers], ports.modelCaps)
 }
 
 /** A later provider of the same id replaces an earlier one. */
-export function providerTable(providers: readonly Provider[]): ProviderTable {
+export function providerTable(providers: readonly Provider[], familyCaps: FamilyCaps = () => null): ProviderTable {
   const byId = new Map<string, Provider>()
   const customs = new Map<string, Provider>()
   for (const provider of providers) for (const id of [provider.id, ...provider.aliases]) byId.set(id, provider)
@@ -35,7 +40,7 @@ export function providerTable(providers: readonly Provider[]): ProviderTable {
     find(id) {
       const found = byId.get(id)
       if (found !== undefined) return found
-      const custom = customs.get(id) ?? customProvider(id)
+      const custom = customs.get(id) ?? customProvider(id, familyCaps)
       customs.set(id, custom)
       return custom
     },
@@ -47,8 +52,7 @@ export function defineProvider(provider: Provider): Provider {
   return provider
 }
 
-function customProvider(id: string): Provider {
-  const caps = (): ModelCaps => ({ family: id })
+function customProvider(id: string, familyCaps: FamilyCaps): Provider {
   return {
     id,
     aliases: [],
@@ -56,7 +60,7 @@ function customProvider(id: string): Provider {
     dialects: {},
     quirks: {},
     needsKey: false,
-    caps,
+    caps: remembering((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
     authorize(wire, dialect, secret) {
       if (secret === null) return

@@ -1,7 +1,7 @@
 // What a slug of x-gateway-warnings means, for docs/dialects.md: by its form, or said here.
 const SAID = {
   credential_policy: 'The account that answered is one that people sign in with; its vendor may not want that.',
-  estimated_tokens: 'The target cannot count tokens; the count is a local estimate.',
+  estimated_tokens: 'The target reported no tokens, or cannot count them; the count is a local estimate.',
   fallback_ignored:
     'An entry of `Helicone-Fallbacks` was left out: no provider here is at its address, it names no model, the key may not use it, or the asked model is a virtual one.',
   image_output: 'Images of the answer are in `message.images`, a convention beyond the chat dialect.',
@@ -14,6 +14,8 @@ const SAID = {
   stop_truncated: 'The target takes fewer stop sequences; the first ones were sent.',
   tool_args_wrapped: 'Arguments of a call in the history are not a JSON object; they were wrapped in one.',
   dropped_tool: 'A tool that only another vendor runs was left out.',
+  dropped_deferred_tools:
+    'Deferred tools that the conversation has not loaded yet were not offered; a tool reference in a result loads them.',
 }
 
 const RULES = [

@@ -5,6 +5,7 @@ import { chatDialect } from '../dialects/chat/index.ts'
 import { generateContentDialect } from '../dialects/generate-content/index.ts'
 import { messagesDialect } from '../dialects/messages/index.ts'
 import { responsesDialect } from '../dialects/responses/index.ts'
+import { familyCaps } from '../providers/caps/family.ts'
 import { builtInProviders } from '../providers/index.ts'
 import { mediaFetcher } from '../transport/fetch-media.ts'
 import { checkOutboundUrl } from '../transport/outbound-guard.ts'
@@ -22,6 +23,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     }),
     dialects,
     providers: builtInProviders,
+    modelCaps: familyCaps,
     fetchMedia: mediaFetcher(),
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),

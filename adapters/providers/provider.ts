@@ -3,6 +3,7 @@ import { remembering } from '../../core/lib/remembering.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
+import { familyCaps } from './caps/family.ts'
 
 /** How a provider takes its credential. */
 export type Auth = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key' | 'none'
@@ -31,7 +32,7 @@ const PREFERENCE: Record<Dialect, readonly Dialect[]> = {
 
 export function providerOf(row: ProviderRow): Provider {
   const { id, aliases = [], baseUrl, auth = 'bearer', dialects = { chat: '' }, authByDialect = {}, quirks = {} } = row
-  const plain = (): ModelCaps => ({ family: id })
+  const byFamily = (model: string): ModelCaps => familyCaps(model) ?? { family: id }
   return {
     id,
     aliases,
@@ -39,7 +40,7 @@ export function providerOf(row: ProviderRow): Provider {
     dialects,
     quirks,
     needsKey: auth !== 'none',
-    caps: remembering(row.caps ?? plain),
+    caps: remembering(row.caps ?? byFamily),
     dialectFor: (_request, caller) => nearest(dialects, caller),
     authorize(wire, dialect, secret) {
       const kind = authByDialect[dialect] ?? auth

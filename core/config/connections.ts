@@ -70,6 +70,7 @@ function one(
       proxyUrl,
       headers: entry.headers ?? {},
       defaultModel: entry.defaultModel ?? null,
+      caps: entry.caps ?? null,
     },
   }
 }

@@ -2,9 +2,10 @@
 import { z } from 'zod'
 import { WORDED } from '../lib/issue-text.ts'
 import { pathOfNul } from '../lib/nul-text.ts'
+import { connectionCaps } from '../model-caps.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
-import type { Provider } from '../types/provider.ts'
+import type { ConnectionCaps, Provider } from '../types/provider.ts'
 import type { SecretRef } from './secret.ts'
 
 export interface ConnectionConfig {
@@ -25,6 +26,8 @@ export interface ConnectionConfig {
   proxyUrl?: string | SecretRef
   headers?: Record<string, string>
   defaultModel?: string
+  /** Facts that go over those of the model's family; `none`: no fact is known. */
+  caps?: ConnectionCaps
   enabled?: boolean
   /** Takes over the connection of this label that was made through the API. */
   adopt?: boolean
@@ -83,6 +86,7 @@ const connectionSchema = z.strictObject({
   proxyUrl: secretSchema.optional(),
   headers: z.record(z.string(), z.string()).optional(),
   defaultModel: z.string().optional(),
+  caps: connectionCaps.optional(),
   enabled: z.boolean().optional(),
   adopt: z.boolean().optional(),
 })

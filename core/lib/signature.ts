@@ -1,6 +1,6 @@
 // Carrying one vendor's reasoning secret through a client that speaks another dialect (DIALECTS 1.3):
 // one envelope `gw1.<dialect>.<family>.<base64url>`, put wherever that dialect replays opaque text.
-import type { Dialect, Signature } from '../types/canonical.ts'
+import type { Dialect, Frozen, Part, Signature } from '../types/canonical.ts'
 import { base64Decode, base64Encode } from './bytes.ts'
 
 const DIALECTS: readonly string[] = ['chat', 'messages', 'responses', 'generate_content']
@@ -18,13 +18,21 @@ export function unwrapSignature(text: string): Signature | null {
   if (!plain?.startsWith('gw1.')) return null
   const [, dialect, family, value] = plain.split('.')
   if (dialect === undefined || family === undefined || value === undefined || !DIALECTS.includes(dialect)) return null
-  const decoded = base64Decode(value)
+  const decoded = value === '' ? '' : base64Decode(value)
   if (decoded === null) return null
   try {
     return { dialect: dialect as Dialect, modelFamily: decodeURIComponent(family), value: decoded }
   } catch {
     return null
   }
+}
+
+/** Our envelope around no secret: clients keep a thought that is signed, and many drop one that is not. */
+export const UNSIGNED = 'gw1.chat..'
+
+/** True when a thought brings the secret that it came with. */
+export function bringsSecret(part: Frozen<Part>): boolean {
+  return part.t === 'reasoning' && (part.signature !== undefined || part.encrypted !== undefined || part.redacted !== undefined)
 }
 
 /** True when a signature may be sent to this upstream. */

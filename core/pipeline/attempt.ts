@@ -5,6 +5,7 @@ import { checkedModelId } from '../lib/model-id.ts'
 import { credentialsIn } from '../lib/sanitize.ts'
 import { LARGE_BODY } from '../lib/turns.ts'
 import { forkBody } from '../lib/wire-body.ts'
+import { capsOf } from '../model-caps.ts'
 import type { ConnectionService } from '../services.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
@@ -80,7 +81,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
 }
 
 function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
-  const dialect = connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, provider.caps(target.model))
+  const dialect =
+    connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model))
   if (ctx.operation === 'count_tokens' && dialect !== 'messages') {
     throw GatewayError.unsupported('model', 'This model’s provider cannot count tokens.')
   }

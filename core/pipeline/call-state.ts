@@ -2,6 +2,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
 import { randomId } from '../lib/ids.ts'
+import { capsOf } from '../model-caps.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
 import type { Hop, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
@@ -34,7 +35,7 @@ class AttemptHop implements Hop {
     this.model = target.model
     this.caller = ctx.dialect
     this.upstream = upstream
-    this.caps = provider.caps(target.model)
+    this.caps = capsOf(provider, connection, target.model)
     this.quirks = provider.quirks
     this.#kernel = kernel
     this.#ctx = ctx

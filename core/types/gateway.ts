@@ -2,7 +2,7 @@
 import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
-import type { DialectDriver } from './dialect.ts'
+import type { DialectDriver, ModelCaps } from './dialect.ts'
 import type {
   Clock,
   Counters,
@@ -39,6 +39,8 @@ export interface Ports {
   transport: Transport
   dialects: readonly DialectDriver[]
   providers: readonly Provider[]
+  /** Facts by the family in a model's name, for custom providers; null: it tells none. Absent: nothing is known of their models. */
+  modelCaps?(model: string): ModelCaps | null
   /** Absent: a plugin with migrations refuses to boot. */
   db?: Database
   /** Absent: a plugin that keeps secrets refuses to boot. */

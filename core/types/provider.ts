@@ -4,6 +4,9 @@ import type { Hop, ModelCaps, Quirks } from './dialect.ts'
 import type { WireRequest } from './ports.ts'
 import type { Result } from './result.ts'
 
+/** Facts that go over those of the model's family; `none`: no fact is known. */
+export type ConnectionCaps = 'none' | Partial<ModelCaps>
+
 export interface Connection {
   /** SPEC's account_id. */
   readonly id: string
@@ -19,6 +22,8 @@ export interface Connection {
   readonly proxyUrl: string | null
   readonly headers: Readonly<Record<string, string>>
   readonly defaultModel: string | null
+  /** Absent or null: the facts of the model's family. */
+  readonly caps?: ConnectionCaps | null
 }
 
 export interface Provider {

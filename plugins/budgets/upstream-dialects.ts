@@ -1,5 +1,6 @@
 // Which dialects a request can leave in towards a model, where that changes how much may come back: what bounds it for its
 // caller may be unknown, or too small, to another vendor.
+import { capsOf } from '../../core/model-caps.ts'
 import type { ConnectionService } from '../../core/services.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -14,11 +15,13 @@ export type DialectsOf = (ctx: RequestContext, request: Frozen<CanonicalRequest>
 
 export function upstreamDialects(
   connections: () => Pick<ConnectionService, 'list'> | undefined,
-  providerOf: (id: string) => Pick<Provider, 'dialectFor' | 'caps'>,
+  providerOf: (id: string) => Pick<Provider, 'id' | 'dialectFor' | 'caps'>,
 ): DialectsOf {
   return (ctx, request, { provider, model }) => {
-    const { dialectFor, caps } = providerOf(provider)
+    const found = providerOf(provider)
     const list = connections()?.list(provider, model, ctx) ?? []
-    return list.map(({ wireFormat }) => wireFormat ?? dialectFor(() => request, request.source, caps(model)))
+    return list.map(
+      (connection) => connection.wireFormat ?? found.dialectFor(() => request, request.source, capsOf(found, connection, model)),
+    )
   }
 }

@@ -50,6 +50,7 @@ export function changeOf(provider: string, body: ConnectionBody, before: OpenCon
       allowed_models: [...kept(body.allowed_models, [...(was?.allowedModels ?? [])])],
       default_model: kept(body.default_model, was?.defaultModel ?? null),
       max_inflight: kept(body.max_inflight, was?.maxInflight ?? null),
+      caps: kept(body.caps, was?.caps ?? null),
       metadata: kept(body.metadata, before?.row.metadata ?? {}),
     },
   }

@@ -1,6 +1,7 @@
 // What the API takes and shows of a connection (CONTRACTS 2.1).
 import { z } from 'zod'
 import { maskUrl } from '../../core/lib/sanitize.ts'
+import { apiCaps, shownCaps } from './caps.ts'
 import { MASK } from './masked.ts'
 import type { OpenConnection } from './opened.ts'
 
@@ -35,6 +36,7 @@ const changeable = {
   max_inflight: z.int().min(0, 'must not be negative').max(1_000_000).nullable(),
   proxy_url: z.string().max(2048).nullable(),
   headers,
+  caps: apiCaps.nullable(),
   metadata: z.record(z.string().max(100), z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])),
 }
 
@@ -58,6 +60,7 @@ export const connectionRecord = z.strictObject({
   max_inflight: z.int().nullable(),
   proxy_url: z.string().nullable().describe('Credentials in it are masked.'),
   headers: z.record(z.string(), z.string()).describe('Values are masked; a masked one that is sent back stays what it is.'),
+  caps: z.union([z.literal('none'), z.record(z.string(), z.unknown())]).nullable(),
   metadata: z.record(z.string(), z.unknown()),
   state: z.looseObject({ status: z.string() }),
   managed_by: z.enum(['config', 'api']),
@@ -86,6 +89,7 @@ export function recordOf(
     max_inflight: connection.maxInflight,
     proxy_url: maskedUrl(connection.proxyUrl),
     headers: Object.fromEntries(Object.keys(connection.headers).map((name) => [name, MASK])),
+    caps: shownCaps(connection.caps ?? null),
     metadata: row.metadata,
     state: { status: 'active', ...state, ...(status === null ? {} : { status }) },
     managed_by: row.managed_by,

@@ -33,4 +33,5 @@ export const migrations: Migration[] = [
       CREATE UNIQUE INDEX connections_config_key ON connections (org_id, config_key);
     `,
   },
+  { id: '002-caps', up: 'ALTER TABLE connections ADD COLUMN caps TEXT' },
 ]

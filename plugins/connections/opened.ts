@@ -45,5 +45,6 @@ function plainOf(row: ConnectionRow): Omit<Connection, 'proxyUrl' | 'headers'> {
     priority: row.priority,
     maxInflight: row.max_inflight,
     defaultModel: row.default_model,
+    caps: row.caps,
   }
 }

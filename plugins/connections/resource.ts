@@ -53,5 +53,6 @@ function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFiel
     proxy_url: null,
     headers: null,
     metadata: {},
+    caps: connection.caps ?? null,
   }
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
+import { connectionCaps } from '../../core/model-caps.ts'
 import type { Db } from '../../core/types/db.ts'
 
 const json = <T extends z.ZodType>(schema: T) => z.string().transform((text) => schema.parse(JSON.parse(text)) as z.output<T>)
@@ -25,6 +26,7 @@ export const connectionRow = z.object({
   proxy_url: text,
   headers: text,
   metadata: json(z.record(z.string(), z.unknown())),
+  caps: json(connectionCaps).nullable(),
   created_at: z.number().int(),
   updated_at: z.number().int(),
   managed_by: z.enum(['config', 'api']),
@@ -51,6 +53,7 @@ export type ConnectionFields = Pick<
   | 'proxy_url'
   | 'headers'
   | 'metadata'
+  | 'caps'
 >
 
 export function livingConnections(db: Db): Promise<ConnectionRow[]> {
@@ -78,12 +81,12 @@ export async function insertConnection(
 ): Promise<ConnectionRow> {
   const row = await db.get(
     sql`INSERT INTO connections (org_id, provider, label, wire_format, base_url, secret, secret_hint, priority, enabled,
-          allowed_models, default_model, max_inflight, proxy_url, headers, metadata, created_at, updated_at,
+          allowed_models, default_model, max_inflight, proxy_url, headers, metadata, caps, created_at, updated_at,
           managed_by, config_key, declared)
         VALUES (${orgId ?? 0}, ${fields.provider}, ${fields.label}, ${fields.wire_format}, ${fields.base_url}, ${fields.secret},
           ${fields.secret_hint}, ${fields.priority}, ${fields.enabled}, ${JSON.stringify(fields.allowed_models)},
           ${fields.default_model}, ${fields.max_inflight}, ${fields.proxy_url}, ${fields.headers}, ${JSON.stringify(fields.metadata)},
-          ${now}, ${now}, ${declaration ? 'config' : 'api'}, ${declaration?.config_key ?? null}, ${declaration?.declared ?? null})
+          ${capsText(fields)}, ${now}, ${now}, ${declaration ? 'config' : 'api'}, ${declaration?.config_key ?? null}, ${declaration?.declared ?? null})
         RETURNING *`,
     connectionRow,
   )
@@ -105,10 +108,14 @@ export function updateConnection(
           base_url = ${fields.base_url}, secret = ${fields.secret}, secret_hint = ${fields.secret_hint}, priority = ${fields.priority},
           enabled = ${fields.enabled}, allowed_models = ${JSON.stringify(fields.allowed_models)}, default_model = ${fields.default_model},
           max_inflight = ${fields.max_inflight}, proxy_url = ${fields.proxy_url}, headers = ${fields.headers},
-          metadata = ${JSON.stringify(fields.metadata)}, updated_at = ${now}
+          metadata = ${JSON.stringify(fields.metadata)}, caps = ${capsText(fields)}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} RETURNING *`,
     connectionRow,
   )
+}
+
+function capsText({ caps }: ConnectionFields): string | null {
+  return caps === null ? null : JSON.stringify(caps)
 }
 
 export async function archiveConnection(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {

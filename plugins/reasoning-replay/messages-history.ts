@@ -1,14 +1,14 @@
 // Thoughts put back into the history of a messages upstream: it takes only its own, as they were said and signed.
-import { signatureFits } from '../../core/lib/signature.ts'
+import { bringsSecret, signatureFits } from '../../core/lib/signature.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../core/types/canonical.ts'
 import type { Hop } from '../../core/types/dialect.ts'
 import type { KeyOf } from './scope.ts'
 import type { Find, Wanted } from './thoughts.ts'
 
-/** The turns that called a tool and come without their thoughts. */
+/** The turns that called a tool and come without their thoughts: one without its secret is none to a messages upstream. */
 export function wantedInMessages({ messages }: Frozen<CanonicalRequest>, keyOf: KeyOf): Wanted[] {
   return messages.flatMap(({ role, parts }, index) => {
-    if (role !== 'assistant' || parts.some((part) => part.t === 'reasoning')) return []
+    if (role !== 'assistant' || parts.some(bringsSecret)) return []
     const call = parts.find((part) => part.t === 'tool_call')
     return call === undefined ? [] : [{ index, key: keyOf(call.id, call.args) }]
   })

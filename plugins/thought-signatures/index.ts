@@ -3,6 +3,7 @@
 // (RELIABILITY T8), and put back where the history comes without. What is missed is the encoder's to mend (the skip sentinel).
 import { z } from 'zod'
 import { ExpiringMap } from '../../core/lib/expiring-map.ts'
+import { bringsSecret } from '../../core/lib/signature.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Frozen, Message, Part, Signature } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
@@ -88,11 +89,12 @@ function withSignatures(
 }
 
 /**
- * What the caller brings counts: a signature on a call, or thoughts, which bring it along where other dialects carry it, or
- * are another vendor's: then the turn is not Gemini's, even if its calls have ids that were seen here.
+ * What the caller brings counts: a signature on a call, or on a thought, which brings it along where other dialects carry it, or
+ * is another vendor's: then the turn is not Gemini's, even if its calls have ids that were seen here. A thought without one says
+ * nothing: many clients send back texts only.
  */
 function bringsSignature(parts: readonly Frozen<Part>[]): boolean {
-  return parts.some((part) => part.t === 'reasoning' || (part.t === 'tool_call' && part.signature !== undefined))
+  return parts.some((part) => bringsSecret(part) || (part.t === 'tool_call' && part.signature !== undefined))
 }
 
 export default thoughtSignatures

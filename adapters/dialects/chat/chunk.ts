@@ -15,7 +15,7 @@ export interface ChunkWriter {
   /** `delta` is JSON text. */
   delta(choice: number, delta: string): string
   logprobs(choice: number, logprobs: Json): string
-  /** `own`: what only this dialect knows of the choice. */
+  /** `own`: what only this dialect knows of the choice, and of its message in `message`. */
   finish(choice: number, reason: string, own?: JsonObject): string
   usage(usage: JsonObject): string
 }
@@ -33,8 +33,8 @@ export function chunkWriter(head: ChunkHead, own?: JsonObject): ChunkWriter {
     delta: (choice, delta) => `${open()}{"index":${choice},"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`,
     logprobs: (choice, logprobs) =>
       `${open()}{"index":${choice},"delta":{},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null}]}\n\n`,
-    finish: (choice, reason, own) =>
-      `${open()}{"index":${choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${members(own)}}]}\n\n`,
+    finish: (choice, reason, { message = {}, ...own } = {}) =>
+      `${open()}{"index":${choice},"delta":${JSON.stringify(message)},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${members(own)}}]}\n\n`,
     usage: (usage) => `${open()}],"usage":${JSON.stringify(usage)}}\n\n`,
   }
 }

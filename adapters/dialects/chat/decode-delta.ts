@@ -8,7 +8,7 @@ import type { Emit } from '../../../core/types/stream.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, detailsText } from './decode-assistant.ts'
 import { decodeFinish } from './finish.ts'
-import { ownOfChoice } from './own-members.ts'
+import { addOwnOfDelta, ownOfChoice } from './own-members.ts'
 import { isObject, text } from './read.ts'
 import { addDetails } from './reasoning-details.ts'
 import { callerTool, flattenedInput } from './tool-names.ts'
@@ -31,6 +31,7 @@ export class ChoiceDecoder {
   #refused = false
   #audio: JsonObject | null = null
   #own: JsonObject | undefined
+  #ownMessage: JsonObject | undefined
   /** Details that came after their thought: a text is not taken apart for them. */
   #lateDetails: Json[] = []
   finished = false
@@ -65,9 +66,10 @@ export class ChoiceDecoder {
   }
 
   /** What only this dialect knows of the choice. */
-  owns(choice: JsonObject): void {
+  owns({ message, delta = message, ...choice }: JsonObject): void {
     const own = ownOfChoice(choice)
     if (own !== undefined) this.#own = { ...this.#own, ...own }
+    if (isObject(delta)) this.#ownMessage = addOwnOfDelta(this.#ownMessage, delta)
   }
 
   /** Closes every part and says how the choice ended; null: it failed. */
@@ -79,7 +81,8 @@ export class ChoiceDecoder {
     this.#writer.closeCurrent(this.#index, emit)
     if (this.#lateDetails.length > 0) this.#writer.whole(this.#index, 'reasoning', detailed(this.#lateDetails), emit)
     for (const slot of [...this.#calls.keys()].sort((a, b) => a - b)) this.#stop(slot, emit)
-    const ext = this.#own === undefined ? {} : { ext: { chat: this.#own } }
+    const own = this.#ownMessage === undefined ? this.#own : { ...this.#own, message: this.#ownMessage }
+    const ext = own === undefined ? {} : { ext: { chat: own } }
     emit({ e: 'finish', choice: this.#index, finish, native: native ?? '', ...ext })
     return finish
   }

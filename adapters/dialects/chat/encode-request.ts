@@ -4,6 +4,7 @@ import { writtenBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
+import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { refuseMcpServers, refuseReferences } from '../shared/references.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeOptions, schemaInstruction } from './encode-options.ts'
@@ -15,7 +16,8 @@ export const CHAT_PATH = '/v1/chat/completions'
 type Request = Frozen<CanonicalRequest>
 
 /** @throws GatewayError unsupported when the request means something that no chat upstream, or not this one, can do. */
-export function encodeRequest(request: Request, hop: Hop): EncodedRequest {
+export function encodeRequest(given: Request, hop: Hop): EncodedRequest {
+  const request = withLoadedTools(given, hop)
   refuseServerState(request, hop)
   const options = encodeOptions(request, hop)
   const messages = encodeMessages(withInstruction(request, schemaInstruction(request, hop)), hop)

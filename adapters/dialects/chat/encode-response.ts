@@ -3,6 +3,7 @@ import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { openAiTier } from '../shared/service-tier.ts'
+import { isUnreported } from '../shared/unreported-usage.ts'
 import {
   answerId,
   encodeAnnotation,
@@ -26,13 +27,14 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     created: response.created || Math.floor(hop.now() / 1000),
     model: response.model || hop.model,
     choices: response.choices.map((choice) => encodeChoice(choice, hop)),
-    usage: encodeUsage(response.usage),
+    ...(isUnreported(response.usage) ? {} : { usage: encodeUsage(response.usage) }),
     ...(tier === undefined ? {} : { service_tier: tier }),
     ...(response.ext.chat as JsonObject | undefined),
   })
 }
 
 function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
+  const { message, ...own } = (choice.ext?.chat ?? {}) as { message?: JsonObject } & JsonObject
   const { parts } = choice
   // A call that broke off half-way is no call.
   const calls = choice.finish === 'malformed_tool_call' ? [] : parts.filter((part) => part.t === 'tool_call')
@@ -48,10 +50,11 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
       ...annotations(parts),
       ...media(parts, hop),
       ...(calls.length > 0 ? { tool_calls: encodeCalls(parts, hop) } : {}),
+      ...message,
     },
     logprobs: encodeLogprobs(choice.logprobs),
     finish_reason: encodeFinish(choice.finish, choice.nativeFinish, { toolCall: calls.length > 0, refusal: refusal !== '' }),
-    ...(choice.ext?.chat as JsonObject | undefined),
+    ...own,
   }
 }
 

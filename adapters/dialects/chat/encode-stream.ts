@@ -9,6 +9,7 @@ import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { withOpenAiTier } from '../shared/service-tier.ts'
+import { isUnreported } from '../shared/unreported-usage.ts'
 import { type ChunkHead, type ChunkWriter, chunkWriter, DONE, errorFrame, lateChunk } from './chunk.ts'
 import { answerId } from './encode-answer.ts'
 import { ChoiceEncoder } from './encode-choice.ts'
@@ -96,8 +97,15 @@ class ChatStreamEncoder implements StreamEncoder {
     const own = withOpenAiTier(later)
     if (own !== undefined && Object.keys(own).length > 0) out += lateChunk(this.#begin(), own)
     if (this.#hop.includeUsage) {
-      out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#usage ?? estimateUsage(this.#hop.request, bytes)))
+      out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#counted(bytes)))
     }
     return out + DONE
+  }
+
+  /** The frame is promised: an estimate stands in for a report that never came. */
+  #counted(bytes: number): Usage {
+    if (this.#usage !== null && !isUnreported(this.#usage)) return this.#usage
+    this.#hop.warn('estimated_tokens')
+    return estimateUsage(this.#hop.request, bytes)
   }
 }

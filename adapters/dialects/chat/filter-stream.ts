@@ -143,7 +143,10 @@ class ChatFrameFilter implements FrameFilter {
 
   #shownUsage(): JsonObject {
     const { usage } = this.facts
-    if (usage === null || this.#usage === null) return encodeUsage(estimateUsage(this.#hop.request, this.facts.contentBytes))
+    if (usage === null || this.#usage === null) {
+      this.#hop.warn('estimated_tokens')
+      return encodeUsage(estimateUsage(this.#hop.request, this.facts.contentBytes))
+    }
     return { ...this.#usage, prompt_tokens: usage.inputTotal, completion_tokens: usage.outputTotal, total_tokens: usage.total }
   }
 

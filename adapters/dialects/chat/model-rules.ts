@@ -85,7 +85,14 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
   const { caps } = hop
   const given = fields.get('reasoning_effort')
   let effort = typeof given === 'string' ? given : undefined
+  // Models that take budgets: whoever serves them here turns an effort into one, and they think only when asked.
+  if (caps.thinking !== undefined && !caps.efforts?.includes('none') && effort === 'none') {
+    fields.remove('reasoning_effort')
+    effort = undefined
+  }
+  const budgets = caps.thinking?.enabled === true && caps.efforts?.length === 0
   const none = caps.efforts === undefined ? caps.reasoning === false : caps.efforts.length === 0
+  if (effort !== undefined && budgets) return effort
   if (effort !== undefined && none) {
     fields.remove('reasoning_effort')
     if (effort !== 'none') hop.warn('dropped_reasoning')

@@ -1,14 +1,40 @@
 // What a vendor adds to an answer beside the published members: a caller of the same dialect gets it as it came.
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import { unknownMembers } from './read.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import { isObject, unknownMembers } from './read.ts'
 
 // `obfuscation` only evens out the length of a chunk.
 const CHUNK: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'obfuscation', 'x_groq'])
 // Some say the whole message so far again beside the delta.
 const CHOICE: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason'])
 
+/** Read into parts, and written from them. */
+const MESSAGE: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'refusal', 'annotations', 'audio', 'images', 'tool_calls', 'function_call'],
+  ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'],
+])
+
+/** Those of the message itself stand in the member `message`. */
 export function ownOfChoice(choice: JsonObject): JsonObject | undefined {
-  return unknownMembers(choice, CHOICE)
+  const own = unknownMembers(choice, CHOICE)
+  const message = ownOfMessage(choice.message)
+  return message === undefined ? own : { ...own, message }
+}
+
+/** Pieces of a stream add up: texts and lists grow, other values replace what was there. */
+export function addOwnOfDelta(sofar: JsonObject | undefined, delta: JsonObject): JsonObject | undefined {
+  const own = ownOfMessage(delta)
+  if (own === undefined || sofar === undefined) return own ?? sofar
+  for (const name in own) {
+    const [held, value] = [sofar[name], own[name] as Json]
+    if (typeof held === 'string' && typeof value === 'string') sofar[name] = held === value ? held : held + value
+    else if (Array.isArray(held) && Array.isArray(value)) sofar[name] = [...held, ...value]
+    else sofar[name] = value
+  }
+  return sofar
+}
+
+function ownOfMessage(message: Json | undefined): JsonObject | undefined {
+  return isObject(message) ? unknownMembers(message, MESSAGE) : undefined
 }
 
 /** Those of a stream's chunks: what is there when it starts, and what was said only later. */

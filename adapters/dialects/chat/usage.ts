@@ -52,23 +52,33 @@ export function missingUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: true, raw: null }
 }
 
+/** With what the vendor says beside the counts (a cost, for example), where it speaks this dialect too. */
 export function encodeUsage(usage: Frozen<Usage>): JsonObject {
+  const raw = ownReport(usage)
   return {
+    ...raw,
     prompt_tokens: usage.inputTotal,
     completion_tokens: usage.outputTotal,
     total_tokens: usage.total,
     prompt_tokens_details: {
+      ...(raw?.prompt_tokens_details as JsonObject | null | undefined),
       cached_tokens: usage.cacheRead,
       cache_write_tokens: usage.cacheWrite,
       audio_tokens: usage.inputAudio ?? 0,
     },
     completion_tokens_details: {
+      ...(raw?.completion_tokens_details as JsonObject | null | undefined),
       reasoning_tokens: usage.reasoning ?? 0,
       audio_tokens: usage.outputAudio ?? 0,
       accepted_prediction_tokens: usage.acceptedPrediction ?? 0,
       rejected_prediction_tokens: usage.rejectedPrediction ?? 0,
     },
   }
+}
+
+/** A report of another dialect, or one that counts were added to, says nothing here. */
+function ownReport({ raw, inputTotal, estimated }: Frozen<Usage>): JsonObject | undefined {
+  return !estimated && isObject(raw) && raw.prompt_tokens === inputTotal ? raw : undefined
 }
 
 /** xAI counts reasoning beside completion_tokens; the total tells (DIALECTS 2.1). */

@@ -6,6 +6,7 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { historyField } from '../shared/history-field.ts'
 import { encodeConfig } from './encode-config.ts'
 import { encodeContents, type WireContent } from './encode-contents.ts'
@@ -21,7 +22,8 @@ const TIERS: Readonly<Record<string, string>> = {
 }
 
 /** @throws GatewayError.unsupported when this target cannot do what was asked. */
-export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+  const request = withLoadedTools(given, hop)
   refuseUnsupported(request, hop)
   // Tools before contents: declarations settle the names that the history then uses.
   const { tools, toolConfig, hasFunctions } = encodeTools(request, hop)

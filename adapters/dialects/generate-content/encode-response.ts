@@ -3,6 +3,7 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Annotation, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { isUnreported } from '../shared/unreported-usage.ts'
 import { isObject } from './fields.ts'
 import { finishReason } from './finish.ts'
 import { groundingOf } from './grounding.ts'
@@ -16,7 +17,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
   return stringify({
     ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, hop)) }),
     ...(own.promptFeedback === undefined ? {} : { promptFeedback: own.promptFeedback }),
-    usageMetadata: usageMetadata(response.usage),
+    ...(isUnreported(response.usage) ? {} : { usageMetadata: usageMetadata(response.usage) }),
     modelVersion: response.model,
     responseId: responseId(response.id, hop),
   })

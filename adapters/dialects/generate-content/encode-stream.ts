@@ -6,6 +6,7 @@ import type { Finish, Usage } from '../../../core/types/answer.ts'
 import type { Annotation, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
+import { isUnreported } from '../shared/unreported-usage.ts'
 import { responseId } from './encode-response.ts'
 import { errorItem } from './errors.ts'
 import { isObject, listField } from './fields.ts'
@@ -169,7 +170,8 @@ class ItemEncoder implements StreamEncoder {
     const candidates =
       isObject(feedback) && !this.#said ? '' : `"candidates":${stringify(indexes.map((index) => this.#last(index)))},`
     const fed = feedback === undefined ? '' : `"promptFeedback":${JSON.stringify(feedback)},`
-    const usage = this.#usage === null ? '' : `"usageMetadata":${JSON.stringify(usageMetadata(this.#usage))},`
+    const usage =
+      this.#usage === null || isUnreported(this.#usage) ? '' : `"usageMetadata":${JSON.stringify(usageMetadata(this.#usage))},`
     return before + this.#framing.item(`{${candidates}${fed}${usage}${this.#tail.slice(1)}`) + this.#framing.close()
   }
 

@@ -54,8 +54,11 @@ export function noUsage(): Usage {
 }
 
 export function usageMetadata(usage: Frozen<Partial<Usage>>): JsonObject {
-  const { inputTotal = 0, outputTotal = 0, reasoning = 0, toolUsePrompt = 0, cacheRead = 0 } = usage
+  const { inputTotal = 0, outputTotal = 0, reasoning = 0, toolUsePrompt = 0, cacheRead = 0, raw } = usage
+  // With what the vendor says beside the counts, where it speaks this dialect and none were added.
+  const own = usage.estimated !== true && isObject(raw) && raw.totalTokenCount === usage.total ? raw : undefined
   return {
+    ...own,
     promptTokenCount: Math.max(0, inputTotal - toolUsePrompt),
     candidatesTokenCount: Math.max(0, outputTotal - reasoning),
     totalTokenCount: usage.total ?? inputTotal + outputTotal,

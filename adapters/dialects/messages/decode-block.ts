@@ -2,7 +2,7 @@
 // back to this dialect as it came.
 import { randomId } from '../../../core/lib/ids.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
-import { unwrapSignature } from '../../../core/lib/signature.ts'
+import { UNSIGNED, unwrapSignature } from '../../../core/lib/signature.ts'
 import type { CacheMark, Json, JsonObject, Part, Signature, TextPart } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { booleanField, isObject, textField, wrongType } from '../shared/fields.ts'
@@ -99,7 +99,7 @@ function decodeText(block: JsonObject, at: string): Part {
 function decodeThinking(block: JsonObject, at: string, family: string): Part | null {
   const text = textField(block, 'thinking', `${at}.thinking`) ?? ''
   const signature = textField(block, 'signature', `${at}.signature`) ?? ''
-  if (signature === '') return text === '' ? null : { t: 'reasoning', text }
+  if (signature === '' || signature === UNSIGNED) return text === '' ? null : { t: 'reasoning', text }
   return { t: 'reasoning', text, signature: decodeSignature(signature, family), ...(text === '' ? { display: 'omitted' } : {}) }
 }
 

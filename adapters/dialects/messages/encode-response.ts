@@ -1,10 +1,11 @@
 // Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
 import { stringify } from '../../../core/lib/raw-json.ts'
-import { wrapSignature } from '../../../core/lib/signature.ts'
+import { UNSIGNED, wrapSignature } from '../../../core/lib/signature.ts'
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
+import { usageOrEstimate } from '../shared/unreported-usage.ts'
 import type { Block } from './block.ts'
 import { encodeCitations } from './citations.ts'
 import { callInput } from './custom-input.ts'
@@ -34,7 +35,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     stop_details: stop.stop_details,
     container: own.container ?? null,
     diagnostics: own.diagnostics ?? null,
-    usage: encodeUsage(response.usage, response.serviceTier),
+    usage: encodeUsage(usageOrEstimate(response.usage, parts, hop), response.serviceTier),
   })
 }
 
@@ -42,10 +43,14 @@ export function messageHead({ id, model }: { id: string; model: string }, hop: H
   return { id: id.startsWith('msg_') ? id : hop.id('msg_'), type: 'message', role: 'assistant', model: model || hop.model }
 }
 
-/** The secret a reasoning part carries to the caller: this dialect's own plain, others in the envelope; '' for none. */
+/**
+ * The secret a reasoning part carries to the caller: this dialect's own plain, others in the envelope. A text without one gets
+ * an empty envelope, since clients drop a block that is not signed; '' for neither.
+ */
 export function thinkingSignature(part: Frozen<ReasoningPart>): string {
   const signature = part.signature ?? part.encrypted
-  return signature === undefined || signature.value === '' ? '' : carried(signature)
+  if (signature !== undefined && signature.value !== '') return carried(signature)
+  return thinkingText(part) === '' ? '' : UNSIGNED
 }
 
 /** A call signed by another vendor: an empty thinking block in front of it carries the secret (DIALECTS 1.3). */

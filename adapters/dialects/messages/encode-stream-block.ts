@@ -1,7 +1,8 @@
 // One canonical part as the frames of one block. Text and thinking open with their first piece, so that no empty block is
 // ever sent; one signature_delta comes right before the stop.
 import { stringify } from '../../../core/lib/raw-json.ts'
-import type { JsonObject, Part } from '../../../core/types/canonical.ts'
+import { UNSIGNED } from '../../../core/lib/signature.ts'
+import type { JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
 import type { Delta, PartKind, PartMeta } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { callInput } from './custom-input.ts'
@@ -68,7 +69,7 @@ export class BlockStream {
         return this.#wrote ? '' : this.#text(full.text)
       case 'reasoning':
         if (full.redacted !== undefined) return this.#whole({ type: 'redacted_thinking', data: full.redacted })
-        return (this.#wrote ? '' : this.#thinking(thinkingText(full))) + this.#signed(thinkingSignature(full) || this.#signature)
+        return (this.#wrote ? '' : this.#thinking(thinkingText(full))) + this.#signed(this.#secretOf(full))
       case 'tool_call': {
         if (full.kind === 'custom') return this.#args(stringify(callInput(full.args, true, () => {})))
         return this.#wrote || full.args.trim() === '' ? '' : this.#args(full.args)
@@ -81,6 +82,12 @@ export class BlockStream {
       default:
         return ''
     }
+  }
+
+  /** The whole part knows it best, but an empty envelope is only for a thought that never got one. */
+  #secretOf(full: ReasoningPart): string {
+    const secret = thinkingSignature(full)
+    return secret === '' || secret === UNSIGNED ? this.#signature || secret : secret
   }
 
   #cutOff(): string {

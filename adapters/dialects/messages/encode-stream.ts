@@ -1,15 +1,16 @@
 // Canonical events → SSE for a caller of this dialect: message_start, blocks strictly one after the other with indexes
 // 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
 import type { Usage } from '../../../core/types/answer.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
+import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
+import { usageOrEstimate } from '../shared/unreported-usage.ts'
 import { messageHead } from './encode-response.ts'
 import { BlockStream } from './encode-stream-block.ts'
 import { errorFrame } from './errors.ts'
 import { stopFields } from './finish.ts'
-import { encodeDeltaUsage, encodeUsage } from './usage.ts'
+import { encodeDeltaUsage, encodeUsage, ownDeltaCounts } from './usage.ts'
 
 export const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
 
@@ -27,6 +28,8 @@ class MessageStreamEncoder implements StreamEncoder {
   readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartStop | null }>()
   #head: Pick<Extract<StreamEvent, { e: 'start' }>, 'id' | 'model' | 'ext'> = { id: '', model: '' }
   #usage: Partial<Usage> = {}
+  /** For an estimate, should no report come. */
+  readonly #said: Part[] = []
   #finish: FinishEvent | null = null
   #started = false
   #over = false
@@ -102,6 +105,7 @@ class MessageStreamEncoder implements StreamEncoder {
       return ''
     }
     part.stop = event
+    this.#said.push(event.full)
     return running ? this.#advance() : ''
   }
 
@@ -128,7 +132,8 @@ class MessageStreamEncoder implements StreamEncoder {
     }
     const finish = this.#finish ?? { finish: 'stop' as const }
     const delta = { ...stopFields(finish, this.#calls, this.#refusal), container }
-    const event = { type: 'message_delta', delta, usage: encodeDeltaUsage(this.#usage), ...own }
+    const usage = usageOrEstimate(this.#usage, this.#said, this.#hop)
+    const event = { type: 'message_delta', delta, usage: { ...ownDeltaCounts(usage), ...encodeDeltaUsage(usage) }, ...own }
     return `${out}event: message_delta\ndata: ${JSON.stringify(event)}\n\n${MESSAGE_STOP}`
   }
 }

@@ -1,7 +1,9 @@
 // Token counts in both directions: `input_tokens` is exclusive of the cache here, the canonical total is inclusive.
+import { tokenCount } from '../../../core/lib/token-count.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import { isObject, others } from '../shared/fields.ts'
 import { UsageLatch } from './usage-latch.ts'
 
 /** Null when the upstream reported none, or nothing that can be true. */
@@ -25,7 +27,8 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
       : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
   const counts = encodeDeltaUsage(usage)
   // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
-  return {
+  const own = ownReport(usage)
+  const members: JsonObject = {
     input_tokens: counts.input_tokens,
     output_tokens: counts.output_tokens,
     cache_creation_input_tokens: counts.cache_creation_input_tokens,
@@ -37,6 +40,24 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
     inference_geo: null,
     speed: null,
   }
+  if (own !== undefined) for (const name in own) if (!(name in counts)) members[name] = own[name] as Json
+  return members
+}
+
+/** What the vendor's report of a whole stream says beside the published counts; what stands in its start is not told again. */
+export function ownDeltaCounts(usage: Frozen<Partial<Usage>>): JsonObject | undefined {
+  const own = ownReport(usage)
+  return own === undefined ? undefined : (others(own as JsonObject, AT_START) ?? undefined)
+}
+
+const AT_START: ReadonlySet<string> = new Set(['cache_creation', 'service_tier', 'inference_geo', 'speed'])
+
+/** Undefined where the vendor spoke another dialect, or counts were added. */
+function ownReport({ raw, outputTotal, total, estimated }: Frozen<Partial<Usage>>): Frozen<JsonObject> | undefined {
+  if (estimated === true || !isObject(raw) || raw.output_tokens !== outputTotal || 'total_tokens' in raw) return undefined
+  const input = (outputTotal ?? 0) + (tokenCount(raw.input_tokens) ?? 0)
+  const cached = (tokenCount(raw.cache_read_input_tokens) ?? 0) + (tokenCount(raw.cache_creation_input_tokens) ?? 0)
+  return total === undefined || total === input + cached ? raw : undefined
 }
 
 /** The `usage` of message_delta: whole-message totals. */

@@ -35,6 +35,11 @@ export function decodeInput(body: WireBody, input: Json | undefined): { system: 
   return { system: reader.system, messages: reader.messages }
 }
 
+/** The type of a reference may be left out. */
+function isBareReference(item: JsonObject): boolean {
+  return typeof item.id === 'string' && item.role === undefined && item.content === undefined
+}
+
 class InputReader {
   readonly system: SystemBlock[] = []
   readonly messages: Message[] = []
@@ -52,7 +57,7 @@ class InputReader {
 
   item(item: JsonObject, index: number): void {
     const at = `input[${index}]`
-    const type = textField(item, 'type', `${at}.type`) ?? 'message'
+    const type = textField(item, 'type', `${at}.type`) ?? (isBareReference(item) ? 'item_reference' : 'message')
     if (type !== 'function_call' && type !== 'custom_tool_call') this.end()
     if (type === 'message') this.message(item, at)
     else if (type === 'function_call' || type === 'custom_tool_call') this.#call(item, index, type === 'custom_tool_call')

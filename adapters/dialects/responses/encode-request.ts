@@ -6,6 +6,7 @@ import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
+import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { isObject } from '../shared/fields.ts'
 import { refuseMcpServers } from '../shared/references.ts'
 import { encodeInput } from './encode-input.ts'
@@ -16,7 +17,8 @@ const MIN_OUTPUT_TOKENS = 16
 const INCLUDE_REASONING = 'reasoning.encrypted_content'
 const INCLUDE_LOGPROBS = 'message.output_text.logprobs'
 
-export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+  const request = withLoadedTools(given, hop)
   refuse(request, hop)
   const own = request.source === 'responses' ? (request.ext.responses ?? {}) : {}
   const { include: _include, reasoning: _reasoning, text: _text, ...rest } = own

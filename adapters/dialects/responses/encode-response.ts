@@ -3,6 +3,7 @@ import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
+import { isUnreported, usageOrEstimate } from '../shared/unreported-usage.ts'
 import { encodeAnnotation } from './annotations.ts'
 import { readMark } from './message-mark.ts'
 import {
@@ -41,7 +42,10 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     hop.request,
   )
   const output = choice === undefined ? [] : outputItems(choice, status === 'completed' ? 'completed' : 'incomplete', hop)
-  return JSON.stringify({ ...echoMembers(hop), ...own, ...head, output, usage: encodeUsage(response.usage) })
+  // Of an answer that is still being made, no count is known.
+  const usage =
+    running && isUnreported(response.usage) ? null : encodeUsage(usageOrEstimate(response.usage, choice?.parts ?? [], hop))
+  return JSON.stringify({ ...echoMembers(hop), ...own, ...head, output, usage })
 }
 
 const STATED: readonly unknown[] = ['message', 'function_call', 'custom_tool_call']

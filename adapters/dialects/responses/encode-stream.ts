@@ -1,13 +1,13 @@
 // Canonical events → the caller's event stream. Always created first and exactly one terminal event, whose response has
 // the whole output as it was streamed. Output indexes are push order.
 import { mergeUsage } from '../../../core/lib/collect.ts'
-import { noUsage } from '../../../core/lib/token-estimate.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
 import type { Ext, JsonObject, Part } from '../../../core/types/canonical.ts'
 import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import { isObject } from '../shared/fields.ts'
+import { usageOrEstimate } from '../shared/unreported-usage.ts'
 import { failureCode } from './errors.ts'
 import { readMark } from './message-mark.ts'
 import { callPrefix, type ItemStatus, imageItem, logprobList, reasoningItem } from './output-items.ts'
@@ -40,6 +40,8 @@ class ResponseStreamEncoder implements StreamEncoder {
   #id = ''
   #echo = ''
   #usage: Usage | null = null
+  /** For an estimate, should no report come. */
+  readonly #said: Part[] = []
   #finish: Finish | null = null
   #refused = false
   #over = false
@@ -64,7 +66,10 @@ class ResponseStreamEncoder implements StreamEncoder {
       this.#begin()
       if (event.e === 'part_start') this.#partStart(event.part, event.kind, event.meta)
       else if (event.e === 'delta') this.#delta(event.part, event.d)
-      else this.#partStop(event.part, event.full)
+      else {
+        this.#said.push(event.full)
+        this.#partStop(event.part, event.full)
+      }
     }
     return this.#frames.take()
   }
@@ -221,7 +226,7 @@ class ResponseStreamEncoder implements StreamEncoder {
     for (const item of this.#items) item.close(item === this.#items.at(-1) ? this.#lastStatus() : 'completed')
     const { status, incomplete } = statusOf(this.#finish, this.#refused)
     const error = status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null
-    this.#lifecycle(`response.${status}`, status, error, incomplete, this.#usage ?? noUsage())
+    this.#lifecycle(`response.${status}`, status, error, incomplete, usageOrEstimate(this.#usage, this.#said, this.#hop))
   }
 
   #lifecycle(

@@ -37,13 +37,28 @@ export function missingUsage(): Usage {
 
 /** All three totals and both detail objects, always (golden 88). */
 export function encodeUsage(usage: Frozen<Usage>): JsonObject {
+  const raw = ownReport(usage)
   return {
+    ...raw,
     input_tokens: usage.inputTotal,
-    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+    input_tokens_details: {
+      ...details(raw?.input_tokens_details),
+      cached_tokens: usage.cacheRead,
+      cache_write_tokens: usage.cacheWrite,
+    },
     output_tokens: usage.outputTotal,
-    output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
+    output_tokens_details: { ...details(raw?.output_tokens_details), reasoning_tokens: usage.reasoning ?? 0 },
     total_tokens: usage.total,
   }
+}
+
+/** The vendor's own report, with what it says beside the counts; undefined where it spoke another dialect or counts were added. */
+function ownReport({ raw, inputTotal, total, estimated }: Frozen<Usage>): JsonObject | undefined {
+  return !estimated && isObject(raw) && raw.input_tokens === inputTotal && raw.total_tokens === total ? raw : undefined
+}
+
+function details(value: Json | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined
 }
 
 /** The report with what strict clients require filled in; null when nothing is missing. */

@@ -1,6 +1,7 @@
 // What points at something elsewhere: items that a responses vendor stored, servers that Anthropic connects to (DIALECTS 3.2).
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import { isObject } from './fields.ts'
 
 /** @throws GatewayError.unsupported `input` for an `item_reference`. */
 export function refuseReferences(request: Frozen<CanonicalRequest>): void {
@@ -9,7 +10,7 @@ export function refuseReferences(request: Frozen<CanonicalRequest>): void {
     for (const part of parts) {
       if (part.t !== 'opaque' || part.dialect !== 'responses') continue
       const { raw } = part
-      if (typeof raw === 'object' && raw !== null && 'type' in raw && raw.type === 'item_reference') {
+      if (isObject(raw) && isReference(raw)) {
         throw GatewayError.unsupported(
           'input',
           'An `item_reference` names an item that is not stored here. Send the item itself, as clients do with `store: false`.',
@@ -17,6 +18,11 @@ export function refuseReferences(request: Frozen<CanonicalRequest>): void {
       }
     }
   }
+}
+
+/** The type may be left out. */
+function isReference(raw: Frozen<JsonObject>): boolean {
+  return (raw.type ?? 'item_reference') === 'item_reference'
 }
 
 /** @throws GatewayError.unsupported `mcp_servers`; an empty list names none. */

@@ -25,6 +25,7 @@ describe('/api/providers', () => {
       priority: 7,
       enabled: true,
       metadata: { team: 'a', cost: 1 },
+      caps: { temperature_max: 1.5 },
     }
     const made = await add(t, { ...custom, ...fields, api_key: KEY, proxy_url: 'direct', headers: { 'x-team': 'blue-team' } })
     expect(made).toEqual({

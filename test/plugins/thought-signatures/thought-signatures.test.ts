@@ -19,6 +19,8 @@ afterEach(async () => {
 })
 
 const SIGNATURE = 'c2lnbmVkIGJ5IGdlbWluaQ=='
+/** What stands in for a signature that is not kept. */
+const SENTINEL = 'skip_thought_signature_validator'
 const MODEL = 'generate_content/gemini-3-flash'
 const CALLERS = ['chat', 'messages', 'responses'] as const
 const CALLS = [
@@ -87,15 +89,15 @@ describe('a signature is kept', () => {
   it('for the key that got it: not for another one, nor for nobody', async () => {
     const { t, one, two } = await withKeys()
     const calls = await called(t, 'chat', one)
-    expect(await replayed(t, 'chat', calls, two)).toEqual([undefined, undefined])
-    expect(await replayed(t, 'chat', calls)).toEqual([undefined, undefined])
+    expect(await replayed(t, 'chat', calls, two)).toEqual([SENTINEL, undefined])
+    expect(await replayed(t, 'chat', calls)).toEqual([SENTINEL, undefined])
     expect(await replayed(t, 'chat', calls, one)).toEqual([SIGNATURE, undefined])
   })
 
   it('for the model that made it', async () => {
     const t = await gateway()
     const calls = await called(t, 'chat')
-    expect(await replayed(t, 'chat', calls, { model: 'generate_content/gemini-3-pro' })).toEqual([undefined, undefined])
+    expect(await replayed(t, 'chat', calls, { model: 'generate_content/gemini-3-pro' })).toEqual([SENTINEL, undefined])
   })
 
   it('for the account that made it', async () => {
@@ -105,7 +107,7 @@ describe('a signature is kept', () => {
     const t = await gateway({ config: { connections: { first: at, second: at } as never } })
     const own = { ...t, upstream }
     const calls = await called(own, 'chat', { model: 'first/gemini-3-flash' })
-    expect(await replayed(own, 'chat', calls, { model: 'second/gemini-3-flash' })).toEqual([undefined, undefined])
+    expect(await replayed(own, 'chat', calls, { model: 'second/gemini-3-flash' })).toEqual([SENTINEL, undefined])
     expect(await replayed(own, 'chat', calls, { model: 'first/gemini-3-flash' })).toEqual([SIGNATURE, undefined])
   })
 
@@ -116,7 +118,7 @@ describe('a signature is kept', () => {
     await clock.advance('59m')
     expect(await replayed(t, 'chat', calls)).toEqual([SIGNATURE, undefined])
     await clock.advance('2m')
-    expect(await replayed(t, 'chat', calls)).toEqual([undefined, undefined])
+    expect(await replayed(t, 'chat', calls)).toEqual([SENTINEL, undefined])
   })
 })
 
@@ -141,7 +143,7 @@ it('a lost signature of a model that checks becomes the skip sentinel, a kept on
   const calls = await called(own, 'chat', { model })
   expect(await replayed(own, 'chat', calls, { model })).toEqual([SIGNATURE, undefined])
   const unknown = calls.map((call) => ({ ...call, id: `${call.id}_other` }))
-  expect(await replayed(own, 'chat', unknown, { model })).toEqual(['skip_thought_signature_validator', undefined])
+  expect(await replayed(own, 'chat', unknown, { model })).toEqual([SENTINEL, undefined])
 })
 
 it('a call that fails over to another dialect has nothing put into it', async () => {
@@ -156,5 +158,5 @@ it('a call that fails over to another dialect has nothing put into it', async ()
 it('off, nothing is put back', async () => {
   const t = await gateway({ env: { GENCONTENT_SIGNATURE_CACHE: 'false' } })
   const calls = await called(t, 'chat')
-  expect(await replayed(t, 'chat', calls)).toEqual([undefined, undefined])
+  expect(await replayed(t, 'chat', calls)).toEqual([SENTINEL, undefined])
 })

@@ -132,7 +132,7 @@ it('synthesises a message with every required key and none that breaks clients',
     role: 'assistant',
     model: 'gpt-x',
     content: [
-      { type: 'thinking', thinking: 'hm', signature: '' },
+      { type: 'thinking', thinking: 'hm', signature: 'gw1.chat..' },
       { type: 'text', text: 'Hi' },
       { type: 'tool_use', id: 'call_1', name: 'f', caller: { type: 'direct' }, input: { a: 1 } },
     ],
@@ -233,10 +233,7 @@ it('the own dialect decoded and encoded again is the same answer', () => {
     container: { id: 'c', expires_at: 'z' },
     context_management: { applied_edits: [] },
   }
-  expect(JSON.parse(messagesDialect.encodeResponse(deepFreeze(read(wire, hop)), hop))).toEqual({
-    ...wire,
-    usage: { ...(wire as unknown as { usage: object }).usage, cache_creation: null },
-  })
+  expect(JSON.parse(messagesDialect.encodeResponse(deepFreeze(read(wire, hop)), hop))).toEqual(wire)
 })
 
 it('a token count goes through in both directions', () => {

@@ -1,0 +1,31 @@
+// Usage that no upstream reported: a caller whose dialect needs counts gets an estimate, marked, and never zeros.
+import { byteLength } from '../../../core/lib/bytes.ts'
+import { estimateUsage } from '../../../core/lib/token-estimate.ts'
+import type { Usage } from '../../../core/types/answer.ts'
+import type { Frozen, Part } from '../../../core/types/canonical.ts'
+import type { Hop } from '../../../core/types/dialect.ts'
+
+/** An explicit zero is a report. */
+export function isUnreported(usage: Frozen<Partial<Usage>> | null): boolean {
+  if (usage === null) return true
+  if (usage.inputTotal === undefined && usage.outputTotal === undefined) return true
+  return usage.estimated === true && !usage.inputTotal && !usage.outputTotal
+}
+
+/** The report, or an estimate with the warning `estimated_tokens`. */
+export function usageOrEstimate<U extends Frozen<Partial<Usage>>>(
+  usage: U | null,
+  parts: Iterable<Frozen<Part>>,
+  hop: Hop,
+): U | Usage {
+  if (usage !== null && !isUnreported(usage)) return usage
+  hop.warn('estimated_tokens')
+  let bytes = 0
+  for (const part of parts) bytes += contentBytes(part)
+  return estimateUsage(hop.request, bytes)
+}
+
+function contentBytes(part: Frozen<Part>): number {
+  if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') return byteLength(part.text)
+  return part.t === 'tool_call' ? byteLength(part.args) : 0
+}
