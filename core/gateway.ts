@@ -87,6 +87,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
+    heartbeatForm: (dialect) => heartbeat.formOf(dialect),
     receiving: new Receiving(clock, metrics, () => options.receiving),
     overload: new Overload(metrics),
     active: new Bag<RequestState>(),

@@ -202,9 +202,19 @@ export interface RouteDoc {
   streamed?: boolean
 }
 
+/** A sign of life for clients whose parser fails at an SSE comment. */
+export interface QuietFrame {
+  /** A whole frame without content, legal anywhere before the last one. */
+  text(headers: HeaderBag): string
+  /** The caller names itself as such a client. */
+  neededBy(headers: HeaderBag): boolean
+}
+
 export interface DialectDriver {
   readonly id: Dialect
   readonly routes: readonly DialectRoute[]
+  /** Absent: the heartbeat of its SSE streams is always a comment. */
+  readonly quietFrame?: QuietFrame
 
   // caller side
   /** First violation wins; runs before the body is decoded. Throws GatewayError.invalid. */
