@@ -193,6 +193,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
       param?: string | null
       retryAfterMs?: number | null
       field?: string | null
+      fieldTooLong?: boolean
       kind?: 'status' | 'stream'
     } = {},
   ): GatewayError {
@@ -207,6 +208,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
         status,
         vendorCode: detail.code ?? detail.type ?? null,
         field: detail.field ?? null,
+        ...(detail.fieldTooLong === true ? { fieldTooLong: true } : {}),
       },
     })
   }

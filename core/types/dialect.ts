@@ -101,6 +101,8 @@ export interface Quirks {
   /** Function-call ids are refused (vertex): pair by position. */
   noFunctionIds?: boolean
   requiresStream?: boolean
+  /** Most characters of an identifier, by its dotted field (`user`, `metadata.user_id`). A longer one is sent as a hash. */
+  idLimits?: Readonly<Record<string, number>>
 }
 
 /** Facts for one direction of one attempt. */

@@ -7,6 +7,7 @@ import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/c
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
+import { fittedId } from '../shared/long-ids.ts'
 import { refuseMcpServers } from '../shared/references.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
@@ -31,7 +32,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
     ...encodeReasoning(request, hop, own),
     ...encodeText(request, hop, own),
     ...include(request, hop, own),
-    ...identity(request, own),
+    ...identity(request, own, hop),
     ...state(request),
     ...(request.stream ? { stream: true } : {}),
   }
@@ -82,15 +83,15 @@ function include(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonOb
   return { include: [...wanted], ...(request.logprobs.top === undefined ? {} : { top_logprobs: request.logprobs.top }) }
 }
 
-function identity(request: Frozen<CanonicalRequest>, own: Frozen<JsonObject>): object {
+function identity(request: Frozen<CanonicalRequest>, own: Frozen<JsonObject>, hop: Hop): object {
   const { cache, serviceTier } = request
   const rest = isObject(own.prompt_cache_options) ? own.prompt_cache_options : undefined
   return {
-    ...(request.endUser === undefined ? {} : { user: request.endUser }),
-    ...(request.safetyId === undefined ? {} : { safety_identifier: request.safetyId }),
+    ...(request.endUser === undefined ? {} : { user: fittedId('user', request.endUser, hop) }),
+    ...(request.safetyId === undefined ? {} : { safety_identifier: fittedId('safety_identifier', request.safetyId, hop) }),
     ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
     ...(serviceTier === undefined ? {} : { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
-    ...(cache?.key === undefined ? {} : { prompt_cache_key: cache.key }),
+    ...(cache?.key === undefined ? {} : { prompt_cache_key: fittedId('prompt_cache_key', cache.key, hop) }),
     ...(cache?.retention === undefined ? {} : { prompt_cache_retention: cache.retention }),
     ...(cache?.mode === undefined ? {} : { prompt_cache_options: { ...rest, mode: cache.mode } }),
   }
