@@ -1,5 +1,7 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object; nothing is
 // global, nothing happens at import.
+
+import { naming } from './answer-model.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
@@ -87,6 +89,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
+    answersAsRequested: (dialect) => names.requestedIn(dialect),
     heartbeatForm: (dialect) => heartbeat.formOf(dialect),
     receiving: new Receiving(clock, metrics, () => options.receiving),
     overload: new Overload(metrics),
@@ -98,6 +101,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
   }
   const heartbeat = pace(takeOptions)
+  const names = naming()
   let providers = providerTable([...ports.providers, ...(parsed.providers ?? [])])
   const status: GatewayStatus = {
     version: VERSION,
@@ -152,6 +156,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
           ['sideCalls', sideCalls(kernel)],
           ['heartbeat', heartbeat],
+          ['answerModel', names],
           ['vectors', shared.vectors],
         ]),
         db,

@@ -148,6 +148,19 @@ export interface HeartbeatLayer {
   end(): void
 }
 
+/** Whether `model` in an answer is the string that was asked for: `auto` = for callers of messages only. */
+export type AnswerModelMode = 'auto' | 'requested' | 'served'
+
+export interface AnswerModel {
+  /** Of several that have not ended the newest holds; without one it is `auto`. End it on teardown. */
+  layer(): AnswerModelLayer
+}
+
+export interface AnswerModelLayer {
+  set(mode: AnswerModelMode): void
+  end(): void
+}
+
 /** Prometheus exposition of this gateway's registry. */
 export interface Exposition {
   readonly contentType: string
@@ -208,6 +221,7 @@ declare module './types/plugin.ts' {
     status: GatewayStatus
     exposition: Exposition
     heartbeat: Heartbeat
+    answerModel: AnswerModel
     operators: OperatorService
     audit: AuditLog
     settings: SettingsService

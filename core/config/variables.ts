@@ -142,6 +142,9 @@ export const VARIABLES: readonly Variable[] = [
   }),
   v('REASONING_REPLAY', 'bool', false, 'Cache reasoning and re-inject it by tool-call id.'),
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),
+  v('ANSWER_MODEL', 'enum', 'auto', 'Name of the model in answers; auto: as asked in messages, as served elsewhere.', {
+    values: ['auto', 'requested', 'served'],
+  }),
   v('HEARTBEAT_GENERATE_CONTENT', 'enum', 'auto', 'Heartbeat of generate-content streams; auto: by client.', {
     values: ['auto', 'frame', 'comment', 'off'],
   }),

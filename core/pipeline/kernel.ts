@@ -49,6 +49,8 @@ export interface Kernel {
   /** null: no database, and units hold no statements. */
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
+  /** Answers to callers of this dialect name the model that was asked for. */
+  answersAsRequested(dialect: Dialect): boolean
   heartbeatForm(dialect: Dialect): HeartbeatForm
   readonly active: Bag<RequestState>
   readonly receiving: Receiving

@@ -212,8 +212,20 @@ export interface QuietFrame {
   neededBy(headers: HeaderBag): boolean
 }
 
+/** Where an answer names its model, as dotted paths. */
+export interface ModelPlaces {
+  /** In a whole answer. */
+  readonly whole: string
+  /** In the JSON of a frame. */
+  readonly frame: string
+  /** Only the first such frame has it. */
+  readonly once: boolean
+}
+
 export interface DialectDriver {
   readonly id: Dialect
+  /** Absent: answers always name the model that served. */
+  readonly modelPlaces?: ModelPlaces
   readonly routes: readonly DialectRoute[]
   /** Absent: the heartbeat of its SSE streams is always a comment. */
   readonly quietFrame?: QuietFrame

@@ -17,6 +17,7 @@ import { validateGenerateContent } from './validate.ts'
 
 export const generateContentDialect: DialectDriver = {
   id: 'generate_content',
+  modelPlaces: { whole: 'modelVersion', frame: 'modelVersion', once: false },
   routes,
   quietFrame,
   validate: validateGenerateContent,
