@@ -25,6 +25,7 @@ import { runExchange } from './pipeline/pipeline.ts'
 import { Receiving } from './pipeline/receiving.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
+import { untilIdle } from './pipeline/until-idle.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { Succession } from './plugins/succession.ts'
 import { providerTable } from './providers.ts'
@@ -222,15 +223,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of kernel.active.values()) yield liveRequest(ctx)
   }
 
-  /** Polls rather than counts: a swap is rare, a counter per request is not free. */
-  async function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
-    const until = clock.monotonic() + ms
-    while (kernel.active.values().some(which)) {
-      const left = until - clock.monotonic()
-      if (left <= 0) return false
-      await clock.sleep(Math.min(50, left))
-    }
-    return true
+  function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
+    return untilIdle(kernel, which, ms)
   }
 
   const stopAll = (): void => {
