@@ -1,5 +1,7 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object; nothing is
 // global, nothing happens at import.
+
+import { naming } from './answer-model.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
@@ -23,6 +25,7 @@ import { runExchange } from './pipeline/pipeline.ts'
 import { Receiving } from './pipeline/receiving.ts'
 import { sideCalls } from './pipeline/side-calls.ts'
 import { Ticker } from './pipeline/ticker.ts'
+import { untilIdle } from './pipeline/until-idle.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { Succession } from './plugins/succession.ts'
 import { offeredProviders } from './providers.ts'
@@ -87,6 +90,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
+    answersAsRequested: (dialect) => names.requestedIn(dialect),
+    heartbeatForm: (dialect) => heartbeat.formOf(dialect),
     receiving: new Receiving(clock, metrics, () => options.receiving),
     overload: new Overload(metrics),
     active: new Bag<RequestState>(),
@@ -97,6 +102,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
   }
   const heartbeat = pace(takeOptions)
+  const names = naming()
   let providers = offeredProviders(ports, parsed, options.profile)
   const status: GatewayStatus = {
     version: VERSION,
@@ -151,6 +157,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
           ['sideCalls', sideCalls(kernel)],
           ['heartbeat', heartbeat],
+          ['answerModel', names],
           ['vectors', shared.vectors],
         ]),
         db,
@@ -216,15 +223,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of kernel.active.values()) yield liveRequest(ctx)
   }
 
-  /** Polls rather than counts: a swap is rare, a counter per request is not free. */
-  async function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
-    const until = clock.monotonic() + ms
-    while (kernel.active.values().some(which)) {
-      const left = until - clock.monotonic()
-      if (left <= 0) return false
-      await clock.sleep(Math.min(50, left))
-    }
-    return true
+  function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
+    return untilIdle(kernel, which, ms)
   }
 
   const stopAll = (): void => {

@@ -1,23 +1,44 @@
-// How often quiet streams are given a sign of life: what was set at run time, over what is configured.
-import type { Heartbeat } from './services.ts'
+// How quiet streams are given a sign of life: how often, and in which form. The setting at run time overrides the configuration.
+import type { Heartbeat, HeartbeatForm } from './services.ts'
+import type { Dialect } from './types/canonical.ts'
+import type { DialectDriver } from './types/dialect.ts'
+import type { HeaderBag } from './types/ports.ts'
 
 export interface Pace extends Heartbeat {
   /** ms. */
   over(configured: number): number
+  formOf(dialect: Dialect): HeartbeatForm
+}
+
+interface Layer {
+  ms: number | null
+  readonly forms: Map<Dialect, HeartbeatForm>
+}
+
+export const PING = ': ping\n\n'
+
+/** The text of one heartbeat for this caller; null: its streams have none. */
+export function heartbeatText(driver: DialectDriver | undefined, form: HeartbeatForm, headers: HeaderBag): string | null {
+  if (form === 'off') return null
+  const frame = driver?.quietFrame
+  if (frame === undefined || form === 'comment') return PING
+  return form === 'frame' || frame.neededBy(headers) ? frame.text(headers) : PING
 }
 
 export function pace(changed: () => void): Pace {
-  const layers: { ms: number | null }[] = []
+  const layers: Layer[] = []
   return {
     over: (configured) => layers.findLast(({ ms }) => ms !== null)?.ms ?? configured,
+    formOf: (dialect) => layers.findLast(({ forms }) => forms.has(dialect))?.forms.get(dialect) ?? 'auto',
     layer() {
-      const layer: { ms: number | null } = { ms: null }
+      const layer: Layer = { ms: null, forms: new Map() }
       layers.push(layer)
       return {
         set(ms) {
           layer.ms = ms
           changed()
         },
+        form: (dialect, form) => void layer.forms.set(dialect, form),
         end() {
           const at = layers.indexOf(layer)
           if (at !== -1) layers.splice(at, 1)

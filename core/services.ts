@@ -3,7 +3,7 @@
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
 import type { Usage } from './types/answer.ts'
-import type { Operation } from './types/canonical.ts'
+import type { Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Operator } from './types/operator.ts'
 import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
@@ -137,9 +137,27 @@ export interface Heartbeat {
   layer(): HeartbeatLayer
 }
 
+/** `auto`: the dialect's own frame for clients that need it, a comment for all others. */
+export type HeartbeatForm = 'auto' | 'frame' | 'comment' | 'off'
+
 export interface HeartbeatLayer {
   /** ms, 0 for never; also for streams that are open. */
   set(ms: number): void
+  /** Of the streams of one dialect; default `auto`. A dialect without a frame of its own sends comments for `frame`. */
+  form(dialect: Dialect, form: HeartbeatForm): void
+  end(): void
+}
+
+/** Whether `model` in an answer is the string that was asked for: `auto` = for callers of messages only. */
+export type AnswerModelMode = 'auto' | 'requested' | 'served'
+
+export interface AnswerModel {
+  /** Of several that have not ended the newest holds; without one it is `auto`. End it on teardown. */
+  layer(): AnswerModelLayer
+}
+
+export interface AnswerModelLayer {
+  set(mode: AnswerModelMode): void
   end(): void
 }
 
@@ -203,6 +221,7 @@ declare module './types/plugin.ts' {
     status: GatewayStatus
     exposition: Exposition
     heartbeat: Heartbeat
+    answerModel: AnswerModel
     operators: OperatorService
     audit: AuditLog
     settings: SettingsService

@@ -1,6 +1,7 @@
 // The built-in plugins in their visible order. A config without `plugins` gets exactly these.
 import type { Plugin } from '../core/types/plugin.ts'
 import { alerts } from './alerts/index.ts'
+import { answerModel } from './answer-model/index.ts'
 import { audit } from './audit/index.ts'
 import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
@@ -102,6 +103,7 @@ export interface PresetOptions {
   thinkTags?: false
   countTokens?: false
   heartbeat?: false
+  answerModel?: false
   health?: false
   metrics?: false
   telemetry?: Parameters<typeof telemetry>[0] | false
@@ -148,6 +150,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.heartbeat !== false && heartbeat(),
+    options.answerModel !== false && answerModel(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
     options.telemetry !== false && telemetry(options.telemetry),
@@ -191,6 +194,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   thinkTags: true,
   countTokens: true,
   heartbeat: true,
+  answerModel: true,
   health: true,
   metrics: true,
   telemetry: true,

@@ -20,6 +20,7 @@ const SAID = {
 
 const RULES = [
   [/^dropped_(.+)$|^(.+)_dropped$/, (name) => `Left out, as the target has nothing like it: ${name}.`],
+  [/^hashed_(.+)$/, (name) => `Longer than the target takes, and sent as a stable hash: ${name}.`],
   [/^(.+)_clamped$/, (name) => `Brought into the target’s range: ${name}.`],
   [/^missing_(.+)$|^(.+)_(?:missing|added)$/, (name) => `Missing in the history and made up: ${name}.`],
   [/^stripped_(.+)$/, () => 'The upstream refused this field by name; it was asked again without it.'],

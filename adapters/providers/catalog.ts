@@ -3,6 +3,7 @@
 import { claudeCaps } from './caps/claude.ts'
 import { geminiCaps } from './caps/gemini.ts'
 import { openaiCaps } from './caps/openai.ts'
+import { ANTHROPIC_IDS, LONGER_IDS, OPENAI_IDS } from './id-limits.ts'
 import type { ProviderRow } from './provider.ts'
 
 const LOCAL_SERVER = { replayReasoning: 'reasoning_content', systemFirstOnly: true, topK: true } as const
@@ -15,6 +16,7 @@ export const CATALOG: readonly ProviderRow[] = [
     baseUrl: null,
     auth: 'api-key',
     dialects: { chat: '', responses: '' },
+    quirks: { idLimits: OPENAI_IDS },
     caps: openaiCaps,
   },
   { id: 'bedrock', baseUrl: null, dialects: { chat: '' } },
@@ -92,7 +94,14 @@ export const CATALOG: readonly ProviderRow[] = [
     id: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     dialects: { chat: '', responses: '', messages: '' },
-    quirks: { acceptsCacheControl: true, acceptsPartArrays: true, replayReasoning: 'reasoning', topK: true, pdf: true },
+    quirks: {
+      acceptsCacheControl: true,
+      acceptsPartArrays: true,
+      replayReasoning: 'reasoning',
+      topK: true,
+      pdf: true,
+      idLimits: LONGER_IDS,
+    },
   },
   { id: 'perplexity', baseUrl: 'https://api.perplexity.ai', quirks: { systemFirstOnly: true } },
   { id: 'reka', baseUrl: 'https://api.reka.ai/v1', auth: 'x-api-key' },
@@ -128,7 +137,7 @@ export const CATALOG: readonly ProviderRow[] = [
     baseUrl: 'https://api.z.ai/api/paas/v4',
     dialects: { chat: '', messages: 'https://api.z.ai/api/anthropic' },
     authByDialect: { messages: 'x-api-key' },
-    quirks: { replayReasoning: 'reasoning_content' },
+    quirks: { replayReasoning: 'reasoning_content', idLimits: LONGER_IDS },
   },
 ]
 
@@ -138,6 +147,7 @@ export const ANTHROPIC: ProviderRow = {
   baseUrl: 'https://api.anthropic.com/v1',
   auth: 'x-api-key',
   dialects: { messages: '' },
+  quirks: { idLimits: ANTHROPIC_IDS },
   caps: claudeCaps,
 }
 

@@ -3,6 +3,7 @@ import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { ModelCaps } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import { openaiCaps } from './caps/openai.ts'
+import { OPENAI_IDS } from './id-limits.ts'
 import { nearest, providerOf } from './provider.ts'
 
 const dialects = { chat: '', responses: '' }
@@ -12,7 +13,7 @@ export const openai: Provider = {
     id: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     dialects,
-    quirks: { pdf: true, maxTools: 128, maxStop: 4 },
+    quirks: { pdf: true, maxTools: 128, maxStop: 4, idLimits: OPENAI_IDS },
     caps: openaiCaps,
   }),
   dialectFor: (request, caller, caps) => (needsResponses(request, caps) ? 'responses' : nearest(dialects, caller)),

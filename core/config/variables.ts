@@ -142,6 +142,12 @@ export const VARIABLES: readonly Variable[] = [
   }),
   v('REASONING_REPLAY', 'bool', false, 'Cache reasoning and re-inject it by tool-call id.'),
   v('GENCONTENT_SIGNATURE_CACHE', 'bool', true, 'Cache tool-call thought signatures for an hour.'),
+  v('ANSWER_MODEL', 'enum', 'auto', 'Name of the model in answers; auto: as asked in messages, as served elsewhere.', {
+    values: ['auto', 'requested', 'served'],
+  }),
+  v('HEARTBEAT_GENERATE_CONTENT', 'enum', 'auto', 'Heartbeat of generate-content streams; auto: by client.', {
+    values: ['auto', 'frame', 'comment', 'off'],
+  }),
   v('STREAM_HEARTBEAT_MS', 'int', 15_000, 'Heartbeat of quiet streams, ms; 0 disables.', positive),
   v('MAX_BODY_BYTES', 'int', 20 * 1024 * 1024, 'Body cap of the JSON model routes, bytes.', { min: 1 }),
   v('MAX_RECEIVING_BYTES', 'int', 256 * 1024 * 1024, 'Bytes of bodies that are being received, in all; beyond: 503.', {

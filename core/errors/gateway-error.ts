@@ -202,6 +202,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
       param?: string | null
       retryAfterMs?: number | null
       field?: string | null
+      fieldTooLong?: boolean
       kind?: 'status' | 'stream'
     } = {},
   ): GatewayError {
@@ -216,6 +217,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
         status,
         vendorCode: detail.code ?? detail.type ?? null,
         field: detail.field ?? null,
+        ...(detail.fieldTooLong === true ? { fieldTooLong: true } : {}),
       },
     })
   }

@@ -7,6 +7,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
 import { answerFacts } from './answer-facts.ts'
+import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
 import { hopOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
@@ -50,10 +51,12 @@ function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: 
 
 function sendWhole(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
   const { wire } = result
+  const name = answerName(kernel, ctx)
   if (wire !== undefined && wire.dialect === ctx.dialect) {
-    return reply.send(ctx, 200, JSON_TYPE, wire.body.whole())
+    const places = driver(kernel, ctx.dialect).modelPlaces
+    return reply.send(ctx, 200, JSON_TYPE, name === null || !places ? wire.body.whole() : renamedBody(wire.body, places, name))
   }
-  const { response } = result
+  const response = name === null ? result.response : { ...result.response, model: name }
   reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
 }
 
@@ -63,12 +66,15 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
   ctx.facts = source.facts
   const cancel = (error: GatewayErrorShape): void => source.cancel(error)
   const unbind = ctx.onStop(cancel)
+  const name = answerName(kernel, ctx)
   let end: ByteSink | EncodingSink
   let staged: StagedSink | null = null
   try {
-    if (source.lane === 'bytes') end = new ByteSink(reply)
+    const dialect = driver(kernel, ctx.dialect)
+    if (source.lane === 'bytes')
+      end = new ByteSink(reply, name === null || !dialect.modelPlaces ? null : frameRenamer(dialect.modelPlaces, name))
     else {
-      end = new EncodingSink(driver(kernel, ctx.dialect).encodeStream(hopOf(kernel, ctx)), reply, cancel)
+      end = new EncodingSink(dialect.encodeStream(hopOf(kernel, ctx)), reply, cancel, name)
       if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
     }
   } catch (thrown) {
@@ -93,22 +99,29 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
   end.flush()
   if (error === null) return reply.end()
   const shown = reply.presentable(error, ctx.dialect, ctx.id)
-  reply.end(end instanceof EncodingSink ? end.error(shown) : source.errorFrame?.(shown))
+  reply.end(end instanceof EncodingSink ? end.error(shown) : end.named(source.errorFrame?.(shown) ?? ''))
 }
 
 /** Bytes lane: the frames of one read leave in one write; frames that lie side by side are not even copied. */
 class ByteSink implements StreamSink {
   readonly failure = null
   readonly #reply: ReplyWriter
+  readonly #rename: Rename | null
   readonly #pieces: (Uint8Array | string)[] = []
 
-  constructor(reply: ReplyWriter) {
+  constructor(reply: ReplyWriter, rename: Rename | null) {
     this.#reply = reply
+    this.#rename = rename
   }
 
   event(): void {}
 
-  frame(piece: Uint8Array | string): void {
+  named(text: string): string {
+    return (this.#rename?.(text) as string | undefined) ?? text
+  }
+
+  frame(given: Uint8Array | string): void {
+    const piece = this.#rename === null ? given : this.#rename(given)
     const last = this.#pieces[this.#pieces.length - 1]
     if (
       last instanceof Uint8Array &&
@@ -143,9 +156,12 @@ class EncodingSink implements StreamSink {
   readonly #encoder: StreamEncoder
   readonly #reply: ReplyWriter
   readonly #onFailure: (error: GatewayErrorShape) => void
+  /** Of the model, in place of its own. */
+  readonly #name: string | null
   #text = ''
 
-  constructor(encoder: StreamEncoder, reply: ReplyWriter, onFailure: (error: GatewayErrorShape) => void) {
+  constructor(encoder: StreamEncoder, reply: ReplyWriter, onFailure: (error: GatewayErrorShape) => void, name: string | null) {
+    this.#name = name
     this.#encoder = encoder
     this.#reply = reply
     this.#onFailure = onFailure
@@ -154,7 +170,8 @@ class EncodingSink implements StreamSink {
   event(event: StreamEvent): void {
     if (this.failure !== null) return
     try {
-      this.#text += this.#encoder.event(event)
+      const named = event.e === 'start' && this.#name !== null ? { ...event, model: this.#name } : event
+      this.#text += this.#encoder.event(named)
     } catch (error) {
       this.failure = GatewayError.from(error)
       this.#onFailure(this.failure)

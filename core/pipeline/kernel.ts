@@ -8,6 +8,7 @@ import type { ValueLimits } from '../lib/json-scan.ts'
 import type { Turns } from '../lib/turns.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
+import type { HeartbeatForm } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
@@ -48,6 +49,9 @@ export interface Kernel {
   /** null: no database, and units hold no statements. */
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
+  /** Answers to callers of this dialect name the model that was asked for. */
+  answersAsRequested(dialect: Dialect): boolean
+  heartbeatForm(dialect: Dialect): HeartbeatForm
   readonly active: Bag<RequestState>
   readonly receiving: Receiving
   readonly overload: Overload

@@ -2,6 +2,7 @@
 // stream alive, and turns a failure into whatever form is still possible.
 import { asCallerError } from '../errors/classify.ts'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
+import { heartbeatText, PING } from '../heartbeat.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
@@ -14,7 +15,6 @@ import type { Kernel } from './kernel.ts'
 
 /** A reader that takes nothing for this long has left (RELIABILITY row 40). */
 const WRITE_STALL_MS = 120_000
-const PING = ': ping\n\n'
 
 export class ReplyWriter {
   readonly #kernel: Kernel
@@ -125,9 +125,13 @@ export class ReplyWriter {
     }
     const every = this.#kernel.options.heartbeatMs
     if (every <= 0 || !ctx.sse || now - this.#lastWriteAt < every || this.#sink.gone) return
+    const { dialects, heartbeatForm } = this.#kernel
+    const text = heartbeatText(dialects.get(ctx.dialect), heartbeatForm(ctx.dialect), ctx.headers)
+    // Only a comment may follow the last frame.
+    if (text === null || (text !== PING && ctx.facts?.terminal)) return
     this.openStream(ctx)
     this.#lastWriteAt = now
-    this.#sink.write(PING)
+    this.#sink.write(text)
   }
 
   #head(status: number, ctx: RequestState | null, dialect: Dialect, headers: readonly string[], id = ctx?.id ?? ''): void {

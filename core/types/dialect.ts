@@ -101,6 +101,8 @@ export interface Quirks {
   /** Function-call ids are refused (vertex): pair by position. */
   noFunctionIds?: boolean
   requiresStream?: boolean
+  /** Most characters of an identifier, by its dotted field (`user`, `metadata.user_id`). A longer one is sent as a hash. */
+  idLimits?: Readonly<Record<string, number>>
 }
 
 /** Facts for one direction of one attempt. */
@@ -202,9 +204,31 @@ export interface RouteDoc {
   streamed?: boolean
 }
 
+/** A sign of life for clients whose parser fails at an SSE comment. */
+export interface QuietFrame {
+  /** A whole frame without content, legal anywhere before the last one. */
+  text(headers: HeaderBag): string
+  /** The caller names itself as such a client. */
+  neededBy(headers: HeaderBag): boolean
+}
+
+/** Where an answer names its model, as dotted paths. */
+export interface ModelPlaces {
+  /** In a whole answer. */
+  readonly whole: string
+  /** In the JSON of a frame. */
+  readonly frame: string
+  /** Only the first such frame has it. */
+  readonly once: boolean
+}
+
 export interface DialectDriver {
   readonly id: Dialect
+  /** Absent: answers always name the model that served. */
+  readonly modelPlaces?: ModelPlaces
   readonly routes: readonly DialectRoute[]
+  /** Absent: the heartbeat of its SSE streams is always a comment. */
+  readonly quietFrame?: QuietFrame
 
   // caller side
   /** First violation wins; runs before the body is decoded. Throws GatewayError.invalid. */

@@ -24,6 +24,8 @@ export interface UpstreamFailure {
   readonly vendorCode: string | null
   /** The field an "unsupported field" answer names. */
   readonly field: string | null
+  /** The field is known, but the identifier in it is too long. */
+  readonly fieldTooLong?: boolean
   /** True when no byte of a reused keep-alive connection had been answered: the one legal blind resend. */
   readonly stale: boolean
   /** Set by a plugin that knows better where the walk goes from here. */

@@ -1,5 +1,5 @@
-// The setting `stream_heartbeat_ms` (SPEC "Streaming", CONTRACTS 0.4): how often a quiet stream says that it lives, while the
-// gateway runs. Without this plugin GATEWAY_STREAM_HEARTBEAT_MS alone decides.
+// How quiet streams say that they live, while the gateway runs: `stream_heartbeat_ms` is how often, `heartbeat.generate_content`
+// in which form. Without this plugin GATEWAY_STREAM_HEARTBEAT_MS decides how often, and the form is `auto`.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 
@@ -8,11 +8,18 @@ export const heartbeat = definePlugin({
   settings: {
     /** Ms; 0 = none. Streams that are open follow. */
     stream_heartbeat_ms: z.int().min(0).max(86_400_000).default(15_000).meta({ env: 'STREAM_HEARTBEAT_MS' }),
+    /** The parsers of Google's own clients fail at a comment: `auto` sends those an empty candidate frame. */
+    'heartbeat.generate_content': z
+      .enum(['auto', 'frame', 'comment', 'off'])
+      .default('auto')
+      .meta({ env: 'HEARTBEAT_GENERATE_CONTENT' }),
   },
-  setup(gateway) {
-    const layer = gateway.use('heartbeat').layer()
-    layer.set(gateway.settings.get('stream_heartbeat_ms'))
-    gateway.settings.watch('stream_heartbeat_ms', (ms) => layer.set(ms))
+  setup({ use, settings }) {
+    const layer = use('heartbeat').layer()
+    layer.set(settings.get('stream_heartbeat_ms'))
+    settings.watch('stream_heartbeat_ms', (ms) => layer.set(ms))
+    layer.form('generate_content', settings.get('heartbeat.generate_content'))
+    settings.watch('heartbeat.generate_content', (form) => layer.form('generate_content', form))
     return () => layer.end()
   },
 })

@@ -1,28 +1,31 @@
 // GATEWAY_STRIP_UNSUPPORTED_FIELDS: an upstream that refuses one field by name is asked again without exactly that field,
-// once per field, on the same account (SPEC "Cross-provider parameter mapping"). Each asking is a line of the timeline.
+// once per field, on the same account. An identifier that is too long is sent as its hash first. Each asking is a line of the timeline.
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { UpstreamFailure } from '../../core/types/error.ts'
 import type { Result } from '../../core/types/result.ts'
 
-/** RELIABILITY row 21: more refusals than this are not about fields any more. */
+/** More refusals than this are not about fields any more. */
 const MAX_FIELDS = 5
+
+type Change = 'hash' | 'strip'
 
 export const stripUnsupported = definePlugin({
   name: 'strip-unsupported',
   config: z.object({ enabled: z.boolean().default(true).meta({ env: 'STRIP_UNSUPPORTED_FIELDS' }) }),
   setup(gateway, { enabled }) {
     if (!enabled) return
-    const stripped = gateway.slot<string[] | undefined>()
+    const changes = gateway.slot<ReadonlyMap<string, Change> | undefined>()
 
     gateway.hook('attempt', (ctx, _candidate, next) => {
       // Another account may know the field.
-      if (stripped.get(ctx) !== undefined) stripped.set(ctx, undefined)
+      if (changes.get(ctx) !== undefined) changes.set(ctx, undefined)
       const again = (error: unknown): Promise<Result> => {
-        const field = GatewayError.is(error) && error.upstream?.status === 400 ? error.upstream.field : null
-        const fields = stripped.get(ctx) ?? []
-        if (field === null || fields.includes(field) || fields.length >= MAX_FIELDS || PROTECTED.has(field)) throw error
-        stripped.set(ctx, [...fields, field])
+        const more = GatewayError.is(error) ? changed(changes.get(ctx) ?? NONE, error.upstream) : null
+        if (more === null) throw error
+        changes.set(ctx, more)
         return next().catch(again)
       }
       return next().catch(again)
@@ -30,10 +33,17 @@ export const stripUnsupported = definePlugin({
 
     gateway.hook(
       'encoded',
-      (ctx, call) => {
-        for (const field of stripped.get(ctx) ?? []) {
-          call.body.remove(field)
-          ctx.warn(`stripped_${field.replace(/[^A-Za-z0-9]+/g, '_')}`)
+      (ctx, { body }) => {
+        for (const [field, change] of changes.get(ctx) ?? NONE) {
+          const slug = field.replace(/[^A-Za-z0-9]+/g, '_')
+          const value = change === 'hash' ? body.get(field) : undefined
+          if (typeof value === 'string') {
+            body.set(field, createHash('sha256').update(value).digest('hex'))
+            ctx.warn(`hashed_${slug}`)
+          } else {
+            body.remove(field)
+            ctx.warn(`stripped_${slug}`)
+          }
         }
       },
       { order: 'post' },
@@ -43,5 +53,15 @@ export const stripUnsupported = definePlugin({
 
 /** Without these the request is another one. */
 const PROTECTED = new Set(['model', 'messages', 'input', 'contents', 'stream'])
+const NONE: ReadonlyMap<string, Change> = new Map()
+
+/** What to change for the next asking; null: the refusal stands. */
+function changed(before: ReadonlyMap<string, Change>, upstream: UpstreamFailure | null): ReadonlyMap<string, Change> | null {
+  const field = upstream?.status === 400 ? upstream.field : null
+  if (field === null || PROTECTED.has(field)) return null
+  const known = before.get(field)
+  if (known === 'strip' || (known === undefined && before.size >= MAX_FIELDS)) return null
+  return new Map(before).set(field, upstream?.fieldTooLong === true && known === undefined ? 'hash' : 'strip')
+}
 
 export default stripUnsupported

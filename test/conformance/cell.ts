@@ -128,7 +128,7 @@ export class Cell {
   }
 
   #checkAnswer(observed: Observed, reply: Reply): void {
-    const said = utterance(this.upstream, meaning(reply))
+    const said = utterance(this.upstream, meaning(this.#named(reply)))
     const told = tell(this.caller, this.upstream, said)
     const answer = observed.answer as Answer
     expect(answer, 'what the SDK returned').toEqual({
@@ -141,14 +141,19 @@ export class Cell {
     this.#compare(answer, said, told.notes)
   }
 
+  /** Callers of messages read the model they asked for, all others the one that served. */
+  #named(reply: Reply): Reply {
+    return this.caller === 'messages' ? { ...reply, model: this.model } : reply
+  }
+
   /** Same dialect: the caller's own bytes go up but for the model, and the upstream's come back. */
   #checkBytes({ observed, received }: Exchange, reply: Reply): void {
     const { model: _sent, stream_options: _asked, ...sent } = observed.sent
     const { model: _received, stream_options: _wanted, ...got } = received as Wire
     expect(got).toEqual(sent)
     const renderer = RENDERERS[this.upstream]
-    if (!this.stream) expect(observed.raw).toBe(JSON.stringify(renderer.json(reply)))
-    else expect(observed.raw).toBe(renderer.frames(reply).join(''))
+    if (!this.stream) expect(observed.raw).toBe(JSON.stringify(renderer.json(this.#named(reply))))
+    else expect(observed.raw).toBe(renderer.frames(this.#named(reply)).join(''))
   }
 
   #compare(seen: unknown, meant: unknown, notes: readonly Note[]): void {

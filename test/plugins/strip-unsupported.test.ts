@@ -147,3 +147,34 @@ describe('eight calls a request', () => {
     await t.close()
   })
 })
+
+describe('an identifier that is too long', () => {
+  const tooLong = fail(400, {
+    message:
+      "Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 150 instead.",
+    ...{ param: 'user', code: 'string_above_max_length' },
+  })
+  const id = 'user_'.padEnd(150, 'a')
+  const askAs = (path: string, body: object) => at.t.post(path, { model: 'two-chat/m', ...body })
+  const question = { messages: [{ role: 'user', content: 'hello' }] }
+
+  it('is sent as its hash, and left out when that is refused too', async () => {
+    at.bad.script(tooLong, tooLong, text('hello'))
+    const response = await askAs('/v1/chat/completions', { ...question, user: id })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-gateway-warnings')?.split(',').sort()).toEqual(['hashed_user', 'stripped_user'])
+    expect(at.bad.requests.map(({ json }) => json.user)).toEqual([id, expect.stringMatching(/^[0-9a-f]{64}$/), undefined])
+  })
+
+  it('of a caller of messages is the same hash with every request', async () => {
+    at.bad.script(tooLong, text('hello'), tooLong, text('hello'))
+    for (let turn = 0; turn < 2; turn++) {
+      const response = await askAs('/v1/messages', { ...question, max_tokens: 9, metadata: { user_id: id } })
+      expect(response.status).toBe(200)
+      await response.text()
+    }
+    const sent = at.bad.requests.map(({ json }) => json.user as string)
+    expect(sent).toEqual([id, sent[1], id, sent[1]])
+    expect(sent[1]).toHaveLength(64)
+  })
+})

@@ -5,6 +5,7 @@ import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { longId } from '../shared/long-ids.ts'
 import { isObject, text } from './read.ts'
 import { unsupportedField } from './unsupported-field.ts'
 
@@ -24,11 +25,14 @@ export function decodeError(status: number, _headers: HeaderBag, body: Uint8Arra
     return GatewayError.upstream(status, message)
   }
   const message = sanitizeMessage(detail.message) || `The upstream answered with status ${status}.`
+  const refused = status === 400 || status === 422
+  const tooLong = refused ? longId(detail.message, detail.param, detail.code) : null
   return GatewayError.upstream(status, message, {
     type: detail.type,
     code: detail.code,
     param: detail.param,
-    field: status === 400 || status === 422 ? unsupportedField(detail.message, detail.param, detail.code) : null,
+    field: refused ? (tooLong ?? unsupportedField(detail.message, detail.param, detail.code)) : null,
+    fieldTooLong: tooLong !== null,
   })
 }
 

@@ -15,6 +15,7 @@ import { speaksGenerateContent, validateChat } from './validate.ts'
 
 export const chatDialect: DialectDriver = {
   id: 'chat',
+  modelPlaces: { whole: 'model', frame: 'model', once: false },
   routes: [
     {
       path: CHAT_PATH,

@@ -5,6 +5,7 @@ import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { clampEffort } from '../shared/effort.ts'
+import { fitIds } from '../shared/long-ids.ts'
 import { isEmptyArray } from './validate.ts'
 
 /** The option fields of a request, wherever they are kept. null counts as absent. */
@@ -59,6 +60,7 @@ export function applyModelRules(fields: Fields, hop: Hop): void {
   renameMaxTokens(fields, hop)
   fitSampling(fields, hop, fitEffort(fields, hop))
   fitStop(fields, hop)
+  fitIds(fields, hop)
   if (quirks.toolChoiceRequired !== undefined && fields.get('tool_choice') === 'required') {
     fields.set('tool_choice', quirks.toolChoiceRequired)
   }

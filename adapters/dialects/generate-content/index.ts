@@ -9,6 +9,7 @@ import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { filterStream } from './filter-stream.ts'
 import { inspectResponse } from './inspect-response.ts'
+import { quietFrame } from './quiet-frame.ts'
 import { inlineMedia, remoteMedia } from './remote-media.ts'
 import { routes } from './routes.ts'
 import { spliceRequest } from './splice.ts'
@@ -16,7 +17,9 @@ import { validateGenerateContent } from './validate.ts'
 
 export const generateContentDialect: DialectDriver = {
   id: 'generate_content',
+  modelPlaces: { whole: 'modelVersion', frame: 'modelVersion', once: false },
   routes,
+  quietFrame,
   validate: validateGenerateContent,
   decodeRequest,
   encodeResponse,

@@ -66,7 +66,7 @@ function generation(request: Frozen<CanonicalRequest>, maxTokens: number, thinki
     ...(request.stream ? { stream: true } : {}),
     ...encodeSampling(request, thinking, hop),
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
-    ...(user === undefined || user === '' ? {} : { metadata: { user_id: request.source === 'messages' ? user : userId(user) } }),
+    ...(user === undefined || user === '' ? {} : { metadata: { user_id: userId(user, request.source === 'messages', hop) } }),
     ...(tier === undefined ? {} : { service_tier: tier }),
   }
 }

@@ -1,12 +1,15 @@
-// metadata.user_id: an opaque id, never an address or a phone number (DIALECTS 3.1 "-> messages" 15).
-import { createHash } from 'node:crypto'
+// metadata.user_id: an opaque id, never an address or a phone number, and no longer than the target takes.
+import type { Hop } from '../../../core/types/dialect.ts'
+import { fittedId, hashedId } from '../shared/long-ids.ts'
 
+/** Of the API as Anthropic describes it; a target with another limit has it as a quirk. */
 const MAX_LENGTH = 256
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const PHONE = /^\+?\d[\d\s().-]{5,20}\d$/
 
-/** The id itself when it is harmless, else its SHA-256 in hex. */
-export function userId(id: string): string {
-  const personal = id.length > MAX_LENGTH || EMAIL.test(id) || PHONE.test(id)
-  return personal ? createHash('sha256').update(id).digest('hex') : id
+/** The id itself when it is harmless, else its hash. @param own of a caller of this dialect, who knows what an id is. */
+export function userId(id: string, own: boolean, hop: Hop): string {
+  const fitted = fittedId('metadata.user_id', id, hop)
+  if (own || fitted !== id) return fitted
+  return id.length > MAX_LENGTH || EMAIL.test(id) || PHONE.test(id) ? hashedId(id) : id
 }

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { isObject } from '../shared/fields.ts'
+import { longId } from '../shared/long-ids.ts'
 import { unsupportedField } from './unsupported-field.ts'
 
 /** The envelope of every route, plus what Anthropic's SDK reads. */
@@ -28,12 +29,15 @@ export function decodeError(status: number, _headers: HeaderBag, body: Uint8Arra
     const unreadable = raw === '' || raw.startsWith('<') || parsed !== undefined
     return GatewayError.upstream(status, unreadable ? noMessage(status) : sanitizeMessage(raw))
   }
-  const field = status === 400 || status === 422 ? unsupportedField(detail.message, detail.param) : null
+  const refused = status === 400 || status === 422
+  const tooLong = refused ? longId(detail.message, detail.param, detail.code) : null
+  const field = refused ? (tooLong ?? unsupportedField(detail.message, detail.param)) : null
   return GatewayError.upstream(status, sanitizeMessage(detail.message) || noMessage(status), {
     type: detail.type,
     code: detail.code,
     param: detail.param ?? field,
     field,
+    fieldTooLong: tooLong !== null,
   })
 }
 

@@ -14,6 +14,7 @@ import { validateMessages } from './validate.ts'
 
 export const messagesDialect: DialectDriver = {
   id: 'messages',
+  modelPlaces: { whole: 'model', frame: 'message.model', once: true },
   routes: [
     { path: '/v1/messages', operation: 'chat', bodyLimit: 'json', models: 'text', docs: messageDocs },
     { path: '/v1/messages/count_tokens', operation: 'count_tokens', bodyLimit: 'default', models: 'concrete', docs: countDocs },

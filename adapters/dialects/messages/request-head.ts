@@ -2,6 +2,7 @@
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop, ModelCaps, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { fitIds } from '../shared/long-ids.ts'
 import type { WireMessage } from './encode-turns.ts'
 import { dropForeignThinking } from './foreign-thinking.ts'
 
@@ -31,6 +32,7 @@ export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { pa
   // First: reading the bytes of an edited body would put them together at once.
   dropForeignThinking(body, hop)
   if (body.get('model') !== hop.model) body.set('model', hop.model)
+  if (hop.quirks.idLimits !== undefined) fitIds(body, hop)
   const limit = hop.operation === 'chat' ? body.get('max_tokens') : 0
   if (limit === undefined || limit === null) body.set('max_tokens', defaultMaxTokens(hop.caps))
   const headers = ['anthropic-version', caller.get('anthropic-version') || VERSION]

@@ -8,6 +8,7 @@ import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { isObject } from '../shared/fields.ts'
+import { fittedId } from '../shared/long-ids.ts'
 import { refuseMcpServers } from '../shared/references.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
@@ -33,7 +34,7 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): Encode
     ...encodeReasoning(request, hop, own),
     ...encodeText(request, hop, own),
     ...include(request, hop, own),
-    ...identity(request, own),
+    ...identity(request, own, hop),
     ...state(request),
     ...(request.stream ? { stream: true } : {}),
   }
@@ -84,15 +85,15 @@ function include(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonOb
   return { include: [...wanted], ...(request.logprobs.top === undefined ? {} : { top_logprobs: request.logprobs.top }) }
 }
 
-function identity(request: Frozen<CanonicalRequest>, own: Frozen<JsonObject>): object {
+function identity(request: Frozen<CanonicalRequest>, own: Frozen<JsonObject>, hop: Hop): object {
   const { cache, serviceTier } = request
   const rest = isObject(own.prompt_cache_options) ? own.prompt_cache_options : undefined
   return {
-    ...(request.endUser === undefined ? {} : { user: request.endUser }),
-    ...(request.safetyId === undefined ? {} : { safety_identifier: request.safetyId }),
+    ...(request.endUser === undefined ? {} : { user: fittedId('user', request.endUser, hop) }),
+    ...(request.safetyId === undefined ? {} : { safety_identifier: fittedId('safety_identifier', request.safetyId, hop) }),
     ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
     ...(serviceTier === undefined ? {} : { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
-    ...(cache?.key === undefined ? {} : { prompt_cache_key: cache.key }),
+    ...(cache?.key === undefined ? {} : { prompt_cache_key: fittedId('prompt_cache_key', cache.key, hop) }),
     ...(cache?.retention === undefined ? {} : { prompt_cache_retention: cache.retention }),
     ...(cache?.mode === undefined ? {} : { prompt_cache_options: { ...rest, mode: cache.mode } }),
   }

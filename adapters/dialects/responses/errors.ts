@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import { isObject, loose } from '../shared/fields.ts'
+import { longId } from '../shared/long-ids.ts'
 
 /** Statuses behind the codes that arrive inside a 200. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -55,11 +56,14 @@ export const decodeError: DialectDriver['decodeError'] = (status, _headers, byte
   const body = errorBody(bytes)
   const { message, type, code, param } = detailOf(body)
   const text = sanitizeMessage(message)
+  const refused = status === 400 || status === 422
+  const tooLong = refused ? longId(text, param, code) : null
   return GatewayError.upstream(status, text === '' ? `The upstream answered with status ${status}.` : text, {
     type: type === '' ? null : type,
     code,
     param,
-    field: status === 400 || status === 422 ? unsupportedField(text, code, param) : null,
+    field: refused ? (tooLong ?? unsupportedField(text, code, param)) : null,
+    fieldTooLong: tooLong !== null,
   })
 }
 

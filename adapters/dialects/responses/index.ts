@@ -23,6 +23,7 @@ import { validateResponses } from './validate.ts'
 
 export const responsesDialect: DialectDriver = {
   id: 'responses',
+  modelPlaces: { whole: 'model', frame: 'response.model', once: false },
   routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text', docs }],
   validate: validateResponses,
   decodeRequest,

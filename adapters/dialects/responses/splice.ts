@@ -4,6 +4,7 @@ import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../core/types/dialect.ts'
 import { isObject, loose } from '../shared/fields.ts'
+import { fitIds } from '../shared/long-ids.ts'
 import { failureOf, outcome } from './decode-response.ts'
 import { completedUsage, decodeUsage } from './usage.ts'
 
@@ -16,6 +17,7 @@ export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller)
   // First: reading the bytes of an edited body would put them together at once.
   dropForeignReasoning(body)
   body.set('model', hop.model)
+  if (hop.quirks.idLimits !== undefined) fitIds(body, hop)
   const headers: string[] = []
   for (const name of FORWARDED) {
     const value = caller.get(name)

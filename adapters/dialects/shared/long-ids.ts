@@ -1,0 +1,41 @@
+// Identifiers of users and caches that are longer than a target takes: a stable hash goes instead, in both lanes.
+import { createHash } from 'node:crypto'
+import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+
+/** SHA-256 in hex, cut where even that is too long. */
+export function hashedId(value: string, limit = 64): string {
+  return createHash('sha256').update(value).digest('hex').slice(0, limit)
+}
+
+/** The text that fits; the value itself where the target's limit is not known. */
+export function fittedId(field: string, value: string, hop: Hop): string {
+  const limit = hop.quirks.idLimits?.[field]
+  if (limit === undefined || !isLonger(value, limit)) return value
+  hop.warn(`hashed_${field.replaceAll('.', '_')}`)
+  return hashedId(value, limit)
+}
+
+/** Of a wire body, or of what is to become one. */
+export function fitIds(body: Pick<WireBody, 'get' | 'set'>, hop: Hop): void {
+  for (const field in hop.quirks.idLimits) {
+    const value = body.get(field)
+    if (typeof value !== 'string') continue
+    const fitted = fittedId(field, value, hop)
+    if (fitted !== value) body.set(field, fitted)
+  }
+}
+
+/** Vendors count characters, not UTF-16 units. */
+function isLonger(value: string, limit: number): boolean {
+  return value.length > limit && (value.length > 2 * limit || [...value].length > limit)
+}
+
+const IDS = ['metadata.user_id', 'safety_identifier', 'prompt_cache_key', 'user_id', 'user']
+
+/** The identifier that a refusal says is too long; null for other refusals, and for fields that mean something to the model. */
+export function longId(message: string, param: string | null, code: string | null): string | null {
+  if (code !== 'string_above_max_length' && !/string too long|at most \d+ characters|maximum length/i.test(message)) return null
+  if (param !== null) return IDS.includes(param) ? param : null
+  const named = /^(?:Invalid )?['"`]?([\w.]+)['"`]?:/i.exec(message)?.[1]
+  return named !== undefined && IDS.includes(named) ? named : null
+}

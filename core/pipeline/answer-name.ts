@@ -1,0 +1,61 @@
+// The model's name in an answer that stays bytes: one splice in each frame that carries it, all other bytes stay as they are.
+import { concatBytes, decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
+import { findSpan, pathSegments } from '../lib/json-path.ts'
+import type { ModelPlaces, WireBody } from '../types/dialect.ts'
+import type { RequestState } from './context.ts'
+import type { Kernel } from './kernel.ts'
+
+/** The name an answer to this caller has to carry; null: the one it has. */
+export function answerName(kernel: Kernel, { operation, requestedModel, dialect }: RequestState): string | null {
+  return operation === 'chat' && requestedModel !== '' && kernel.answersAsRequested(dialect) ? requestedModel : null
+}
+
+export type Rename = (piece: Uint8Array | string) => Uint8Array | string
+
+/** A whole answer under that name. */
+export function renamedBody(body: WireBody, { whole: path }: ModelPlaces, name: string): Uint8Array {
+  const { bytes } = body
+  const span = findSpan(bytes, bytes[0] === BOM ? 3 : 0, pathSegments(path))
+  if (span === null || bytes[span.start] !== QUOTE) return bytes
+  return concatBytes([bytes.subarray(0, span.start), encodeUtf8(JSON.stringify(name)), bytes.subarray(span.end)])
+}
+
+/** Of one stream. Each piece is made of whole frames. */
+export function frameRenamer({ frame: path, once }: ModelPlaces, name: string): Rename {
+  const segments = pathSegments(path)
+  const member = `"${segments.at(-1)}"`
+  const value = JSON.stringify(name)
+  let done = false
+  return (piece) => {
+    if (done) return piece
+    const text = typeof piece === 'string' ? piece : decodeUtf8(piece)
+    if (!text.includes(member)) return piece
+    let found = false
+    const out = text.split(FRAME_END).map((frame) => {
+      const renamed = renamedFrame(frame, segments, value)
+      found ||= renamed !== null
+      return renamed ?? frame
+    })
+    if (!found) return piece
+    done = once
+    return out.join('')
+  }
+}
+
+const FRAME_END = /(?<=\n\r?\n|\r\r)/
+const NEXT_DATA = /(\r\n|\n|\r)data: ?/g
+
+/** null: the model is not in it. */
+function renamedFrame(frame: string, segments: readonly string[], value: string): string | null {
+  const start = frame.indexOf('{')
+  if (start === -1) return null
+  // Line breaks in JSON text stand between tokens only.
+  const head = frame.slice(0, start)
+  const body = encodeUtf8(frame.slice(start).replace(NEXT_DATA, ' '))
+  const span = findSpan(body, 0, segments)
+  if (span === null || body[span.start] !== QUOTE) return null
+  return head + decodeUtf8(body, 0, span.start) + value + decodeUtf8(body, span.end)
+}
+
+const QUOTE = 0x22
+const BOM = 0xef

@@ -1,0 +1,25 @@
+// The setting `answer_model`: whether `model` in an answer is the string that was asked for, or the model that served it.
+// The header `x-gateway-model` always names the latter. Without this plugin the setting is `auto`.
+import { z } from 'zod'
+import { definePlugin } from '../../core/plugins/define.ts'
+
+export const answerModel = definePlugin({
+  name: 'answer-model',
+  settings: {
+    /** `auto`: the asked one for callers of messages, the one that served for all others. */
+    answer_model: z.enum(['auto', 'requested', 'served']).default('auto').meta({ env: 'ANSWER_MODEL' }),
+  },
+  setup(gateway) {
+    const { settings } = gateway
+    const layer = gateway.use('answerModel').layer()
+    const cachePolicy = gateway.optional('cachePolicy')
+    layer.set(settings.get('answer_model'))
+    settings.watch('answer_model', (mode) => layer.set(mode))
+    // A kept answer has the name it was sent with.
+    const version = () => (settings.get('answer_model') === 'auto' ? null : settings.get('answer_model'))
+    gateway.hook('ready', () => cachePolicy()?.version('answer_model', version))
+    return () => layer.end()
+  },
+})
+
+export default answerModel
