@@ -143,6 +143,18 @@ export interface HeartbeatLayer {
   end(): void
 }
 
+/** Which web pages may call the data plane from a browser. */
+export interface CrossOrigin {
+  /** Of several that have not ended the newest holds; without one no page may. End it on teardown. */
+  layer(): CrossOriginLayer
+}
+
+export interface CrossOriginLayer {
+  /** Exact origins as a browser writes them, or `*`. */
+  set(origins: readonly string[]): void
+  end(): void
+}
+
 /** Prometheus exposition of this gateway's registry. */
 export interface Exposition {
   readonly contentType: string
@@ -203,6 +215,7 @@ declare module './types/plugin.ts' {
     status: GatewayStatus
     exposition: Exposition
     heartbeat: Heartbeat
+    crossOrigin: CrossOrigin
     operators: OperatorService
     audit: AuditLog
     settings: SettingsService

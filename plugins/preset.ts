@@ -6,6 +6,7 @@ import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
 import { connections } from './connections/index.ts'
+import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { guardrails } from './guardrails/index.ts'
@@ -102,6 +103,7 @@ export interface PresetOptions {
   thinkTags?: false
   countTokens?: false
   heartbeat?: false
+  cors?: false
   health?: false
   metrics?: false
   telemetry?: Parameters<typeof telemetry>[0] | false
@@ -148,6 +150,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.heartbeat !== false && heartbeat(),
+    options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
     options.telemetry !== false && telemetry(options.telemetry),
@@ -191,6 +194,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   thinkTags: true,
   countTokens: true,
   heartbeat: true,
+  cors: true,
   health: true,
   metrics: true,
   telemetry: true,
