@@ -1,6 +1,4 @@
-// createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object; nothing is
-// global, nothing happens at import.
-
+// createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object.
 import { naming } from './answer-model.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
@@ -10,6 +8,7 @@ import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
 import { longLived, NO_WAY_OUT, UNGUARDED } from './facilities.ts'
 import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
+import { crossOrigins } from './http/cross-origin.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
 import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
@@ -70,7 +69,6 @@ export async function createGateway(config: object, ports: Ports, create: Create
   const shared = longLived(ports)
   const { clock, log, metrics, db, views } = shared
   const failures = metrics.counter('plugin_errors_total', 'Failures of plugin hooks.', ['plugin', 'hook'])
-  const startedAt = clock.now()
   const dialects = new Map(ports.dialects.map((dialect) => [dialect.id, dialect]))
 
   let parsed = parseConfig(config)
@@ -94,6 +92,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     heartbeatForm: (dialect) => heartbeat.formOf(dialect),
     receiving: new Receiving(clock, metrics, () => options.receiving),
     overload: new Overload(metrics),
+    crossOrigin: crossOrigins(),
     active: new Bag<RequestState>(),
     turns: new Turns(),
     generation: null as unknown as Generation,
@@ -112,7 +111,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     get state() {
       return kernel.draining ? 'draining' : 'serving'
     },
-    startedAt,
+    startedAt: clock.now(),
     checks: ports.health ?? [],
     live,
   }
@@ -129,8 +128,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     await shared.commits?.recover()
     await kernel.generation.hooks.ready?.()
   } catch (error) {
-    // It may have come as far as `ready`.
-    if (kernel.generation !== null) await retire(kernel.generation, [], clock, log)
+    if (kernel.generation !== null) await retire(kernel.generation, [], clock, log) // It may have come as far as `ready`.
     await shared.close()
     throw error
   }
@@ -158,6 +156,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['sideCalls', sideCalls(kernel)],
           ['heartbeat', heartbeat],
           ['answerModel', names],
+          ['crossOrigin', kernel.crossOrigin],
           ['vectors', shared.vectors],
         ]),
         db,

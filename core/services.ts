@@ -161,6 +161,18 @@ export interface AnswerModelLayer {
   end(): void
 }
 
+/** Which web pages may call the data plane from a browser. */
+export interface CrossOrigin {
+  /** Of several that have not ended the newest holds; without one no page may. End it on teardown. */
+  layer(): CrossOriginLayer
+}
+
+export interface CrossOriginLayer {
+  /** Exact origins as a browser writes them, or `*`. */
+  set(origins: readonly string[]): void
+  end(): void
+}
+
 /** Prometheus exposition of this gateway's registry. */
 export interface Exposition {
   readonly contentType: string
@@ -222,6 +234,7 @@ declare module './types/plugin.ts' {
     exposition: Exposition
     heartbeat: Heartbeat
     answerModel: AnswerModel
+    crossOrigin: CrossOrigin
     operators: OperatorService
     audit: AuditLog
     settings: SettingsService

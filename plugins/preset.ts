@@ -7,6 +7,7 @@ import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
 import { connections } from './connections/index.ts'
+import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { guardrails } from './guardrails/index.ts'
@@ -104,6 +105,7 @@ export interface PresetOptions {
   countTokens?: false
   heartbeat?: false
   answerModel?: false
+  cors?: false
   health?: false
   metrics?: false
   telemetry?: Parameters<typeof telemetry>[0] | false
@@ -151,6 +153,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.countTokens !== false && countTokens(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
+    options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
     options.telemetry !== false && telemetry(options.telemetry),
@@ -195,6 +198,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   countTokens: true,
   heartbeat: true,
   answerModel: true,
+  cors: true,
   health: true,
   metrics: true,
   telemetry: true,

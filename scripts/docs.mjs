@@ -153,9 +153,10 @@ function dataRoutes() {
   return table(['Route', 'Dialect', 'Operation', 'Body limit'], rows)
 }
 
-function shownPath({ method, path }) {
+function shownPath({ method, path, operation }) {
   if (!path.endsWith('*')) return path
   const model = `${path.slice(0, -1)}{model}`
+  if (operation === 'count_tokens') return `${model}:countTokens`
   return method === 'GET' ? model : `${model}:generateContent\` · \`…:streamGenerateContent`
 }
 

@@ -154,6 +154,7 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
     return whole(res, step.status, JSON.stringify(renderer.error(step.status, message, detail)), step)
   }
   if (step.kind === 'raw') return whole(res, step.status, step.body, step)
+  if (request.path.endsWith(':countTokens')) return whole(res, 200, JSON.stringify({ totalTokens: 42 }), step)
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
   const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
   if (!stream && (step.kind === 'reply' || step.kind === 'broken'))

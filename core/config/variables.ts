@@ -91,6 +91,7 @@ export const VARIABLES: readonly Variable[] = [
   v('DASHBOARD_PASSWORD_HASH', 'secret', null, 'Argon2 PHC hash of the dashboard password.'),
   v('JWT_SECRET', 'secret', null, 'Secret of session tokens; derived from the master key when unset.'),
   v('REQUIRE_API_KEY', 'bool', false, 'Require a client key on /v1/*.'),
+  v('CORS_ORIGINS', 'list', '', 'Origins whose web pages may call /v1/* and /v1beta/* from a browser; `*` for all.'),
   v('MAX_KEY_DAYS', 'int', null, 'Longest lifetime of a client key, in days.', positive),
   v(
     'RATE_LIMIT_RPM',

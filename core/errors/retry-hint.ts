@@ -13,12 +13,12 @@ export function retryHint(headers: HeaderBag, body: Uint8Array, now: number): nu
   const date = Date.parse(headers.get('date') ?? '')
   const reference = Number.isNaN(date) ? now : date
   return (
-    usable(number(headers.get('retry-after-ms'))) ??
-    usable(retryAfter(headers.get('retry-after'), reference)) ??
-    usable(resetPair(headers)) ??
-    usable(anthropicReset(headers, now)) ??
-    usable(bodyHint(body, now)) ??
-    usable(resetByMagnitude(headers.get('x-ratelimit-reset'), now))
+    usableDelay(number(headers.get('retry-after-ms'))) ??
+    usableDelay(retryAfter(headers.get('retry-after'), reference)) ??
+    usableDelay(resetPair(headers)) ??
+    usableDelay(anthropicReset(headers, now)) ??
+    usableDelay(bodyHint(body, now)) ??
+    usableDelay(resetByMagnitude(headers.get('x-ratelimit-reset'), now))
   )
 }
 
@@ -32,7 +32,8 @@ export function durationMs(text: string): number | null {
   return pieces.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit as string] as number), 0)
 }
 
-function usable(ms: number | null): number | null {
+/** A delay as the gateway keeps it: at least 1 s; null for one that cannot be meant. */
+export function usableDelay(ms: number | null): number | null {
   if (ms === null || !Number.isFinite(ms) || ms < 0 || ms > MAX_MS) return null
   return Math.max(SECOND, Math.round(ms))
 }

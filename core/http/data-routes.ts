@@ -42,9 +42,12 @@ export function owns(path: string): boolean {
   return path.startsWith('/v1/') || path.startsWith('/v1beta/') || path === '/v1' || path === '/v1beta'
 }
 
+/** Google's stable path has a model list beside it. */
+const GOOGLE_VERB = /^\/v1\/models\/.*(?::|%3a)(?:generateContent|streamGenerateContent|countTokens)$/i
+
 /** The dialect whose error shape a path's caller expects, routed or not. */
 export function dialectOfPath(path: string): Dialect {
-  if (path.startsWith('/v1beta')) return 'generate_content'
+  if (path.startsWith('/v1beta') || GOOGLE_VERB.test(path)) return 'generate_content'
   if (path.startsWith('/v1/messages')) return 'messages'
   return path.startsWith('/v1/responses') ? 'responses' : 'chat'
 }

@@ -66,7 +66,7 @@ const error = z
       message: z.string(),
       type: z.string(),
       param: z.string().nullable().describe('The field that is wrong, dotted.'),
-      code: z.string().nullable(),
+      code: z.union([z.string(), z.int()]).nullable().describe('A word; on generate-content the HTTP status.'),
     }),
   })
   .describe('The shape of every error; a dialect may add members of its own.')

@@ -83,7 +83,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
 function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
   const dialect =
     connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model))
-  if (ctx.operation === 'count_tokens' && dialect !== 'messages') {
+  if (ctx.operation === 'count_tokens' && dialect !== 'messages' && dialect !== ctx.dialect) {
     throw GatewayError.unsupported('model', 'This model’s provider cannot count tokens.')
   }
   return dialect

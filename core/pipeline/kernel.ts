@@ -2,6 +2,7 @@
 
 import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
+import type { CrossOrigins } from '../http/cross-origin.ts'
 import type { RouteTable } from '../http/data-routes.ts'
 import type { Bag } from '../lib/bag.ts'
 import type { ValueLimits } from '../lib/json-scan.ts'
@@ -55,6 +56,7 @@ export interface Kernel {
   readonly active: Bag<RequestState>
   readonly receiving: Receiving
   readonly overload: Overload
+  readonly crossOrigin: CrossOrigins
   /** For large bodies. */
   readonly turns: Turns
   generation: Generation

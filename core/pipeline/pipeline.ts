@@ -22,10 +22,13 @@ import { RequestUnit } from './unit.ts'
 
 /** Serves one exchange. Never rejects; resolves when it is settled. */
 export async function runExchange(kernel: Kernel, ingress: Ingress, sink: Sink): Promise<void> {
-  const reply = new ReplyWriter(kernel, sink)
+  const { crossOrigin } = kernel
+  const reply = new ReplyWriter(kernel, sink, crossOrigin.on ? crossOrigin.headersFor(ingress.headers) : null)
   let route: MatchedRoute
   try {
     if (ingress.refusal) throw ingress.refusal
+    const preflight = crossOrigin.on ? crossOrigin.preflight(ingress) : null
+    if (preflight !== null) return reply.empty(204, preflight, dialectOfPath(ingress.path), requestId())
     if (kernel.overload.level > 0) kernel.overload.admit(ingress.headers)
     route = kernel.routes.match(ingress)
   } catch (error) {

@@ -3,6 +3,7 @@
 import { asCallerError } from '../errors/classify.ts'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { heartbeatText, PING } from '../heartbeat.ts'
+import { exposedNames } from '../http/cross-origin.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
@@ -19,14 +20,17 @@ const WRITE_STALL_MS = 120_000
 export class ReplyWriter {
   readonly #kernel: Kernel
   readonly #sink: Sink
+  readonly #forPages: readonly string[] | null
   #headSent = false
   #lastWriteAt: number
   #drainingSince: number | null = null
   #status = 0
   #firstByteAt: number | null = null
 
-  constructor(kernel: Kernel, sink: Sink) {
+  /** `forPages`: what each answer says to a web page of another origin; null = such pages may not call. */
+  constructor(kernel: Kernel, sink: Sink, forPages: readonly string[] | null) {
     this.#kernel = kernel
+    this.#forPages = forPages
     this.#sink = sink
     this.#lastWriteAt = kernel.clock.monotonic()
   }
@@ -94,6 +98,13 @@ export class ReplyWriter {
     this.#sink.end(body ?? undefined)
   }
 
+  /** An answer without a body. */
+  empty(status: number, headers: readonly string[], dialect: Dialect, id: string): void {
+    this.#sink.onGone(() => {})
+    this.#head(status, null, dialect, headers, id)
+    this.#sink.end()
+  }
+
   /** An error before any content: a status and the dialect's envelope. */
   fail(ctx: RequestState | null, thrown: unknown, dialect: Dialect, id: string): GatewayErrorShape {
     const error = this.presentable(thrown, dialect, id)
@@ -141,6 +152,7 @@ export class ReplyWriter {
     const out = [...headers, 'x-gateway-request-id', id, dialect === 'messages' ? 'request-id' : 'x-request-id', id]
     out.push('cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer')
     if (ctx !== null) addGatewayHeaders(out, ctx, status)
+    if (this.#forPages !== null) out.push(...this.#forPages, ...exposedNames(this.#forPages, out))
     this.#sink.head(status, out)
   }
 }

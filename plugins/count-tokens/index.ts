@@ -1,8 +1,8 @@
-// /v1/messages/count_tokens where the target does not speak messages: a local estimate, flagged as one.
-// A messages target is asked itself, by the ordinary pipeline.
+// Token counts (/v1/messages/count_tokens, :countTokens) where the target cannot count for this caller: a local estimate,
+// flagged as one. A target that can is asked itself, by the ordinary pipeline.
 import { estimateRequest } from '../../core/lib/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
 import type { Result } from '../../core/types/result.ts'
 
 export const countTokens = definePlugin({
@@ -16,7 +16,7 @@ export const countTokens = definePlugin({
         } catch (error) {
           if ((error as { code?: string }).code !== 'unsupported_for_target') throw error
           ctx.warn('estimated_tokens')
-          return estimate(ctx.request as Frozen<CanonicalRequest>)
+          return estimate(ctx.request as Frozen<CanonicalRequest>, ctx.dialect)
         }
       },
       { when: (ctx) => ctx.operation === 'count_tokens' },
@@ -24,8 +24,10 @@ export const countTokens = definePlugin({
   },
 })
 
-function estimate(request: Frozen<CanonicalRequest>): Result {
-  const body = new TextEncoder().encode(JSON.stringify({ input_tokens: estimateRequest(request) }))
+function estimate(request: Frozen<CanonicalRequest>, dialect: Dialect): Result {
+  const tokens = estimateRequest(request)
+  const answer = dialect === 'generate_content' ? { totalTokens: tokens } : { input_tokens: tokens }
+  const body = new TextEncoder().encode(JSON.stringify(answer))
   return { kind: 'raw', status: 200, headers: ['content-type', 'application/json; charset=utf-8'], body }
 }
 

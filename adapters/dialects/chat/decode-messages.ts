@@ -4,7 +4,7 @@ import { randomId } from '../../../core/lib/ids.ts'
 import type { Json, JsonObject, Message, Part, SystemBlock } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { ASSISTANT_KEYS, decodeAssistant } from './decode-assistant.ts'
-import { chatExt, decodeContent } from './decode-parts.ts'
+import { cacheMark, chatExt, decodeContent } from './decode-parts.ts'
 import { isObject, optionalString, text, wrongType } from './read.ts'
 
 export interface DecodedMessages {
@@ -23,12 +23,12 @@ export function decodeMessages(list: readonly Json[], body: WireBody): DecodedMe
     const label = text(name) === undefined ? {} : { name: name as string }
     const { role } = message
     if (role === 'system' || role === 'developer') {
-      const parts = decodeContent(message.content, `${at}.content`)
+      const parts = markedContent(message, at)
       if (messages.length === 0) {
         if (parts.length > 0) system.push({ role, parts, ...label })
       } else messages.push({ role, parts, ...label, ...chatExt(message, PLAIN_KEYS) })
     } else if (role === 'user') {
-      messages.push({ role, parts: decodeContent(message.content, `${at}.content`), ...label, ...chatExt(message, PLAIN_KEYS) })
+      messages.push({ role, parts: markedContent(message, at), ...label, ...chatExt(message, PLAIN_KEYS) })
     } else if (role === 'assistant') {
       const parts = decodeAssistant(message, at, body)
       calls.add(parts)
@@ -40,8 +40,17 @@ export function decodeMessages(list: readonly Json[], body: WireBody): DecodedMe
   return { system, messages }
 }
 
-const PLAIN_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name'])
-const TOOL_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'tool_call_id'])
+const PLAIN_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'cache_control'])
+const TOOL_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'tool_call_id', 'cache_control'])
+
+/** A cache mark of the message itself ends at its last part. */
+function markedContent(message: JsonObject, at: string): Part[] {
+  const parts = decodeContent(message.content, `${at}.content`)
+  const cache = cacheMark(message)
+  const last = parts.at(-1)
+  if (cache === undefined || last === undefined || ('cache' in last && last.cache !== undefined)) return parts
+  return [...parts.slice(0, -1), { ...last, cache } as Part]
+}
 
 function toolResult(message: JsonObject, role: 'tool' | 'function', at: string, calls: CallLog): Part {
   const given = text(optionalString(message, 'tool_call_id', `${at}.`))
@@ -49,7 +58,14 @@ function toolResult(message: JsonObject, role: 'tool' | 'function', at: string, 
   const callId = given ?? calls.unanswered(role === 'function' ? toolName : undefined) ?? randomId('call_')
   const name = calls.answer(callId) ?? toolName
   const content = isObject(message.content) ? JSON.stringify(message.content) : message.content
-  return { t: 'tool_result', callId, ...(name === undefined ? {} : { name }), parts: decodeContent(content, `${at}.content`) }
+  const cache = cacheMark(message)
+  return {
+    t: 'tool_result',
+    callId,
+    ...(name === undefined ? {} : { name }),
+    parts: decodeContent(content, `${at}.content`),
+    ...(cache === undefined ? {} : { cache }),
+  }
 }
 
 /** The calls of the history so far, in order. */

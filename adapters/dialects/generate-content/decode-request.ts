@@ -1,18 +1,22 @@
 // The wire request → canonical (DIALECTS 2.3). Unknown fields are kept under ext, towards Gemini they come back.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, JsonObject } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, JsonObject, Operation } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { countedFields } from './count-tokens.ts'
 import { decodeConfig, decodeServiceTier } from './decode-config.ts'
 import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolConfig, decodeTools } from './decode-tools.ts'
 import { booleanField, camelFields, textField } from './fields.ts'
 
 /** Model and verb travel in the path; the chat route has them in the body (DIALECTS 2.1). */
-export function decodeRequest(body: WireBody, headers: HeaderBag, path: { model?: string; stream?: boolean }): CanonicalRequest {
-  const { model, stream, contents, systemInstruction, tools, toolConfig, generationConfig, serviceTier, ...rest } = camelFields(
-    body.json() as JsonObject,
-  )
+export function decodeRequest(
+  body: WireBody,
+  headers: HeaderBag,
+  path: { model?: string; stream?: boolean; operation: Operation },
+): CanonicalRequest {
+  const { model, stream, contents, systemInstruction, tools, toolConfig, generationConfig, serviceTier, ...rest } =
+    path.operation === 'count_tokens' ? countedFields(body) : camelFields(body.json() as JsonObject)
   const named = path.model ?? textField(model, 'model')
   if (named === undefined || named === '') throw GatewayError.invalid('model', '`model` is required.')
   const request: CanonicalRequest = {

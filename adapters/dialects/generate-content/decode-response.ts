@@ -5,6 +5,7 @@ import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
+import { decodeCount } from './count-tokens.ts'
 import { errorOf, isErrorBody } from './errors.ts'
 import { ResponseReader } from './response-reader.ts'
 import { noUsage } from './usage.ts'
@@ -13,6 +14,7 @@ import { noUsage } from './usage.ts'
 export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   const wire = body.json() as JsonObject
   if (isErrorBody(wire)) throw errorOf(wire, 0, 'status')
+  if (hop.operation === 'count_tokens') return decodeCount(wire, hop)
   const reader = new ResponseReader(hop)
   const response: CanonicalResponse = {
     id: '',

@@ -35,6 +35,23 @@ const response = z.looseObject({
   responseId: z.string().optional(),
 })
 
+const counted = request.partial().extend({
+  generateContentRequest: request.partial().nullish().describe('The request, where it is more than `contents`.'),
+})
+
+export function countDocs(stem: string): readonly RouteDoc[] {
+  return [
+    {
+      path: `${stem}{model}:countTokens`,
+      name: 'CountTokens',
+      summary:
+        'The input tokens of a generate-content request: counted by the provider, or estimated (`x-gateway-warnings: estimated_tokens`).',
+      body: counted,
+      response: z.looseObject({ totalTokens: z.number() }),
+    },
+  ]
+}
+
 /** The two verbs behind a model. */
 export function verbs(stem: string): readonly RouteDoc[] {
   return [

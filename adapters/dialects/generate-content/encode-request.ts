@@ -8,6 +8,7 @@ import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/c
 import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
 import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { historyField } from '../shared/history-field.ts'
+import { countBody } from './count-tokens.ts'
 import { encodeConfig } from './encode-config.ts'
 import { encodeContents, type WireContent } from './encode-contents.ts'
 import type { WirePart } from './encode-parts.ts'
@@ -38,7 +39,7 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): Encode
   if (hop.caps.systemInstruction === false && system.length > 0) prepend(system, contents)
   const tier = serviceTier(request, hop)
   const { generationConfig: _, toolConfig: __, ...own } = (request.ext.generate_content ?? {}) as JsonObject
-  const body = stringify({
+  const wire = {
     ...own,
     ...(system.length > 0 && hop.caps.systemInstruction !== false ? { systemInstruction: { parts: system } } : {}),
     contents,
@@ -46,13 +47,15 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): Encode
     ...(toolConfig === undefined ? {} : { toolConfig }),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(tier === undefined ? {} : { serviceTier: tier }),
-  })
+  }
+  const body = hop.operation === 'count_tokens' ? countBody(wire, hop) : stringify(wire)
   return { path: requestPath(hop, request.stream), headers: [], body: wireBody(body) }
 }
 
 /** The model is percent-encoded; its slashes stay where the vendor's path may have more segments. Streams always ask for SSE. */
-export function requestPath({ model, quirks }: Hop, stream: boolean): string {
+export function requestPath({ model, quirks, operation }: Hop, stream: boolean): string {
   const encoded = quirks.modelIsOneSegment ? encodeURIComponent(model) : model.split('/').map(encodeURIComponent).join('/')
+  if (operation === 'count_tokens') return `/v1beta/models/${encoded}:countTokens`
   return `/v1beta/models/${encoded}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 

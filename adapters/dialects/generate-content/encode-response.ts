@@ -12,6 +12,7 @@ import { usageMetadata } from './usage.ts'
 import { functionCallPart, type WirePart, wirePart } from './wire-parts.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+  if (hop.operation === 'count_tokens') return JSON.stringify({ totalTokens: response.usage.inputTotal })
   const own = (response.ext.generate_content ?? {}) as JsonObject
   const blocked = isObject(own.promptFeedback) && response.choices.every((choice) => choice.parts.length === 0)
   return stringify({

@@ -1,10 +1,11 @@
 // Google's error object ↔ GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, the frame our
-// callers get. Google's SDK sees a frame as an error only when `code` is a number (DECISIONS 11).
+// callers get. Google's SDK sees a frame as an error only when `code` is a number.
 
-import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { durationMs, usableDelay } from '../../../core/errors/retry-hint.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { entryOf } from '../../../core/lib/entry-of.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import { camel, isObject, listField } from './fields.ts'
 
@@ -52,18 +53,39 @@ const NAMED_FEATURES: readonly [RegExp, string][] = [
   [/logprobs is not (enabled|supported)/i, 'generationConfig.responseLogprobs'],
   [/service.?tier is not supported/i, 'serviceTier'],
 ]
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
+const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo'
+/** Marks an ErrorInfo whose reason is a code of a gateway like this one. */
+const DOMAIN = 'hookgate'
 const MAX_MESSAGE = 1000
 const MAX_CAUSE = 65_536
 
-/** The spec's envelope and Google's status word (DECISIONS 11). */
+/** `code` is the HTTP status; the gateway's word is the `reason` of the ErrorInfo in `details`. */
 export function encodeError(error: GatewayErrorShape): string {
-  return JSON.stringify({ error: { ...envelope(error).error, status: statusText(error.status) } })
+  const { message, type, param } = error
+  return JSON.stringify({ error: { message, type, param, ...coded(error, error.status < 400 ? 500 : error.status) } })
 }
 
 /** One stream item that ends the stream in failure. */
 export function errorItem(error: GatewayErrorShape): string {
   const code = error.status >= 400 && error.status <= 599 ? error.status : 502
-  return JSON.stringify({ error: { message: error.message, code, status: statusText(code) } })
+  return JSON.stringify({ error: { message: error.message, ...coded(error, code) } })
+}
+
+function coded(error: GatewayErrorShape, code: number): JsonObject {
+  const status = statusText(code)
+  const details = detailsOf(error, status)
+  return { code, status, ...(details.length === 0 ? {} : { details }) }
+}
+
+function detailsOf({ code, param, retryAfterMs }: GatewayErrorShape, status: string): JsonObject[] {
+  const details: JsonObject[] = []
+  // Google's own word is in `status` already.
+  if (code !== null && code !== status)
+    details.push({ '@type': ERROR_INFO, reason: code, domain: DOMAIN, ...(param === null ? {} : { metadata: { param } }) })
+  // The same whole seconds as the header says.
+  if (retryAfterMs !== null) details.push({ '@type': RETRY_INFO, retryDelay: `${Math.max(1, Math.ceil(retryAfterMs / 1000))}s` })
+  return details
 }
 
 export function decodeError(status: number, body: Uint8Array): GatewayError {
@@ -94,14 +116,20 @@ export function errorOf(value: Json, status: number, kind: 'status' | 'stream'):
   const inner =
     typeof fields.code === 'number' && fields.code >= 400 && fields.code <= 599 ? fields.code : entryOf(TEXT_STATUS, word ?? '')
   const text = typeof error === 'string' ? error : typeof fields.message === 'string' ? fields.message : ''
-  const reason = reasonOf(fields.details)
-  const badKey = reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)
+  const info = infoOf(fields.details)
+  const gateway = info?.domain === DOMAIN
+  const badKey = info?.reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)
   // Google answers 400 to a wrong key: to the router that is a credential failure, not the caller's mistake.
   const real = badKey ? 401 : status || inner || 502
   return GatewayError.upstream(real, firstLine(text) || `The upstream answered with status ${real}.`, {
-    type: typeOf(real),
-    code: badKey ? 'API_KEY_INVALID' : (word ?? (typeof fields.code === 'string' ? fields.code : null)),
-    param: null,
+    type: gateway && typeof fields.type === 'string' ? fields.type : typeOf(real),
+    code: badKey
+      ? 'API_KEY_INVALID'
+      : gateway
+        ? String(info.reason)
+        : (word ?? (typeof fields.code === 'string' ? fields.code : null)),
+    param: gateway && isObject(info.metadata) && typeof info.metadata.param === 'string' ? info.metadata.param : null,
+    retryAfterMs: kind === 'stream' ? retryDelay(fields.details) : null,
     field: fieldOf(text, fields.details),
     kind,
   })
@@ -139,8 +167,16 @@ function fieldPath(container: string, name: string): string {
   return [...segments, name.replaceAll('.', '\\.')].join('.')
 }
 
-function reasonOf(details: Json | undefined): string | null {
-  for (const detail of listField(details)) if (isObject(detail) && typeof detail.reason === 'string') return detail.reason
+function infoOf(details: Json | undefined): JsonObject | null {
+  for (const detail of listField(details)) if (isObject(detail) && typeof detail.reason === 'string') return detail
+  return null
+}
+
+/** A stream has no Retry-After: its error frame says the delay. */
+function retryDelay(details: Json | undefined): number | null {
+  for (const detail of listField(details)) {
+    if (isObject(detail) && typeof detail.retryDelay === 'string') return usableDelay(durationMs(detail.retryDelay))
+  }
   return null
 }
 

@@ -30,7 +30,7 @@ export const generateContentDialect: DialectDriver = {
   remoteMedia,
   inlineMedia,
   decodeResponse,
-  inspectResponse: (body) => inspectResponse(body),
+  inspectResponse,
   decodeStream,
   filterStream,
   decodeError: (status, _headers, body) => decodeError(status, body),

@@ -1,19 +1,25 @@
 // How clients reach the dialect: the verb is behind the last colon, the model before it, both raw or percent-encoded.
 import type { DialectRoute } from '../../../core/types/dialect.ts'
-import { verbs } from './docs.ts'
+import { countDocs, verbs } from './docs.ts'
 
 const VERBS: ReadonlyMap<string, boolean> = new Map([
   ['generateContent', false],
   ['streamGenerateContent', true],
 ])
+const COUNT: ReadonlyMap<string, boolean> = new Map([['countTokens', false]])
+
+type Parsed = { model: string; stream: boolean } | null
 
 /** Reads the undecoded rest of the path; null for any other verb, an empty model or a malformed escape. */
-export function parsePath(rest: string): { model: string; stream: boolean } | null {
+const parsePath = (rest: string): Parsed => parsed(rest, VERBS)
+const parseCount = (rest: string): Parsed => parsed(rest, COUNT)
+
+function parsed(rest: string, verbs: ReadonlyMap<string, boolean>): Parsed {
   const raw = rest.lastIndexOf(':')
   // Some clients encode the whole segment.
   const colon = raw === -1 ? rest.toLowerCase().lastIndexOf('%3a') : raw
   if (colon < 1) return null
-  const stream = VERBS.get(rest.slice(colon + (raw === -1 ? 3 : 1)))
+  const stream = verbs.get(rest.slice(colon + (raw === -1 ? 3 : 1)))
   if (stream === undefined) return null
   try {
     return { model: decodeURIComponent(rest.slice(0, colon)), stream }
@@ -22,15 +28,16 @@ export function parsePath(rest: string): { model: string; stream: boolean } | nu
   }
 }
 
-export const routes: readonly DialectRoute[] = [
-  {
-    path: '/v1beta/models/*',
-    operation: 'chat',
-    bodyLimit: 'default',
-    models: 'concrete',
-    parse: parsePath,
-    docs: verbs('/v1beta/models/'),
-  },
+const STEMS = [
+  '/v1beta/models/',
+  // The stable name of the same API.
+  '/v1/models/',
   // The AI SDK's Google provider leaves `models/` out when the id has a slash.
-  { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete', parse: parsePath, docs: verbs('/v1beta/') },
+  '/v1beta/',
 ]
+const SHARED = { bodyLimit: 'default', models: 'concrete' } as const
+
+export const routes: readonly DialectRoute[] = STEMS.flatMap((stem): DialectRoute[] => [
+  { ...SHARED, path: `${stem}*`, operation: 'chat', parse: parsePath, docs: verbs(stem) },
+  { ...SHARED, path: `${stem}*`, operation: 'count_tokens', parse: parseCount, docs: countDocs(stem) },
+])

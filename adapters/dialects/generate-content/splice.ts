@@ -4,6 +4,7 @@ import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
+import { wrapperOf } from './count-tokens.ts'
 import { SENTINEL } from './encode-parts.ts'
 import { requestPath } from './encode-request.ts'
 import { isObject, listField } from './fields.ts'
@@ -12,20 +13,23 @@ const MAX_SPLICES = 32
 
 export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] } {
   for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
-  dropForeignSecrets(body, hop)
+  const wrapper = hop.operation === 'count_tokens' ? wrapperOf(body) : null
+  // Google wants the model there, by its own name.
+  if (wrapper !== null) body.set(`${wrapper}.model`, `models/${hop.model}`)
+  dropForeignSecrets(body, hop, wrapper === null ? 'contents' : `${wrapper}.contents`)
   const idempotencyKey = caller.get('idempotency-key')
   return { path: requestPath(hop, hop.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
 }
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */
-function dropForeignSecrets(body: WireBody, hop: Hop): void {
+function dropForeignSecrets(body: WireBody, hop: Hop, at: string): void {
   if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
-  const contents = listField(body.json().contents as Json | undefined)
-  const edits = contents.flatMap((content, turn) => editsOf(content, `contents.${turn}.parts`, hop))
+  const contents = listField(body.get(at))
+  const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, hop))
   // Each splice copies the body: a flood of them is answered by printing the contents anew.
   if (edits.length > MAX_SPLICES)
     body.set(
-      'contents',
+      at,
       contents.map((content) => cleaned(content, hop)),
     )
   // From the end, so that a removed part does not move those still to be edited.

@@ -41,7 +41,7 @@ export function thinkingConfig(request: Frozen<CanonicalRequest>, hop: Hop): Jso
   }
   if (control === undefined) Object.assign(out, asSent(reasoning))
   else if (control === 'level') addLevel(out, reasoning, hop)
-  else addBudget(out, reasoning, hop)
+  else addBudget(out, reasoning, request.source === 'generate_content' ? undefined : request.maxTokens, hop)
   return Object.keys(out).length === 0 ? undefined : out
 }
 
@@ -53,7 +53,8 @@ function addLevel(out: JsonObject, reasoning: Frozen<ReasoningOptions>, hop: Hop
   out.thinkingLevel = LEVEL[clamped] as string
 }
 
-function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, hop: Hop): void {
+/** `cap`: of a caller that does not know that thoughts count against it. A quarter of it stays for the answer. */
+function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, cap: number | undefined, hop: Hop): void {
   const budget = reasoning.mode === 'dynamic' && reasoning.effort === undefined ? -1 : budgetOf(reasoning)
   if (budget === undefined) return
   if (budget < 0) {
@@ -63,7 +64,8 @@ function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, hop: Ho
   const { efforts } = hop.caps
   const least = efforts === undefined || efforts.includes('none') ? 0 : LEAST_BUDGET
   const most = efforts === undefined || efforts.includes('xhigh') ? LARGE_CEILING : SMALL_CEILING
-  const clamped = Math.min(Math.max(Math.trunc(budget), least), most)
+  const shared = cap === undefined ? most : Math.min(most, Math.trunc((cap * 3) / 4))
+  const clamped = Math.max(Math.min(Math.trunc(budget), shared), least)
   if (clamped !== budget) hop.warn('reasoning_clamped')
   out.thinkingBudget = clamped
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import { checkBound } from '../shared/bounds.ts'
+import { wrapperOf } from './count-tokens.ts'
 import { camelFields, isObject } from './fields.ts'
 
 /** Members of a request whose name has two spellings. */
@@ -14,6 +15,7 @@ const TWO_SPELLINGS: readonly (readonly [camel: string, snake: string])[] = [
   ['safetySettings', 'safety_settings'],
   ['cachedContent', 'cached_content'],
   ['serviceTier', 'service_tier'],
+  ['generateContentRequest', 'generate_content_request'],
 ]
 const BOUNDS = ['maxOutputTokens', 'candidateCount'] as const
 
@@ -21,6 +23,9 @@ const BOUNDS = ['maxOutputTokens', 'candidateCount'] as const
 export function validateGenerateContent(body: WireBody): void {
   for (const [camel, snake] of TWO_SPELLINGS)
     if (body.peek(snake) !== undefined && body.peek(camel) !== undefined) throw twoSpellings(camel, snake)
+  const wrapper = wrapperOf(body)
+  if (wrapper !== null && body.peek('contents') !== undefined)
+    throw GatewayError.invalid(wrapper, `\`${wrapper}\` is also there as \`contents\`: send one of them.`)
   const config = body.get(body.peek('generation_config') === undefined ? 'generationConfig' : 'generation_config')
   if (!isObject(config)) return
   const fields = camelFields(config)

@@ -136,14 +136,16 @@ function enabled(
   }
   const wanted = budgetTokens > 0 ? budgetTokens : BUDGET[reasoning.effort ?? 'medium']
   const ceiling = turn.capped ? turn.maxTokens : (hop.caps.maxOutput ?? turn.maxTokens)
-  const answer = turn.capped ? 1 : Math.min(ANSWER, Math.trunc(ceiling / 2))
-  const most = counting ? Math.max(wanted, LEAST_BUDGET) : Math.min(turn.maxTokens - 1, ceiling - answer)
+  // A quarter stays for the answer. A caller of this dialect who shares its own cap out gets what it wrote.
+  const quarter = asNative ? 1 : Math.ceil(ceiling / 4)
+  const answer = turn.capped ? quarter : Math.min(ANSWER, Math.trunc(ceiling / 2))
+  const most = counting ? Math.max(wanted, LEAST_BUDGET) : Math.min(turn.maxTokens - 1, ceiling - Math.max(quarter, answer))
   const budget = Math.trunc(Math.min(Math.max(wanted, LEAST_BUDGET), Number.isFinite(most) ? most : BUDGET.xhigh))
   if (budget !== wanted && Number.isFinite(wanted)) hop.warn('reasoning_clamped')
   const display = own && request.reasoning?.summary === 'omitted' ? 'omitted' : undefined
   return {
     thinking: { type: 'enabled', budget_tokens: budget, ...(display === undefined ? {} : { display }) },
-    ...(turn.capped ? {} : { maxTokens: Math.max(turn.maxTokens, budget + answer) }),
+    ...(turn.capped ? {} : { maxTokens: Math.max(turn.maxTokens, budget + answer, Math.ceil((budget * 4) / 3)) }),
   }
 }
 

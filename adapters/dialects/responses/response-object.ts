@@ -61,8 +61,8 @@ export function echoMembers(hop: Hop): JsonObject {
       ...(isObject(own.reasoning) ? own.reasoning : {}),
     },
     safety_identifier: request?.safetyId ?? null,
-    // The gateway keeps nothing, so that is what a caller learns who did not ask for it.
-    store: state?.store ?? false,
+    // The gateway keeps nothing: only an upstream of this dialect stores an answer when it is asked to.
+    store: hop.upstream === 'responses' && (state?.store ?? false),
     temperature: sampling?.temperature ?? 1,
     text: textOf(request, isObject(own.text) ? own.text : {}),
     tool_choice: echoToolChoice(request),

@@ -1,5 +1,6 @@
 // A caller: one official SDK that says an Ask and tells what came back, in neutral words.
 import type { Dialect } from '../../../core/types/canonical.ts'
+import { wordCode } from '../../support/google-error.ts'
 import type { Answer, Ask } from '../neutral.ts'
 import type { Wire } from '../readers/wire.ts'
 
@@ -82,7 +83,7 @@ export async function observe(
     const { error } = JSON.parse(await recording.raw) as { error: Wire }
     if (!thrown.message.includes(error.message as string)) throw new Error(`The SDK does not show the message: ${thrown.message}`)
     const retryAfter = recording.headers.get('retry-after')
-    failure = { status: thrown.status, message: error.message as string, code: error.code, param: error.param, retryAfter }
+    failure = { status: thrown.status, message: error.message as string, code: wordCode(error), param: error.param, retryAfter }
   }
   const warnings = recording.headers.get('x-gateway-warnings')
   return {

@@ -273,7 +273,7 @@ describe('the data plane', () => {
 function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.body === null) return undefined
   const user = { role: 'user', content: 'Hi' }
-  if (operation.path.startsWith('/v1beta')) return { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+  if (/^\/v1beta|:\w+$/.test(operation.path)) return { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
   if (operation.path === '/v1/responses') return { model, input: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
   return first(operation, model)

@@ -4,6 +4,7 @@ import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import { ApiError as GoogleError, GoogleGenAI } from '@google/genai'
 import OpenAI, { APIConnectionError, APIError as OpenAIError } from 'openai'
 import type { Dialect } from '../../../core/types/canonical.ts'
+import { wordCode } from '../../support/google-error.ts'
 
 export interface Raised {
   /** The SDK's class, and those above it. */
@@ -146,13 +147,13 @@ function raised(thrown: unknown): Raised {
   }
   if (thrown instanceof GoogleError) {
     const error = body(parsed(thrown.message))
-    const inStream = typeof error.code === 'number'
+    const inStream = thrown.message.startsWith('got status:')
     return {
       name: 'ApiError',
       classes: ['ApiError'],
       status: inStream ? null : thrown.status,
       message: String(error.message ?? thrown.message),
-      code: inStream ? null : ((error.code as string | undefined) ?? null),
+      code: inStream ? null : ((wordCode(error) as string | null | undefined) ?? null),
       type: (error.type as string | undefined) ?? null,
       retryAfter: null,
     }

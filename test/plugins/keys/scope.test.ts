@@ -23,7 +23,7 @@ const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
 /** SPEC "Per-key scoping": what binds where, so far as the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
   [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search|batches)/, 'model'],
-  [/^\/v1beta\/.*\*$/, 'model'],
+  [/^\/v1(beta)?\/.*\*$/, 'model'],
   [/^\/v1\/web\/fetch$/, 'rate'],
 ]
 

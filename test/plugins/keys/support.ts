@@ -1,5 +1,6 @@
 // A gateway whose routes all answer, and keys for it.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+import { wordCode } from '../../support/google-error.ts'
 
 export interface Made {
   id: number
@@ -27,5 +28,5 @@ export async function errorOf(
   const { error } = (await response.json()) as {
     error: { type: string; code: string | null; param: string | null; message: string }
   }
-  return { ...error, status: response.status }
+  return { ...error, code: wordCode(error) as string | null, status: response.status }
 }

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningServer } from '../../../adapters/node/serve.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { wordCode } from '../../support/google-error.ts'
 import { bearer, errorOf, makeToken, securedGateway, sessionOf } from './support.ts'
 
 /** Whoever adds to it lets strangers in. */
@@ -219,7 +220,9 @@ describe('a path that is not there (A4)', () => {
         const { status, type, body } = await raw(path, { method, headers })
         expect(status, method).toBe(404)
         expect(type).toContain('application/json')
-        expect(JSON.parse(body).error).toMatchObject({ type: 'invalid_request_error', code: 'unknown_url', param: null })
+        const { error } = JSON.parse(body)
+        expect(error).toMatchObject({ type: 'invalid_request_error', param: null })
+        expect(wordCode(error)).toBe('unknown_url')
       }
   })
 })

@@ -162,3 +162,35 @@ describe('the conversation of a chat request', () => {
     expect(messages.map((message) => message.role)).toEqual(['user', 'system'])
   })
 })
+
+it('a cache mark of a message is the mark of its last part, its life included', () => {
+  const mark = (ttl?: string) => ({ type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) })
+  for (const ttl of ['5m', '1h', undefined]) {
+    const cache = ttl === undefined ? {} : { ttl }
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const { system, messages } = decode({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'S', cache_control: mark(ttl) },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'A' },
+            { type: 'text', text: 'B' },
+          ],
+          cache_control: mark(ttl),
+        },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c', content: 'R', cache_control: mark(ttl) },
+        { role: 'user', content: [{ type: 'text', text: 'own', cache_control: mark('5m') }], cache_control: mark('1h') },
+      ],
+    })
+    expect(system[0]?.parts).toEqual([{ t: 'text', text: 'S', cache }])
+    expect(messages[0]?.parts).toEqual([
+      { t: 'text', text: 'A' },
+      { t: 'text', text: 'B', cache },
+    ])
+    expect(messages[2]?.parts).toMatchObject([{ t: 'tool_result', cache }])
+    expect(messages[3]?.parts).toEqual([{ t: 'text', text: 'own', cache: { ttl: '5m' } }])
+  }
+})

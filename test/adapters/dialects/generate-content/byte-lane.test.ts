@@ -59,7 +59,7 @@ describe('generate-content byte lane', () => {
     const frames = generateContentReplies.frames({ text: 'Hello' })
     expect(JSON.parse(run(frames.join(''), on).out)).toHaveLength(frames.length)
     const broken = JSON.parse(run(frames[0] as string, on).out) as object[]
-    expect(broken.at(-1)).toEqual({
+    expect(broken.at(-1)).toMatchObject({
       error: { message: 'The upstream closed the stream before it was complete.', code: 502, status: 'UNAVAILABLE' },
     })
     expect(JSON.parse(run('', on).out)).toHaveLength(1)

@@ -126,7 +126,14 @@ describe('canonical → generate-content stream', () => {
     const array = JSON.parse(started + failed.error(GatewayError.network('reset', 'gone'))) as JsonObject[]
     expect(array).toMatchObject([{ candidates: [{}] }, { error: { message: 'gone', code: 502, status: 'UNAVAILABLE' } }])
     expect(JSON.parse(driver.encodeStream(caller(false)).error(GatewayError.timeout('slow')))).toEqual([
-      { error: { message: 'slow', code: 504, status: 'DEADLINE_EXCEEDED' } },
+      {
+        error: {
+          message: 'slow',
+          code: 504,
+          status: 'DEADLINE_EXCEEDED',
+          details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'upstream_timeout', domain: 'hookgate' }],
+        },
+      },
     ])
   })
 

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { errorItem, errorOf } from '../../../../adapters/dialects/generate-content/errors.ts'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
@@ -8,13 +10,70 @@ const decode = (status: number, body: unknown) =>
   driver.decodeError(status, headerBag(), new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)))
 
 describe('generate-content errors', () => {
-  it('DECISIONS 11: the envelope carries Google’s status word beside param and code', () => {
-    expect(JSON.parse(driver.encodeError(GatewayError.rateLimited('slow'), 'req_1'))).toEqual({
-      error: { message: 'slow', type: 'rate_limit_error', param: null, code: 'rate_limited', status: 'RESOURCE_EXHAUSTED' },
+  it('says the HTTP status as `code`, the word and the delay in `details`, as Google does', () => {
+    expect(JSON.parse(driver.encodeError(GatewayError.rateLimited('slow', 11_200), 'req_1'))).toEqual({
+      error: {
+        message: 'slow',
+        type: 'rate_limit_error',
+        param: null,
+        code: 429,
+        status: 'RESOURCE_EXHAUSTED',
+        details: [
+          { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'rate_limited', domain: 'hookgate' },
+          { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '12s' },
+        ],
+      },
     })
-    expect(JSON.parse(driver.encodeError(GatewayError.invalid('contents', 'bad'), ''))).toMatchObject({
-      error: { status: 'INVALID_ARGUMENT', param: 'contents', code: null },
+    expect(JSON.parse(driver.encodeError(GatewayError.modelNotFound('x/y'), '')).error).toMatchObject({
+      code: 400,
+      details: [{ reason: 'model_not_found', domain: 'hookgate', metadata: { param: 'model' } }],
     })
+    const bare = JSON.parse(driver.encodeError(GatewayError.invalid('contents', 'bad'), '')).error
+    expect(bare).toEqual({
+      message: 'bad',
+      type: 'invalid_request_error',
+      param: 'contents',
+      code: 400,
+      status: 'INVALID_ARGUMENT',
+    })
+  })
+
+  it('reads its own errors back, whole and inside a stream', () => {
+    const words = fc.option(fc.constantFrom('model_not_found', 'rate_limited', 'plugin_failed'), { nil: null })
+    const param = fc.option(fc.constantFrom('model', 'contents.0'), { nil: null })
+    fc.assert(
+      fc.property(
+        fc.constantFrom(400, 404, 413, 429, 500, 502, 503, 504),
+        words,
+        param,
+        fc.option(fc.integer({ min: 1, max: 3_000_000 }), { nil: null }),
+        (status, code, field, retryAfterMs) => {
+          const sent = new GatewayError('no', { status, type: 'some_error', code, param: field, retryAfterMs })
+          const text = driver.encodeError(sent, 'req_1')
+          const whole = decode(status, text)
+          expect(whole).toMatchObject({ status, message: 'no' })
+          if (code !== null) expect(whole).toMatchObject({ type: 'some_error', code, param: field })
+          const inside = errorOf(JSON.parse(errorItem(sent)), 0, 'stream')
+          expect(inside).toMatchObject({ status, upstream: { status, kind: 'stream' } })
+          if (code !== null) expect(inside).toMatchObject({ code, param: field })
+          expect(inside.retryAfterMs).toBe(retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000) * 1000)
+        },
+      ),
+    )
+  })
+
+  it('does not take the reason of another domain for a code of a gateway', () => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'SERVICE_DISABLED', domain: 'googleapis.com' },
+    ]
+    expect(
+      decode(403, { error: { code: 403, message: 'off', status: 'PERMISSION_DENIED', type: 'odd', details } }),
+    ).toMatchObject({
+      type: 'permission_error',
+      param: null,
+      upstream: { vendorCode: 'PERMISSION_DENIED' },
+    })
+    expect(decode(400, { error: { code: 429, message: 'x', details: [{ retryDelay: '1e9s' }] } }).retryAfterMs).toBeNull()
   })
 
   it('golden 68: an error in an array is unwrapped', () => {

@@ -38,8 +38,9 @@ describe('generate-content paths', () => {
 
   it('is served with and without the `models` segment, for concrete models, within the default body limit', () => {
     expect(driver.routes.map(({ path, operation, bodyLimit, models }) => ({ path, operation, bodyLimit, models }))).toEqual([
-      { path: '/v1beta/models/*', operation: 'chat', bodyLimit: 'default', models: 'concrete' },
-      { path: '/v1beta/*', operation: 'chat', bodyLimit: 'default', models: 'concrete' },
+      ...['/v1beta/models/*', '/v1/models/*', '/v1beta/*'].flatMap((path) =>
+        ['chat', 'count_tokens'].map((operation) => ({ path, operation, bodyLimit: 'default', models: 'concrete' })),
+      ),
     ])
   })
 })

@@ -26,6 +26,26 @@ describe('thinkingConfig', () => {
     ])
   })
 
+  it('leaves a quarter of a foreign caller’s cap for the answer, and a caller of this dialect its own budget', () => {
+    const asked = { mode: 'enabled', budgetTokens: 9000 } as const
+    for (const source of ['chat', 'messages', 'responses'] as const) {
+      const [config, warnings] = thinking('gemini-2.5-flash', asked, { source, maxTokens: 4000 })
+      expect([config, warnings]).toMatchObject([{ thinkingBudget: 3000 }, ['reasoning_clamped']])
+    }
+    expect(thinking('gemini-2.5-flash', asked, { source: 'chat', maxTokens: 12_000 })).toMatchObject([
+      { thinkingBudget: 9000 },
+      [],
+    ])
+    expect(thinking('gemini-2.5-flash', asked, { source: 'generate_content', maxTokens: 4000 })).toMatchObject([
+      { thinkingBudget: 9000 },
+      [],
+    ])
+    expect(thinking('gemini-2.5-pro', asked, { source: 'chat', maxTokens: 100 })).toMatchObject([
+      { thinkingBudget: 128 },
+      ['reasoning_clamped'],
+    ])
+  })
+
   it('says a budget to Gemini 2.5 within the model’s bounds', () => {
     expect(thinking('gemini-2.5-flash', { effort: 'high' })).toEqual([{ includeThoughts: true, thinkingBudget: 24_576 }, []])
     expect(thinking('gemini-2.5-flash', { effort: 'none' })).toEqual([{ thinkingBudget: 0 }, []])

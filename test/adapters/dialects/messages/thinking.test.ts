@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/canonical.ts'
 import type { Hop } from '../../../../core/types/dialect.ts'
@@ -38,9 +39,9 @@ it('golden 22: a small cap disables thinking rather than growing', () => {
   expect(hop.warnings).toEqual(['reasoning_clamped'])
 })
 
-it('a budget stays below the cap', () => {
+it('a budget leaves a quarter of the cap for the answer', () => {
   expect(plan('claude-sonnet-4-5', { maxTokens: 3000, reasoning: { effort: 'high' } })).toMatchObject({
-    thinking: { type: 'enabled', budget_tokens: 2999 },
+    thinking: { type: 'enabled', budget_tokens: 2250 },
     warnings: ['reasoning_clamped'],
   })
 })
@@ -51,9 +52,31 @@ it('where the cap is the gateway’s own, thinking leaves room for an answer', (
     return [max_tokens, (thinking as { budget_tokens: number }).budget_tokens]
   }
   expect(sent('claude-sonnet-4-5', 'high')).toEqual([32_000, 24_000])
-  expect(sent('claude-sonnet-4-5', 'xhigh')).toEqual([39_999, 31_999])
+  expect(sent('claude-sonnet-4-5', 'xhigh')).toEqual([42_666, 31_999])
   expect(sent('claude-opus-4-1', 'max')).toEqual([32_000, 24_000])
   expect(sent('a-model-nobody-knows', 'high', { caps: { family: 'other' } })).toEqual([8192, 4096])
+})
+
+it.each(['chat', 'responses', 'generate_content'] as const)('leaves a quarter for the answer, whatever %s asks', (source) => {
+  fc.assert(
+    fc.property(
+      fc.option(fc.integer({ min: 2048, max: 64_000 }), { nil: undefined }),
+      fc.oneof(
+        fc.constantFrom('minimal', 'low', 'medium', 'high', 'xhigh', 'max').map((effort) => ({ effort })),
+        fc.integer({ min: 1, max: 70_000 }).map((budgetTokens) => ({ mode: 'enabled', budgetTokens })),
+      ),
+      (maxTokens, reasoning) => {
+        const hop = testHop({ model: 'claude-sonnet-4-5' })
+        const wish = { source, reasoning: reasoning as CanonicalRequest['reasoning'] }
+        const { max_tokens, thinking } = encode(maxTokens === undefined ? wish : { ...wish, maxTokens }, hop)
+        const { budget_tokens } = thinking as { budget_tokens: number }
+        expect(budget_tokens).toBeGreaterThanOrEqual(1024)
+        expect(budget_tokens).toBeLessThanOrEqual(((max_tokens as number) * 3) / 4)
+        const asked = 'budgetTokens' in reasoning ? reasoning.budgetTokens : budget_tokens
+        if (budget_tokens < asked) expect(hop.warnings).toContain('reasoning_clamped')
+      },
+    ),
+  )
 })
 
 it('newer models think adaptively, visible where the caller can show it', () => {

@@ -105,7 +105,10 @@ describe('responses: encoding an answer', () => {
       parallel_tool_calls: false,
       user: 'u',
     }
-    expect(encoded(response([]), hop({ request: freeze(decode(wire)) }))).toMatchObject({
+    const request = freeze(decode(wire))
+    for (const upstream of ['chat', 'messages', 'generate_content'] as const)
+      expect(encoded(response([]), hop({ upstream, request })).store, upstream).toBe(false)
+    expect(encoded(response([]), hop({ upstream: 'responses', request }))).toMatchObject({
       instructions: 'Be brief.',
       tools: [{ type: 'function', name: 'f', description: null, parameters: { type: 'object' }, strict: true }, wire.tools[1]],
       tool_choice: wire.tool_choice,

@@ -1,0 +1,85 @@
+// Answers browsers of other origins (CORS) on the data plane: which origins may read, and the answer to a preflight.
+// It is off until a layer names an origin. It never allows credentials: a key travels in a header the page sets itself.
+import type { CrossOrigin } from '../services.ts'
+import type { HeaderBag, Ingress } from '../types/ports.ts'
+
+/** A browser that asks for more names than these gets no answer for the rest. */
+const MAX_ASKED = 64
+const MAX_AGE_SECS = '600'
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i
+const EXPOSED = /^(?:x-gateway-|x-ratelimit-|anthropic-ratelimit-|x-request-id$|request-id$|retry-after$|x-should-retry$)/
+
+export interface CrossOrigins extends CrossOrigin {
+  /** False: the header need not be looked at. */
+  readonly on: boolean
+  /** The headers of each answer to this request, flat. */
+  headersFor(request: HeaderBag): readonly string[]
+  /** What the answer to a preflight says beside them; null when the request is none, or of an origin that may not read. */
+  preflight(ingress: Ingress): readonly string[] | null
+}
+
+export function crossOrigins(): CrossOrigins {
+  const layers: { origins: readonly string[] }[] = []
+  let origins: ReadonlySet<string> = new Set()
+  const changed = (): void => {
+    origins = new Set(layers.at(-1)?.origins)
+  }
+  /** null: this origin may not read. */
+  const allowed = (request: HeaderBag): string | null => {
+    if (origins.has('*')) return '*'
+    const origin = request.get('origin')
+    return origin !== null && origins.has(origin) ? origin : null
+  }
+  const headersFor = (request: HeaderBag): string[] => {
+    const origin = allowed(request)
+    return origin === null ? ['vary', 'Origin'] : ['vary', 'Origin', 'access-control-allow-origin', origin]
+  }
+  return {
+    get on() {
+      return origins.size > 0
+    },
+    headersFor,
+    preflight({ method, headers }) {
+      if (method !== 'OPTIONS' || !headers.has('access-control-request-method') || !headers.has('origin')) return null
+      if (allowed(headers) === null) return null
+      const out = ['access-control-allow-methods', 'GET, POST', 'access-control-max-age', MAX_AGE_SECS]
+      const asked = askedNames(headers.get('access-control-request-headers') ?? '')
+      if (asked !== '') out.push('access-control-allow-headers', asked)
+      return out
+    },
+    layer() {
+      const layer: { origins: readonly string[] } = { origins: [] }
+      layers.push(layer)
+      return {
+        set(list) {
+          layer.origins = list
+          changed()
+        },
+        end() {
+          const at = layers.indexOf(layer)
+          if (at !== -1) layers.splice(at, 1)
+          changed()
+        },
+      }
+    },
+  }
+}
+
+/** Names the headers of an answer that a page may read, where its origin is allowed. */
+export function exposedNames(forPages: readonly string[], headers: readonly string[]): string[] {
+  if (!forPages.includes('access-control-allow-origin')) return []
+  const names: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    if (EXPOSED.test(name) && !names.includes(name)) names.push(name)
+  }
+  return names.length === 0 ? [] : ['access-control-expose-headers', names.join(', ')]
+}
+
+function askedNames(text: string): string {
+  return text
+    .split(',', MAX_ASKED)
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => TOKEN.test(name))
+    .join(', ')
+}
