@@ -1,6 +1,7 @@
 // RELIABILITY H1, H6, H7, D1, D2: what a raw socket can do to the Node host.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { wordCode } from '../../support/google-error.ts'
 import { ask, collect, DIALECTS, openSocket, post, rawHttp, until } from './support.ts'
 
 let t: TestGateway
@@ -133,7 +134,7 @@ describe('bodies', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
     expect(answer).not.toContain('100 Continue')
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as { type?: string; error: { code: unknown } }
-    expect(body.error.code).toBe('request_too_large')
+    expect(wordCode(body.error)).toBe('request_too_large')
     if (dialect === 'messages') expect(body.type).toBe('error')
   })
 

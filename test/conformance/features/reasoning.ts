@@ -21,10 +21,12 @@ const TOOLS = [
     schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
   },
 ]
-const CALLING: Reply = {
+/** Every vendor has call ids of its own: the cache of signatures finds its entries by them. */
+const idAt = (upstream: Dialect): string => `call_${upstream}_1`
+const calling = (upstream: Dialect): Reply => ({
   reasoning: { text: 'They want the weather. I look it up.', signature: SECRETS[0]! },
-  toolCalls: [{ id: 'call_w1', name: 'get_weather', args: '{"city":"Rome"}' }],
-}
+  toolCalls: [{ id: idAt(upstream), name: 'get_weather', args: '{"city":"Rome"}' }],
+})
 const SPEAKING: Reply = { reasoning: { text: 'It is sunny, I say so.', signature: SECRETS[1]! }, text: 'It is sunny in Rome.' }
 
 export const reasoning: Feature = {
@@ -35,9 +37,9 @@ export const reasoning: Feature = {
     const turns: Turn[] = [user('What is the weather in Rome?')]
     const asking = (): Ask => ask({ turns: [...turns], tools: TOOLS, effort: 'medium' })
 
-    const first = await cell.exchange(asking(), replyOf(cell.upstream, CALLING))
-    turns.push(returned(first.observed.native, pieces(cell.upstream, CALLING, SECRETS[0]!)))
-    turns.push(user({ t: 'result', id: 'call_w1', pieces: [{ t: 'text', text: 'sunny' }] }))
+    const first = await cell.exchange(asking(), replyOf(cell.upstream, calling(cell.upstream)))
+    turns.push(returned(first.observed.native, pieces(cell.upstream, calling(cell.upstream), SECRETS[0]!)))
+    turns.push(user({ t: 'result', id: idAt(cell.upstream), pieces: [{ t: 'text', text: 'sunny' }] }))
 
     const second = await cell.exchange(asking(), replyOf(cell.upstream, SPEAKING), (asked) => replayed(asked, cell))
     turns.push(returned(second.observed.native, pieces(cell.upstream, SPEAKING, SECRETS[1]!)))

@@ -127,7 +127,7 @@ describe('a trace', () => {
       expect.arrayContaining([
         'keys authenticate',
         'virtual-models resolve',
-        'ledger admit',
+        'ledger reserve',
         'resilience attempt',
         'ledger settle',
       ]),

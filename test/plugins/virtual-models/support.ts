@@ -6,6 +6,7 @@ import { createTestGateway, type TestGateway, type TestGatewayOptions } from '..
 import type { PresetOptions } from '../../../plugins/preset.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { virtualModels } from '../../../plugins/virtual-models/index.ts'
+import { wordCode } from '../../support/google-error.ts'
 
 export interface Site {
   readonly t: TestGateway
@@ -119,7 +120,7 @@ export interface Refusal {
 
 export async function refusalOf(response: Response): Promise<Refusal> {
   const { error } = (await response.json()) as { error: Omit<Refusal, 'status'> }
-  return { ...error, status: response.status }
+  return { ...error, code: wordCode(error) as Refusal['code'], status: response.status }
 }
 
 /** Seeded, in [0, 1). */
