@@ -100,6 +100,17 @@ async function* readChunks(req: IncomingMessage, limit: number, beforeBody: () =
   }
 }
 
+/** Bytes of a body that node:http may read and drop behind a refusal, to keep the connection for the next request. */
+const DROPPED_BODY = 65_536
+
+/**
+ * A refusal that closes the connection makes the caller dial again, and a busy process accepts few new connections: under overload the
+ * callers that were refused would wait longer than those that were not.
+ */
+function hasShortBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BODY
+}
+
 function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
   try {
     refuseEncoded(req.headers['content-encoding'])
@@ -183,8 +194,7 @@ export class NodeSink implements Sink {
     this.#head = null
     const list = [...headers]
     if (length !== null && status !== 204 && status !== 304) list.push('content-length', String(length))
-    // A body that was not read to its end would be taken for the next request.
-    if (!this.#req.complete) list.push('connection', 'close')
+    if (!this.#req.complete && !hasShortBody(this.#req)) list.push('connection', 'close')
     this.#res.writeHead(status, list)
   }
 

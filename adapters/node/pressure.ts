@@ -13,7 +13,7 @@ export interface PressureLimits {
 const EVERY_MS = 100
 /** The middle of so many samples counts: one long collection of garbage is no overload. */
 const SAMPLES = 5
-/** Batches are refused at half the delay, and so much earlier by the heap. */
+/** Batches are refused at half the delay, and so much earlier by the heap; others from there on in turns that are late by as much. */
 const BATCH_DELAY = 0.5
 const BATCH_HEAP = 10
 
@@ -26,6 +26,10 @@ export function watchPressure(
 ): Timer {
   const delays: number[] = []
   let due = clock.monotonic() + EVERY_MS
+  gateway.overload.isLate = () => {
+    const { loopDelayMs } = limits()
+    return loopDelayMs > 0 && clock.monotonic() - due > loopDelayMs * BATCH_DELAY
+  }
   return clock.every(EVERY_MS, () => {
     const now = clock.monotonic()
     delays.push(Math.max(0, now - due))
@@ -36,6 +40,8 @@ export function watchPressure(
     const heap = heapPercent > 0 ? heapUsed() : 0
     const over = (delayShare: number, heapBefore: number): boolean =>
       (loopDelayMs > 0 && delay > loopDelayMs * delayShare) || (heapPercent > 0 && heap > heapPercent - heapBefore)
+    if (process.env.DBG)
+      console.error('P', Math.round(now), Math.round(delay), delays.map(Math.round).join(','), gateway.overload.level)
     gateway.overload.level = over(1, 0) ? 2 : over(BATCH_DELAY, BATCH_HEAP) ? 1 : 0
   })
 }

@@ -5,7 +5,7 @@ import type { TallySeries } from '../types/plugin.ts'
 import type { HeaderBag } from '../types/ports.ts'
 import { overloaded } from './receiving.ts'
 
-/** 0: all are taken. 1: no batches. 2: none. */
+/** 0: all are taken. 1: no batches, and no others in a turn of the event loop that is late. 2: none. */
 export type Pressure = 0 | 1 | 2
 
 /** `batch`: the request may wait; it is the first to be refused. */
@@ -14,19 +14,27 @@ export const PRIORITY_HEADER = 'x-gateway-priority'
 export class Overload {
   /** Set by the host. */
   level: Pressure = 0
+  /**
+   * Set by the host: true when this turn of the event loop has taken too long already. Requests that arrived together wait for each other
+   * in one turn, and the first of them decide how long the last one waits.
+   */
+  isLate: () => boolean = () => false
   readonly #shed: Record<'interactive' | 'batch', TallySeries>
 
   constructor(metrics: Metrics) {
     const shed = metrics.tally('requests_shed_total', 'Requests refused while the gateway was overloaded.', ['class'])
     this.#shed = { interactive: shed.series('interactive'), batch: shed.series('batch') }
-    const gauge = metrics.gauge('overload_level', 'Refused at the moment: 0 nothing, 1 batches, 2 every new request.')
+    const gauge = metrics.gauge(
+      'overload_level',
+      'Refused at the moment: 0 nothing, 1 batches and requests that a late event loop would keep waiting, 2 every new request.',
+    )
     Object.assign(gauge, { collect: () => gauge.set(this.level) })
   }
 
   /** @throws GatewayError 503. Only asked while there is pressure. */
   admit(headers: HeaderBag): void {
     if (headers.get(PRIORITY_HEADER)?.trim().toLowerCase() === 'batch') this.refuseBatch()
-    if (this.level < 2) return
+    if (this.level < 2 && !this.isLate()) return
     this.#shed.interactive.add(1)
     throw overloaded('The gateway is overloaded. Send the request again in a moment.')
   }

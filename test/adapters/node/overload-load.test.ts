@@ -34,7 +34,7 @@ interface Seen {
 it('what is taken is answered in time, the rest is refused, health answers, and memory is bounded', async () => {
   const { port, child, exited } = await serving([], { cwd: folder({ 'gateway.config.mjs': CONFIG }) })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const agent = new Agent({ keepAlive: true, maxSockets: POOL })
+  const agent = new Agent({ keepAlive: true, maxSockets: POOL, maxFreeSockets: POOL })
   const send = (path: string, body: string | null): Promise<Seen> =>
     new Promise((resolve, reject) => {
       let started = 0
@@ -85,6 +85,8 @@ it('what is taken is answered in time, the rest is refused, health answers, and 
 
   const taken = seen.filter(({ status }) => status === 200)
   const refused = seen.filter(({ status }) => status === 503)
+  const p99 = taken.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(taken.length * 0.99)] as number
+  if (process.env.SHOW_FIGURES) console.log({ taken: taken.length, refused: refused.length, p99, rss })
   // Nothing that was taken fails.
   expect(taken.length + refused.length).toBe(seen.length)
   for (const { text, retryAfter } of refused) {
@@ -93,9 +95,7 @@ it('what is taken is answered in time, the rest is refused, health answers, and 
   }
   expect(refused.length).toBeGreaterThan(0)
   expect(taken.length).toBeGreaterThan(SECONDS * 20)
-  const p99 = taken.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(taken.length * 0.99)] as number
-  expect(p99).toBeLessThan(10_000)
+  expect(p99).toBeLessThan(5000)
   expect(health.every(({ status }) => status === 200)).toBe(true)
   expect(rss).toBeLessThan(700)
-  if (process.env.SHOW_FIGURES) console.log({ taken: taken.length, refused: refused.length, p99, rss })
 }, 40_000)

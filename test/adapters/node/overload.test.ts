@@ -175,6 +175,37 @@ describe('under pressure', () => {
     expect(text).toContain('gateway_requests_shed_total{class="interactive"} 1')
     expect(text).toContain('gateway_overload_level 2')
   })
+
+  it('level 1 also refuses interactive requests in a turn of the event loop that is late', async () => {
+    const { t } = await listening({ config: ECHO, env: { OVERLOAD_LOOP_DELAY_MS: '0', OVERLOAD_HEAP_PERCENT: '0' } })
+    const { path, body } = ask('chat', 'echo/echo-1')
+    const status = async (level: Pressure, late: boolean) => {
+      t.gateway.overload.level = level
+      t.gateway.overload.isLate = () => late
+      return (await t.post(path, body)).status
+    }
+    expect([await status(0, true), await status(1, false), await status(1, true)]).toEqual([200, 200, 503])
+  })
+
+  it.each([
+    ['a short body', 2000, 'keep-alive'],
+    ['a body that is not worth reading', 200_000, 'close'],
+  ])('a refusal behind %s leaves the connection %s', async (_what, bytes, connection) => {
+    const { t, server } = await listening({ config: ECHO })
+    t.gateway.overload.level = 2
+    t.gateway.overload.isLate = () => true
+    const setLevel = setInterval(() => Object.assign(t.gateway.overload, { level: 2 }), 1)
+    const { socket, answer } = await hold(server.port, 10, bytes)
+    await eventually(async () => /^HTTP\/1\.1 503 /.test(answer()))
+    clearInterval(setLevel)
+    expect(answer().toLowerCase()).toContain(`connection: ${connection}`)
+    if (connection === 'close') return
+    // The rest of the body is dropped, and the next request on the same connection is served.
+    t.gateway.overload.level = 0
+    socket.write(' '.repeat(bytes - 10))
+    socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await eventually(async () => /HTTP\/1\.1 200 /.test(answer()))
+  })
 })
 
 describe('the measure of pressure', () => {
@@ -187,15 +218,26 @@ describe('the measure of pressure', () => {
       return { cancel() {} }
     }
     const clock = { ...fakeClock(), monotonic: () => now, every }
-    const overload = { level: 0 as Pressure }
+    const overload = { level: 0 as Pressure, isLate: () => false }
     watchPressure({ overload } as never, () => limits, clock, heap)
-    return (...delays: number[]) => {
-      for (const delay of delays) {
-        now += 100 + delay
-        tick()
-      }
-      return overload.level
-    }
+    return Object.assign(
+      (...delays: number[]) => {
+        for (const delay of delays) {
+          now += 100 + delay
+          tick()
+        }
+        return overload.level
+      },
+      {
+        /** Since the last look. */
+        isLateAfter(ms: number) {
+          now += ms
+          const isLate = overload.isLate()
+          now -= ms
+          return isLate
+        },
+      },
+    )
   }
 
   it('one long stop is no overload, a loop that stays late is, and it ends with it', () => {
@@ -205,6 +247,12 @@ describe('the measure of pressure', () => {
     expect(levelAfter(150, 150, 150, 150, 150)).toBe(1)
     expect(levelAfter(250, 250, 250)).toBe(2)
     expect(levelAfter(0, 0, 0)).toBe(0)
+  })
+
+  it('a turn of the event loop is late by half the delay behind the time of the next look', () => {
+    const { isLateAfter } = late({ loopDelayMs: 200, heapPercent: 0 })
+    expect([isLateAfter(100), isLateAfter(199), isLateAfter(201)]).toEqual([false, false, true])
+    expect(late({ loopDelayMs: 0, heapPercent: 95 }).isLateAfter(99_999)).toBe(false)
   })
 
   it('a heap near its limit refuses batches first', () => {
