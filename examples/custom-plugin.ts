@@ -32,7 +32,7 @@ export const houseRules = definePlugin({
     gateway.hook(
       'request',
       (ctx) => {
-        const word = refuse.find((candidate) => saidByUser(ctx.request as Frozen<CanonicalRequest>).includes(candidate))
+        const word = refuse.find((candidate) => saidByUser(ctx.request).includes(candidate))
         if (word !== undefined) {
           gateway.events.emit('house-rules.blocked', { word })
           throw GatewayError.blocked(`house-rules: ${word}`)

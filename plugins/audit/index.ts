@@ -29,7 +29,7 @@ export const audit = definePlugin({
     gateway.provide('audit', {
       append: async (entry) => bridge(events, await write(entryOf(entry, clock.now()))),
     })
-    auditRoutes(gateway as never)
+    auditRoutes(gateway)
     if (!retentionDays) return
     gateway.every('retention', HOUR_MS, async (signal) => {
       const cutoff = clock.now() - retentionDays * DAY_MS

@@ -1,6 +1,5 @@
 // The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them (CONTRACTS 1.4).
 import { encodeUtf8 } from '../../core/lib/bytes.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 
@@ -38,7 +37,7 @@ const PER_SOURCE = 16
 const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const
 
 export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, recipes: Recipes): Calls {
-  const request = ctx.request as Frozen<CanonicalRequest>
+  const request = ctx.request
   const choices = Math.max(1, Math.ceil(request.sampling.n ?? 1))
   const targets = ctx.plan?.targets ?? []
   const model = ctx.virtualModel === null ? null : recipes.named(ctx.principal.orgId, ctx.virtualModel)

@@ -54,7 +54,7 @@ export function estimator(factsOf: FactsOf, recipes: Recipes, rules: EstimateRul
       const nano = bounded(highest(costs))
       return { nano, leastNano: nano, explicit: true }
     }
-    const request = ctx.request as Frozen<CanonicalRequest>
+    const request = ctx.request
     const prompt = promptSize(request, ctx.bodyBytes)
     const unknown = unknownPrompt(request)
     if (unknown !== null && rules.unknownPrompt === 'refuse') throw refused(unknown)

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { accountAt } from './account.ts'
 import { type Applied, admission } from './admission.ts'
 import { budgetRoutes } from './api.ts'
@@ -57,7 +56,6 @@ export const budgets = definePlugin({
   events: SUBSCRIPTIONS,
   migrations,
   async setup(gateway, config) {
-    const plain = gateway as unknown as PluginGateway
     const { clock, db, log } = gateway
     const ledger = gateway.use('ledger')
     const keys = gateway.use('keys')
@@ -158,13 +156,13 @@ export const budgets = definePlugin({
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
     gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
     const maxKeyUsd = config.maxKeyUsd ?? 0
-    gateway.resource(budgetResource(plain, view, { maxKeyUsd, recount: counts.now }))
+    gateway.resource(budgetResource(gateway, view, { maxKeyUsd, recount: counts.now }))
     const standing = { db, clock, calendar, mirror: known, entityOf: whose }
     budgetRoutes({
-      ...{ gateway: plain, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
+      ...{ gateway, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
       shown: (living) => standingOf(living, standing),
     })
-    const forgetKeys = defaultKeyBudget(plain, view, {
+    const forgetKeys = defaultKeyBudget(gateway, view, {
       usd: config.defaultKeyUsd ?? 0,
       window: config.defaultKeyWindow,
       maxUsd: maxKeyUsd,

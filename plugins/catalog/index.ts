@@ -30,8 +30,8 @@ export const catalog = definePlugin({
     })
     const sources = { accounts, offers, facts, virtual }
     const entries = entriesOf(sources)
-    modelRoutes(gateway as never, entries)
-    catalogRoutes(gateway as never, entries, sources)
+    modelRoutes(gateway, entries)
+    catalogRoutes(gateway, entries, sources)
     return accounts.extend({ testModel: (connection) => cheapest(connection, offers, facts) })
   },
 })

@@ -65,9 +65,9 @@ export const connections = definePlugin({
       { order: 'post' },
     )
 
-    provideModelList(gateway as never)
-    connectionRoutes({ gateway: gateway as never, view, sealer, accounts })
-    gateway.resource(connectionResource(gateway as never, view))
+    provideModelList(gateway)
+    connectionRoutes({ gateway, view, sealer, accounts })
+    gateway.resource(connectionResource(gateway, view))
   },
 })
 

@@ -16,7 +16,7 @@ export const countTokens = definePlugin({
         } catch (error) {
           if ((error as { code?: string }).code !== 'unsupported_for_target') throw error
           ctx.warn('estimated_tokens')
-          return estimate(ctx.request as Frozen<CanonicalRequest>, ctx.dialect)
+          return estimate(ctx.request, ctx.dialect)
         }
       },
       { when: (ctx) => ctx.operation === 'count_tokens' },

@@ -1,7 +1,6 @@
 // One request and the cache: it is given what is kept, or it waits for an equal one, or it asks upstream and leaves its answer.
 
 import { callOf } from '../../core/lib/cached-call.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
@@ -101,7 +100,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       headers: HEADERS.map((name) => ctx.headers.get(name)),
       edited: ctx.edited,
     }
-    const form = ctx.edited ? editedForm(ctx.request as Frozen<CanonicalRequest>, ignoreKeys) : bodyForm(body, ignoreKeys)
+    const form = ctx.edited ? editedForm(ctx.request, ignoreKeys) : bodyForm(body, ignoreKeys)
     return keyOf((data) => sources.mac(data), scope, form)
   }
 

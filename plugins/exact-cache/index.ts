@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { systemRandom } from '../../core/lib/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { answering } from './answering.ts'
 import { flights } from './flights.ts'
 import { memoryStore } from './memory-store.ts'
@@ -31,7 +30,7 @@ export const exactCache = definePlugin({
   setup(gateway, { random }) {
     const { clock, log, settings, vault, metrics } = gateway
     const memory = memoryStore()
-    const shares = (gateway as unknown as PluginGateway).use('status').checks.some(({ name }) => name === 'shared_store')
+    const shares = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
     const policy = cachePolicy()
     const wishes = wishesIn(gateway.slot<CacheWishes>())
     const lookups = gateway.slot<CacheLookup>()

@@ -2,7 +2,7 @@
 import { rootOf } from '../../core/lib/root-request.ts'
 import { changedForCaller } from '../../core/pipeline/derived-answer.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
@@ -137,7 +137,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       detectors.size > 0 && answersCaller(ctx) && staged('output', true).length > 0 && !exempt(ctx),
 
     async request(ctx: RequestContext<'chat'>): Promise<void> {
-      const request = ctx.request as Frozen<CanonicalRequest>
+      const request = ctx.request
       const texts: PlacedText[] = []
       mapRequest(request, collecting(texts))
       const { redactor } = stateOf(ctx)
@@ -147,7 +147,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       const { system, messages, ext, changed } = mapRequest(request, () => out[next++] as string)
       // An answer that is read back is this caller's alone.
       if (redactor.restores !== null) caches()?.request(ctx, { bypass: true })
-      if (changed) Object.assign(ctx.edit() as CanonicalRequest, { system, messages, ext })
+      if (changed) Object.assign(ctx.edit(), { system, messages, ext })
       await readWhole(ctx)
     },
 

@@ -4,7 +4,6 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { guard } from './guard.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { Detector } from './service.ts'
@@ -39,7 +38,7 @@ export const guardrails = definePlugin({
     )
     const detectors = new Map<string, Detector>()
     const guarding = guard({
-      gateway: gateway as unknown as PluginGateway,
+      gateway,
       keys: gateway.optional('keys'),
       caches: gateway.optional('exactCache'),
       policy: policyNow,

@@ -2,7 +2,6 @@
 // a request that has none of them costs one look at its header names.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalRequest } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { adoptKey } from './auth.ts'
@@ -114,8 +113,8 @@ export const helicone = definePlugin({
     gateway.hook(
       'request',
       (ctx) => {
-        const { includeUsage } = ctx.request as CanonicalRequest
-        if (includeUsage !== true) (ctx.edit() as CanonicalRequest).includeUsage = true
+        const { includeUsage } = ctx.request
+        if (includeUsage !== true) ctx.edit().includeUsage = true
       },
       { when: asks(({ streamUsage }, ctx) => streamUsage && isChat(ctx) && ctx.dialect === 'chat' && ctx.stream) },
     )

@@ -109,8 +109,8 @@ export const keys = definePlugin({
     const announced = async (row: KeyRow): Promise<void> => {
       for (const fn of created) await fn(clientKey(row))
     }
-    keyRoutes({ gateway: gateway as never, view, stored, created: announced, maxDays: config.maxDays })
-    gateway.resource(keyResource(gateway as never, view, stored))
+    keyRoutes({ gateway, view, stored, created: announced, maxDays: config.maxDays })
+    gateway.resource(keyResource(gateway, view, stored))
   },
 })
 

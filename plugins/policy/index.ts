@@ -2,7 +2,6 @@
 // say (CONTRACTS 2.8). Connections with an API key are never looked at.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { policyRoutes } from './api.ts'
 import { migrations } from './migrations.ts'
 import { isPolicyRefusal } from './refused.ts'
@@ -15,7 +14,6 @@ export const policy = definePlugin({
   requires: ['accounts', 'configuration'],
   migrations,
   async setup(gateway) {
-    const plain = gateway as unknown as PluginGateway
     const { clock, log, profile } = gateway
     const { providerId } = gateway.use('configuration')
     const signedIn = signedInOf(gateway.use('accounts'))
@@ -71,7 +69,7 @@ export const policy = definePlugin({
       { when: () => signedIn().size > 0 },
     )
 
-    policyRoutes(plain, view, {
+    policyRoutes(gateway, view, {
       all() {
         const ids = new Set([...SUBSCRIPTION_PROVIDERS, ...signedIn().values()].map(providerId))
         return [...ids].sort().map(of)

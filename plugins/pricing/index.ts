@@ -1,7 +1,6 @@
 // Prices: public rate cards, fetched now and then, what people say over them, and what each call costs by both (CONTRACTS 9).
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import { factsLayer } from './facts-layer.ts'
 import { showFreshness } from './gauges.ts'
@@ -39,7 +38,6 @@ export const pricing = definePlugin({
   }),
   migrations,
   async setup(gateway, options) {
-    const plain = gateway as unknown as PluginGateway
     const configuration = gateway.use('configuration')
     const modelFacts = gateway.use('modelFacts')
     const outbound = gateway.use('outbound')
@@ -48,7 +46,7 @@ export const pricing = definePlugin({
       fallback: sourceUrl('GATEWAY_PRICING_FALLBACK_URL', options.fallbackUrl, options.ref, outbound),
     }
 
-    const view = await storedView(plain)
+    const view = await storedView(gateway)
     const overrideView = await gateway.view('overrides', allOverrides)
     const whereabouts = whereaboutsOf(gateway.use('accounts'), (id) =>
       configuration.known(id) ? configuration.provider(id).baseUrl : null,
@@ -94,13 +92,13 @@ export const pricing = definePlugin({
         return { ...mediaPrices(list, wish), source, ref }
       },
     })
-    gateway.provide('pricingStatus', showFreshness(plain, view))
+    gateway.provide('pricingStatus', showFreshness(gateway, view))
 
     const stopSyncing = options.enabled
       ? startSyncing(
-          plain,
+          gateway,
           options.intervalSecs * 1000,
-          syncer(plain, view, {
+          syncer(gateway, view, {
             urls,
             ref: options.ref,
             intervalMs: options.intervalSecs * 1000,
@@ -110,9 +108,9 @@ export const pricing = definePlugin({
           }),
         )
       : null
-    resolveRoute(plain, view, found)
-    overrideRoutes(plain, overrideView)
-    syncRoutes(plain, view, stopSyncing?.now ?? null)
+    resolveRoute(gateway, view, found)
+    overrideRoutes(gateway, overrideView)
+    syncRoutes(gateway, view, stopSyncing?.now ?? null)
     return async () => {
       takeBack()
       await stopSyncing?.stop()

@@ -2,7 +2,6 @@
 // proxy → OUTBOUND_PROXY → straight.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { poolRoutes } from './api.ts'
 import { migrations } from './migrations.ts'
 import { loadPools } from './pool.ts'
@@ -18,10 +17,9 @@ export const proxyPools = definePlugin({
   }),
   migrations,
   async setup(gateway, { testUrl }) {
-    const plain = gateway as unknown as PluginGateway
     const view = await gateway.view('pools', (db) => loadPools(db, gateway.vault, gateway.log))
-    routeThroughPools(plain, view)
-    poolRoutes(plain, view, testUrl)
+    routeThroughPools(gateway, view)
+    poolRoutes(gateway, view, testUrl)
   },
 })
 

@@ -2,7 +2,6 @@
 // without quota are skipped until it resets, those whose rate limit is used up until that resets.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Result } from '../../core/types/result.ts'
 import { quotaRoutes } from './api.ts'
@@ -25,7 +24,6 @@ export const quota = definePlugin({
   events: { 'account.quota_exhausted': { defaultOn: true } },
   migrations,
   async setup(gateway) {
-    const plain = gateway as unknown as PluginGateway
     const { clock, events, db } = gateway
     const accounts = gateway.use('accounts')
     const accountState = gateway.optional('accountState')
@@ -41,9 +39,9 @@ export const quota = definePlugin({
       events.emit('account.quota_exhausted', { provider: connection.provider, account_id: connection.id, occurred_at }, { orgId })
     }
     const view = await gateway.view('exhausted', loadExhausted)
-    const exhausted = new ExhaustedAccounts(plain, view, { ranOut, renewed: (id) => meter.forget(id) })
-    const meter: Meter = new Meter(plain, exhausted, await loadSnapshots(db))
-    const asking = refresher(plain, meter, () =>
+    const exhausted = new ExhaustedAccounts(gateway, view, { ranOut, renewed: (id) => meter.forget(id) })
+    const meter: Meter = new Meter(gateway, exhausted, await loadSnapshots(db))
+    const asking = refresher(gateway, meter, () =>
       accounts.list().flatMap(({ connection, enabled }) => (enabled ? [connection] : [])),
     )
     asking.drivers.set(openrouter.provider, openrouter)
@@ -86,7 +84,7 @@ export const quota = definePlugin({
       exhaustedUntil: (connection, model) => exhausted.until(connection, model),
       remainingFraction: (connection, model) => meter.remaining(connection, model),
     })
-    quotaRoutes(plain, meter, exhausted, asking)
+    quotaRoutes(gateway, meter, exhausted, asking)
     const takeBack = accounts.extend({
       state(connection) {
         const until = exhausted.ofAccount(connection)

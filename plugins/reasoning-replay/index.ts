@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { captured } from './capture.ts'
 import { replayInChat, wantedInChat } from './chat-history.ts'
 import { replayInMessages, wantedInMessages } from './messages-history.ts'
@@ -23,7 +22,7 @@ export const reasoningReplay = definePlugin({
   migrations,
   setup(gateway) {
     const { settings, vault } = gateway
-    const thoughts = keptThoughts(gateway as unknown as PluginGateway)
+    const thoughts = keptThoughts(gateway)
     let enabled = settings.get('reasoning_replay.enabled')
     let forgetting: Promise<void> | null = null
     settings.watch('reasoning_replay.enabled', (wanted) => {

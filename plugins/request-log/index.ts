@@ -1,7 +1,6 @@
 // The request log: a row for every exchange, written behind, and where it is asked for the bodies (CONTRACTS 10.1, 10.2).
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { logRoutes } from './api.ts'
 import { captureAnswers, failureAnswer } from './bodies/capture.ts'
 import { credentialRefusals } from './credential-refusals.ts'
@@ -36,10 +35,9 @@ export const requestLog = definePlugin({
   },
   migrations,
   setup(gateway, config) {
-    const plain = gateway as unknown as PluginGateway
     const { db, clock, log, settings } = gateway
-    const queue = logQueue(plain, config.maxBodyBytes)
-    logRoutes(plain, () => queue.flush())
+    const queue = logQueue(gateway, config.maxBodyBytes)
+    logRoutes(gateway, () => queue.flush())
 
     const omissions = gateway.slot<OmittedBodies>()
     gateway.provide('requestLog', { omit: (ctx, omitted) => omissions.set(ctx, omitted) })
@@ -49,8 +47,8 @@ export const requestLog = definePlugin({
       bodies = wanted
     })
     if (config.enabled) {
-      const answerOf = captureAnswers(plain, () => bodies, config.maxBodyBytes)
-      const isLogged = credentialRefusals(plain, config.refusedPerMinute)
+      const answerOf = captureAnswers(gateway, () => bodies, config.maxBodyBytes)
+      const isLogged = credentialRefusals(gateway, config.refusedPerMinute)
       gateway.hook('settle', (ctx, outcome) => {
         if (!isLogged(outcome)) return
         const omitted = omissions.get(ctx)

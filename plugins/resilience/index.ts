@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { accessOf } from './access.ts'
 import { AccountBook } from './account-book.ts'
 import type { AccountState } from './account-state.ts'
@@ -50,7 +49,6 @@ export const resilience = definePlugin({
   migrations,
   async setup(gateway, config) {
     const { clock, db, settings } = gateway
-    const plain = gateway as unknown as PluginGateway
     const accounts = gateway.use('accounts')
     const quota = gateway.optional('quota')
     const shared = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
@@ -66,8 +64,8 @@ export const resilience = definePlugin({
         }
       },
     })
-    const sharing = startSharing(plain, () => book, shared)
-    const announce = announcer(plain, orgOf, shared)
+    const sharing = startSharing(gateway, () => book, shared)
+    const announce = announcer(gateway, orgOf, shared)
     const connections = gateway.use('connections')
     const book: AccountBook = new AccountBook({
       clock,
@@ -94,7 +92,7 @@ export const resilience = definePlugin({
     })
     await loadStates(db, book.of, clock)
     await sharing.look()
-    const metrics = accountMetrics(plain, book)
+    const metrics = accountMetrics(gateway, book)
 
     const early = earlyProbes({
       ...{ book, since: gateway.slot<number>() },
@@ -111,13 +109,13 @@ export const resilience = definePlugin({
     gateway.hook(
       'attempt',
       attemptHook({
-        ...{ gateway: plain, book, early, capacity, shared, renewal: renewal(plain) },
+        ...{ gateway, book, early, capacity, shared, renewal: renewal(gateway) },
         rules: errorRules(config.errorRules, gateway.log),
-        wait: cooldownWait(plain, {
+        wait: cooldownWait(gateway, {
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,
           deadlineMs: config.requestDeadlineMs ?? 0,
         }),
-        outage: outageWatch(plain),
+        outage: outageWatch(gateway),
       }),
       // What is sent again inside is one matter for the account.
       { order: 'pre' },
@@ -144,8 +142,8 @@ export const resilience = definePlugin({
       clear: (id) => book.clear(id),
       clearLocks: (id, model) => book.clearLocks(id, model),
     })
-    lockRoute(plain, book)
-    if (config.healthCheckIntervalSecs) startProber(plain, book, metrics, config.healthCheckIntervalSecs * 1000)
+    lockRoute(gateway, book)
+    if (config.healthCheckIntervalSecs) startProber(gateway, book, metrics, config.healthCheckIntervalSecs * 1000)
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
     return async () => {
       takeBack()

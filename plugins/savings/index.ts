@@ -4,7 +4,6 @@
 import { z } from 'zod'
 import { rootOf } from '../../core/lib/root-request.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { savingsRoutes } from './api.ts'
 import { receiptsOf } from './booking.ts'
 import { migrations } from './migrations.ts'
@@ -30,9 +29,8 @@ export const savings = definePlugin({
   }),
   migrations,
   setup(gateway, { usageRetentionDays }) {
-    const plain = gateway as unknown as PluginGateway
     const { db, clock } = gateway
-    const money = moneyOf(plain)
+    const money = moneyOf(gateway)
     const claims = gateway.slot<Map<string, Claim>>()
 
     gateway.provide('savings', {
@@ -59,7 +57,7 @@ export const savings = definePlugin({
     gateway.every('chain', CHAIN_MS, async (signal) => {
       for (const orgId of await unchained(db)) if (!signal.aborted) await chainPending(db, orgId, signal)
     })
-    savingsRoutes(plain)
+    savingsRoutes(gateway)
     if (usageRetentionDays <= 0) return
     gateway.every('retention', RETENTION_MS, async (signal) => {
       const cutoff = clock.now() - usageRetentionDays * DAY_MS

@@ -6,7 +6,7 @@ import { collector } from '../../core/lib/collect.ts'
 import { randomId } from '../../core/lib/ids.ts'
 import { replaySource } from '../../core/pipeline/replay-source.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { Frozen } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext, Slot, Target } from '../../core/types/context.ts'
 import type { Clock, Logger, Vault, VectorStore } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
@@ -72,7 +72,7 @@ export function answering(sources: AnsweringSources) {
       const target = ctx.plan?.targets[0]
       if (by === null || target === undefined || COMBINING.has(ctx.plan?.strategy ?? '') || sources.bypassed(ctx))
         return undefined
-      const prompt = promptOf(ctx.request as Frozen<CanonicalRequest>)
+      const prompt = promptOf(ctx.request)
       if (prompt === null) return undefined
       const { provider, model } = target
       const policy = sources.policyOf(ctx)

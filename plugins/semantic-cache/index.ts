@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { systemRandom } from '../../core/lib/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'
 import { type EmbedModel, embedModelOf } from './embed-model.ts'
@@ -39,7 +38,6 @@ export const semanticCache = definePlugin({
     'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD).meta({ env: 'SEMANTIC_CACHE_THRESHOLD' }),
   },
   setup(gateway, config) {
-    const plain = gateway as unknown as PluginGateway
     const { clock, log, settings, vault } = gateway
     const connections = gateway.use('connections')
     const caches = gateway.use('exactCache')
@@ -97,7 +95,7 @@ export const semanticCache = definePlugin({
     gateway.hook('stream', cache.watch, { order: 'post', onError: 'open', when })
     gateway.hook('response', cache.see, { order: 'post', onError: 'open', when })
     gateway.every('sweep', SWEEP_MS, () => vectors.sweep())
-    semanticCacheRoutes(plain, routes)
+    semanticCacheRoutes(gateway, routes)
     return async () => {
       await Promise.all(work)
     }

@@ -14,7 +14,7 @@ export function scopeOf(
 ): string {
   const { orgId, keyId } = ctx.principal
   const parts = [orgId, keyId ?? 'anon', provider, model, ctx.virtualModel, ctx.dialect, policy, embedModel]
-  return mac(`${JSON.stringify(parts)}\n${rest(ctx.request as Frozen<CanonicalRequest>)}`)
+  return mac(`${JSON.stringify(parts)}\n${rest(ctx.request)}`)
 }
 
 /** The request without its last turn, and without what only says how it is delivered or filed. */

@@ -53,14 +53,14 @@ export const signIn = definePlugin({
     const service: SignInService = { required }
     gateway.provide('signIn', service)
     signInRoutes({
-      gateway: gateway as never,
+      gateway,
       sessions: signedIn,
       ended,
       checkPassword,
       multiTenant,
       idpEnabled: multiTenant && config.idpClientId !== null && config.idpClientSecret !== null,
     })
-    tokenRoutes(gateway as never, living, mac)
+    tokenRoutes(gateway, living, mac)
     gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))
     return () => known.close()
   },

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { HookRun } from '../../core/services.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { instruments } from './instruments.ts'
 import { headersOf, openSdk } from './sdk.ts'
 import { type RequestTrace, requestTrace } from './trace.ts'
@@ -26,7 +25,7 @@ export const telemetry = definePlugin({
   async setup(gateway, config) {
     const { endpoint } = config
     if (endpoint === null) return
-    const { version } = (gateway as unknown as PluginGateway).use('status')
+    const { version } = gateway.use('status')
     const sdk = await openSdk({ ...config, endpoint, headers: headersOf(config.headers), version, clock: gateway.clock })
     const traces = gateway.slot<RequestTrace>()
     const counted = instruments(sdk.meter)

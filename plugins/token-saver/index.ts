@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { filtersApi } from './api.ts'
 import { type Filtered, filtering } from './filtering.ts'
 import { FILTERS, OFF_BY_DEFAULT } from './filters/list.ts'
@@ -102,7 +101,7 @@ export const tokenSaver = definePlugin({
 
     const results = filtering(gateway.slot<Filtered>(), () => now().disabled, gateway.optional('savings'))
     gateway.hook('prepare', results.prepare, { when: filters })
-    filtersApi(gateway as unknown as PluginGateway, {
+    filtersApi(gateway, {
       enabled: () => now().filters,
       disabled: () => now().disabled,
       levels: () => now().levels,

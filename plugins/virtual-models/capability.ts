@@ -50,7 +50,7 @@ export class RequestNeeds implements Needs {
     return !(this.#bodyBytes / 2 < window)
   }
   get #request(): Frozen<CanonicalRequest> {
-    return this.#ctx.request as Frozen<CanonicalRequest>
+    return this.#ctx.request
   }
 }
 

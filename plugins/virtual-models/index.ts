@@ -45,7 +45,7 @@ export const virtualModels = definePlugin({
     const { providerId } = gateway.use('configuration')
     const { clock } = gateway
     const monotonic = () => clock.monotonic()
-    const knowledge = knowledgeOf(gateway as never)
+    const knowledge = knowledgeOf(gateway)
     const view = await gateway.view('living', async (db) => (await livingVirtualModels(db)).map(virtualModel))
     let directory = directoryOf(view.current, providerId)
     view.watch((models) => {
@@ -120,16 +120,16 @@ export const virtualModels = definePlugin({
     gateway.hook('encoded', (_ctx, call) => setParams(call), { when: ({ candidate }) => paramsOf(candidate) !== null })
     gateway.hook('settled', (ctx, outcome) => plans.learn(ctx, slot.get(ctx) ?? null, outcome.status))
 
-    virtualModelRoutes({ gateway: gateway as never, view, models, knowledge })
+    virtualModelRoutes({ gateway, view, models, knowledge })
     previewRoute({
-      gateway: gateway as never,
+      gateway,
       models,
       recipe: (orgId, name) => directory.recipe(orgId, name),
       knowledge,
       planner: plans,
       providerId,
     })
-    gateway.resource(virtualModelResource(gateway as never, view))
+    gateway.resource(virtualModelResource(gateway, view))
 
     const catalogue = gateway.optional('modelCatalogue')
     let unlist = (): void => {}

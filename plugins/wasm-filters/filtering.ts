@@ -159,7 +159,7 @@ function streamOf(state: RequestFilters, ctx: RequestContext, filter: Filter): F
 }
 
 function replaceRequest(ctx: RequestContext<'chat'>, request: CanonicalRequest): void {
-  const target = ctx.edit() as CanonicalRequest
+  const target = ctx.edit()
   const { model, stream, source, headers } = target
   for (const name of Object.keys(target)) if (!Object.hasOwn(request, name)) delete target[name as keyof CanonicalRequest]
   Object.assign(target, request, { model, stream, source, headers })

@@ -1,7 +1,6 @@
 // Outbound webhooks (SPEC "Outbound webhooks"): events go to an outbox of rows, and from there, signed, to whoever subscribes.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
 import { endpointRoutes } from './api.ts'
 import { sender } from './attempt.ts'
 import { autoDisable } from './auto-disable.ts'
@@ -32,7 +31,6 @@ export const webhooks = definePlugin({
   }),
   migrations,
   async setup(gateway, { publicUrl }) {
-    const plain = gateway as unknown as PluginGateway
     const { clock, db } = gateway
     const rules: UrlRules = { profile: gateway.profile, outbound: gateway.use('outbound'), publicUrl }
     const view = await gateway.view('living', async (from) => (await livingEndpoints(from)).map(endpointOf))
@@ -40,22 +38,22 @@ export const webhooks = definePlugin({
       list: (orgId) => view.current.filter((endpoint) => endpoint.orgId === orgId),
       get: (orgId, id) => view.current.find((endpoint) => endpoint.id === id && endpoint.orgId === orgId) ?? null,
     })
-    gateway.resource(webhookResource(plain, view, rules))
+    gateway.resource(webhookResource(gateway, view, rules))
 
-    const metrics = webhookMetrics(plain)
-    const outbox = outboxOf({ gateway: plain, endpoints: () => view.current, queued: () => dispatcher.wake() })
-    const failed = autoDisable({ gateway: plain, view, outbox, metrics })
+    const metrics = webhookMetrics(gateway)
+    const outbox = outboxOf({ gateway, endpoints: () => view.current, queued: () => dispatcher.wake() })
+    const failed = autoDisable({ gateway, view, outbox, metrics })
     const dispatcher: Dispatcher = new Dispatcher({
-      gateway: plain,
-      deliver: deliverer({ gateway: plain, send: sender(plain, rules), metrics, failed }),
+      gateway,
+      deliver: deliverer({ gateway, send: sender(gateway, rules), metrics, failed }),
       active: () => view.current.length > 0,
     })
     gateway.provide('outbox', outbox)
-    endpointRoutes(plain, view, rules)
-    deliveryRoutes(plain, dispatcher)
+    endpointRoutes(gateway, view, rules)
+    deliveryRoutes(gateway, dispatcher)
 
-    bridge(plain, outbox)
-    const spend = new SpendBatches(plain, outbox)
+    bridge(gateway, outbox)
+    const spend = new SpendBatches(gateway, outbox)
     gateway.hook(
       'settle',
       (ctx, outcome, unit) => {

@@ -1,7 +1,7 @@
 // What a simulation sees of the gateway from inside: its accounts, their state, and how each request ended.
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
-import type { Plugin, PluginGateway } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin.ts'
 import type { Connection } from '../../../core/types/provider.ts'
 import type { AccountStateService } from '../../../plugins/resilience/service.ts'
 import { nameOf } from './account-times.ts'
@@ -33,13 +33,12 @@ export function observer(): Observer {
   const plugin = definePlugin({
     name: 'simulation',
     setup(gateway) {
-      const plain = gateway as unknown as PluginGateway
-      for (const { connection } of plain.use('configuration').connections) {
+      for (const { connection } of gateway.use('configuration').connections) {
         const { id: key, provider } = connection
         accounts.set(key, { key, provider, name: nameOf(connection) })
       }
-      const list = plain.optional('accounts')
-      const state = plain.optional('accountState')
+      const list = gateway.optional('accounts')
+      const state = gateway.optional('accountState')
       connections = () => (list()?.list() ?? []).map(({ connection }) => connection)
       states = () => state() ?? null
       gateway.hook('settled', (ctx, outcome) => void settled.set(ctx.id, { ctx, outcome }), { order: 'post' })

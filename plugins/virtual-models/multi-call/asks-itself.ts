@@ -1,5 +1,3 @@
-// Whether a request's own walk finds its answer, or calls inside it do.
-import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Recipe } from '../recipe.ts'
 import { offersTools } from './conversation.ts'
@@ -8,5 +6,5 @@ export function asksItself(ctx: RequestContext, { ordering, config }: Recipe, su
   if (ctx.operation !== 'chat') return true
   if (ordering !== 'fusion') return ordering !== 'pipeline'
   // A panel cannot call tools, and the answer of one member would be returned as it is.
-  return offersTools(ctx.request as Frozen<CanonicalRequest>) ? config.judge === null : survivors.length < 2
+  return offersTools(ctx.request) ? config.judge === null : survivors.length < 2
 }

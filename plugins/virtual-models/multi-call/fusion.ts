@@ -26,7 +26,7 @@ export async function fusion(
   ctx: RequestContext,
   { recipe, survivors }: Route,
 ): Promise<Result> {
-  const request = ctx.request as Frozen<CanonicalRequest>
+  const request = ctx.request
   const { config } = recipe
   const named = config.judge === null ? null : judgeOf(config.judge, providerId)
   const call = (asked: CanonicalRequest, target: RecipeTarget, role: 'panel' | 'judge', signal?: AbortSignal) =>

@@ -3,7 +3,6 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import { addedUsage, withUsage } from '../../../core/pipeline/derived-answer.ts'
 import type { Usage } from '../../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Result } from '../../../core/types/result.ts'
@@ -17,7 +16,7 @@ export async function pipeline(
   ctx: RequestContext,
   { targets }: Recipe,
 ): Promise<Result> {
-  const request = ctx.request as Frozen<CanonicalRequest>
+  const request = ctx.request
   let usage: Usage = noUsage()
   let text: string | null = null
   for (const [index, target] of targets.entries()) {
