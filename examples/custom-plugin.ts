@@ -5,7 +5,7 @@
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
 //     -d '{"model":"echo/echo-1","messages":[{"role":"user","content":"What is bluebird?"}]}'
 import { createGateway, definePlugin, GatewayError, preset, serve } from 'hookgate'
-import type { CanonicalRequest, CanonicalResponse, Frozen, StreamTransform } from 'hookgate/core'
+import type { CanonicalRequest, Delta, Frozen, Part, StreamTransform } from 'hookgate/core'
 import { z } from 'zod'
 
 declare module 'hookgate/core' {
@@ -51,21 +51,20 @@ export const houseRules = definePlugin({
       { when: (ctx) => ctx.operation === 'chat' },
     )
 
-    const clean = (text: string, stream: boolean): string => {
+    const mask = (stream: boolean) => (text: string) => {
       const parts = text.split(codeName)
       if (parts.length > 1) masked.inc({ stream: String(stream) }, parts.length - 1)
       return parts.join('█'.repeat(codeName.length))
     }
-    gateway.hook('stream', () => wordByWord((text) => clean(text, true)))
-    gateway.hook('response', (_ctx, frozen) => {
-      // Read freely, change copies only.
-      const response = frozen as CanonicalResponse
-      const choices = response.choices.map((choice) => ({
+    gateway.hook('stream', () => wordByWord(mask(true)))
+    gateway.hook('response', (_ctx, response) => ({
+      ...response,
+      ext: {},
+      choices: response.choices.map(({ parts, ext: _ext, logprobs: _logprobs, ...choice }) => ({
         ...choice,
-        parts: choice.parts.map((part) => (part.t === 'text' ? { ...part, text: clean(part.text, false) } : part)),
-      }))
-      return { ...response, choices }
-    })
+        parts: parts.map((part) => maskedPart(part, mask(false))),
+      })),
+    }))
   },
 })
 
@@ -76,22 +75,47 @@ function saidByUser(request: Frozen<CanonicalRequest>): string {
     .join('\n')
 }
 
-/** A word may arrive in pieces: what stands behind the last space waits for the next piece. */
+/** A part with masked texts. What may quote them goes: the vendor's `ext`, citations, and the signature of a changed text. */
+function maskedPart(part: Frozen<Part>, clean: (text: string) => string): Part {
+  const { ext: _ext, ...copy } = structuredClone(part) as Part
+  const before = JSON.stringify(copy)
+  if (copy.t === 'text' || copy.t === 'refusal' || copy.t === 'reasoning') copy.text = clean(copy.text)
+  if (copy.t === 'reasoning') copy.summary = copy.summary?.map(clean)
+  if (copy.t === 'tool_call') copy.args = clean(copy.args)
+  if (copy.t === 'text') delete copy.annotations
+  if ('signature' in copy && JSON.stringify(copy) !== before) delete copy.signature
+  return copy
+}
+
+const TEXTS = ['text', 'refusal', 'reasoning', 'summary', 'args'] as const
+
+/** A word may arrive in pieces: the text behind the last space waits for the next piece. */
 function wordByWord(clean: (text: string) => string): StreamTransform {
-  const waiting = new Map<string, string>()
+  const waiting = new Map<string, Map<(typeof TEXTS)[number], string>>()
   return {
     event(event, emit) {
-      if (event.e === 'delta' && 'text' in event.d) {
-        const key = `${event.choice} ${event.part}`
-        const text = (waiting.get(key) ?? '') + event.d.text
+      if (event.e === 'delta') {
+        const at = `${event.choice} ${event.part}`
+        const kind = TEXTS.find((name) => name in event.d)
+        // Log probabilities and citations repeat the text; a signature waits for the end, when it is known whether its text was changed.
+        if (kind === undefined) return 'audio' in event.d ? emit(event) : undefined
+        const held = waiting.get(at) ?? new Map()
+        waiting.set(at, held)
+        const text: string = (held.get(kind) ?? '') + (event.d as Record<string, string>)[kind]
         const end = text.lastIndexOf(' ') + 1
-        waiting.set(key, text.slice(end))
-        if (end > 0) emit({ ...event, d: { text: clean(text.slice(0, end)) } })
-      } else if (event.e === 'part_stop' && event.full.t === 'text') {
+        held.set(kind, text.slice(end))
+        if (end > 0) emit({ ...event, d: { [kind]: clean(text.slice(0, end)) } as Delta })
+      } else if (event.e === 'part_stop') {
         const { choice, part, full } = event
-        const rest = waiting.get(`${choice} ${part}`) ?? ''
-        if (rest !== '') emit({ e: 'delta', choice, part, d: { text: clean(rest) } })
-        emit({ ...event, full: { ...full, text: clean(full.text) } })
+        for (const [kind, rest] of waiting.get(`${choice} ${part}`) ?? [])
+          if (rest !== '') emit({ e: 'delta', choice, part, d: { [kind]: clean(rest) } as Delta })
+        const whole = maskedPart(full, clean)
+        if ('signature' in whole && whole.signature && whole.t !== 'tool_call')
+          emit({ e: 'delta', choice, part, d: { signature: whole.signature } })
+        emit({ ...event, full: whole })
+      } else if (event.e === 'finish' || event.e === 'end' || event.e === 'start') {
+        const { ext: _ext, ...rest } = event
+        emit(rest)
       } else emit(event)
     },
   }

@@ -1,7 +1,7 @@
 // What of an action's details may be kept: no secret, and not more than a screenful. It runs before anything is hashed, as
 // what the chain holds cannot be taken out of it again.
 import { maskUrl } from '../../core/lib/sanitize.ts'
-import { canonicalJson } from './canonical.ts'
+import { rfc8785 } from './rfc8785.ts'
 
 const SECRET_NAME =
   /authorization|cookie|credential|key|passphrase|passw|secret|signature|token|headers$|proxy_?url|(?:^|[_-])auth$/i
@@ -34,9 +34,9 @@ export function redactedDetails(details: Readonly<Record<string, unknown>>): str
     }
     return out
   }
-  const text = canonicalJson(copy(details, false, 0))
+  const text = rfc8785(copy(details, false, 0))
   if (text.length <= MAX_TOTAL) return text
-  return canonicalJson({ truncated: true, members: Object.keys(details).slice(0, 50).map(shortText) })
+  return rfc8785({ truncated: true, members: Object.keys(details).slice(0, 50).map(shortText) })
 }
 
 /** A column's text: no NUL, which PostgreSQL cannot keep, and no half surrogate pairs, which would come back as something else. */

@@ -1,7 +1,7 @@
 // What of a request its key is made of: the body as the caller wrote it, or, where a plugin has edited the request, the request as it
 // is sent on: two that a guardrail has made the same are the same (CONTRACTS 5, 6.1).
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 
 /** They say how an answer is delivered or filed, not what it is. */
@@ -12,7 +12,7 @@ export function bodyForm(body: Uint8Array, ignoreKeys: readonly string[] = []): 
   const text = decodeUtf8(body)
   // Parsing rounds such numbers: two bodies would share a key though they differ.
   const exact = ROUNDED.test(text) && ROUNDED.test(text.replace(STRINGS, '""')) ? text : ''
-  return `${canonicalJson(JSON.parse(text), new Set([...LEFT_OUT, ...ignoreKeys]))}\n${exact}`
+  return `${comparableJson(JSON.parse(text), new Set([...LEFT_OUT, ...ignoreKeys]))}\n${exact}`
 }
 
 /** The same members left out, under their canonical names; headers are part of the scope. */
@@ -23,8 +23,8 @@ export function editedForm(request: Frozen<CanonicalRequest>, ignoreKeys: readon
   // A caller of messages names its user there.
   if (source === 'messages') ignored.add('endUser')
   const { ext, sampling, ...rest } = request
-  const own = canonicalJson(ext[source] ?? {}, ignored)
-  return `${canonicalJson(rest, ignored)}\n${canonicalJson(sampling, ignored)}\n${canonicalJson({ ...ext, [source]: null })}\n${own}`
+  const own = comparableJson(ext[source] ?? {}, ignored)
+  return `${comparableJson(rest, ignored)}\n${comparableJson(sampling, ignored)}\n${comparableJson({ ...ext, [source]: null })}\n${own}`
 }
 
 const OTHER_NAMES: Readonly<Record<string, string>> = {

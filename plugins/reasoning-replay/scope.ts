@@ -1,5 +1,5 @@
 // Whose thoughts they are, and the key of those that came with a tool call.
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** The key of a call of the request that it was made for. */
@@ -17,7 +17,7 @@ export function keysOf({ principal, candidate }: RequestContext, mac: (data: str
 /** Callers may have parsed the arguments and written them anew. */
 function normalised(args: string): string {
   try {
-    return canonicalJson(JSON.parse(args === '' ? '{}' : args))
+    return comparableJson(JSON.parse(args === '' ? '{}' : args))
   } catch {
     return args
   }

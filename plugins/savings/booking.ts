@@ -1,5 +1,5 @@
 // What a request saved, as receipts; a request that saved nothing costs a few comparisons.
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Money } from './money.ts'
 import type { Booked } from './receipt.ts'
@@ -46,7 +46,7 @@ function bookedOf(ctx: RequestContext, saving: Saving): Booked {
     tokens_saved: saving.tokensBefore - saving.tokensAfter,
     usd_saved_nano: saving.usdSavedNano,
     method: saving.method,
-    details: canonicalJson(saving.details),
-    price_ref: priceRef === null ? null : canonicalJson(priceRef),
+    details: comparableJson(saving.details),
+    price_ref: priceRef === null ? null : comparableJson(priceRef),
   }
 }

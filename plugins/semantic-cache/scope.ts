@@ -1,6 +1,6 @@
 // Where an answer may be found again: everything that must be equal, not merely similar (CONTRACTS 6.2, RELIABILITY T6). The
 // partition is made before anything is compared.
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext, Target } from '../../core/types/context.ts'
 
@@ -22,7 +22,7 @@ function rest(request: Frozen<CanonicalRequest>): string {
   const { model: _, stream: __, includeUsage: ___, metadata: ____, messages, headers, ...others } = request
   const { idempotencyKey: _____, ...switches } = headers
   const last = messages.at(-1)
-  return canonicalJson({
+  return comparableJson({
     ...others,
     headers: switches,
     turns: messages.slice(0, -1),

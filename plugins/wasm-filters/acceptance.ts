@@ -1,5 +1,5 @@
 // What a filter may not change: who answers a request and how, what the vendor's headers say, and what was used.
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import { FilterFailure } from './failure.ts'
@@ -9,12 +9,12 @@ const FIXED = ['model', 'stream', 'source', 'headers'] as const
 /** @throws FilterFailure `bad_output` */
 export function acceptRequest(before: Frozen<CanonicalRequest>, after: CanonicalRequest): void {
   for (const name of FIXED)
-    if (canonicalJson(before[name]) !== canonicalJson(after[name]))
+    if (comparableJson(before[name]) !== comparableJson(after[name]))
       throw new FilterFailure('bad_output', `It changed \`request.${name}\`, which no filter may.`)
 }
 
 /** @throws FilterFailure `bad_output` */
 export function acceptResponse(before: Frozen<CanonicalResponse>, after: CanonicalResponse): void {
-  if (canonicalJson(before.usage) !== canonicalJson(after.usage))
+  if (comparableJson(before.usage) !== comparableJson(after.usage))
     throw new FilterFailure('bad_output', 'It changed `response.usage`, which no filter may.')
 }

@@ -1,6 +1,6 @@
 // Whether events that a filter gives back are a stream still: what is no part's goes through as it came, and parts are begun,
 // continued and ended in that order.
-import { canonicalJson } from '../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import { FilterFailure } from './failure.ts'
 
@@ -33,7 +33,7 @@ export function streamShape(): StreamShape {
           continue
         }
         const original = kept[next++]
-        if (original === undefined || canonicalJson(original) !== canonicalJson(event))
+        if (original === undefined || comparableJson(original) !== comparableJson(event))
           throw bad(`the event \`${event.e}\` may not be made, moved or changed`)
         if (original.e === 'start') went.clear()
         events.push(original)

@@ -1,5 +1,5 @@
 // What other plugins say they saved on a request.
-import { canonicalJson } from '../../../core/lib/canonical-json.ts'
+import { comparableJson } from '../../../core/lib/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
@@ -16,7 +16,7 @@ export function checkedClaim(claim: Claim): Claim {
   if (!isCount(tokensBefore) || !isCount(tokensAfter))
     throw new TypeError('savings.claim: `tokensBefore` and `tokensAfter` must be whole numbers from 0 on.')
   if (!Number.isSafeInteger(usdSavedNano)) throw new TypeError('savings.claim: `usdSavedNano` must be a whole number.')
-  return canonicalJson(details).length <= MAX_DETAILS ? claim : { ...claim, details: { left_out: true } }
+  return comparableJson(details).length <= MAX_DETAILS ? claim : { ...claim, details: { left_out: true } }
 }
 
 /** Null: no upstream was asked, so that nothing was saved. */

@@ -1,15 +1,15 @@
-// One text for values that mean the same: what keys of caches and hashes are made of.
+// One text for values that are equal: for the keys of caches, and to compare. A member that is null counts as absent.
 
 /** Members sorted, null and undefined ones left out, numbers as JavaScript prints them. The value's depth is bounded by whoever read it. */
-export function canonicalJson(value: unknown, leaveOut: ReadonlySet<string> = NOTHING): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`
+export function comparableJson(value: unknown, leaveOut: ReadonlySet<string> = NOTHING): string {
+  if (Array.isArray(value)) return `[${value.map((item) => comparableJson(item)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const object = value as Readonly<Record<string, unknown>>
   const members: string[] = []
   for (const name of Object.keys(object).sort()) {
     const member = object[name]
     if (member === null || member === undefined || leaveOut.has(name)) continue
-    members.push(`${JSON.stringify(name)}:${canonicalJson(member)}`)
+    members.push(`${JSON.stringify(name)}:${comparableJson(member)}`)
   }
   return `{${members.join(',')}}`
 }
