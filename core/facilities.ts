@@ -1,4 +1,5 @@
 // What lives as long as the gateway, across generations: clock, log, metrics, events, stores, and the settings over them.
+import { $fetch, createFetch } from 'ofetch'
 import { createStorage, type Storage } from 'unstorage'
 import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
@@ -15,6 +16,8 @@ import type { Clock, Counters, Logger, OutboundGuard, OutboundPost, Vault, Vecto
 import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {
+  readonly http: typeof $fetch
+  readonly internalHttp: typeof $fetch
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -38,6 +41,8 @@ export function longLived(ports: Ports): LongLived {
   const views = db && new ViewHub(db, clock, log)
   const commits = db && new GroupCommit(db, clock, log, ports.spool)
   return {
+    http: ports.guardedFetch === undefined ? $fetch : createFetch({ fetch: ports.guardedFetch }),
+    internalHttp: $fetch,
     clock,
     log,
     metrics: createMetrics(),

@@ -8,6 +8,7 @@ import { responsesDialect } from '../dialects/responses/index.ts'
 import { familyCaps } from '../providers/caps/family.ts'
 import { builtInProviders } from '../providers/index.ts'
 import { mediaFetcher } from '../transport/fetch-media.ts'
+import { guardedFetch } from '../transport/guarded-fetch.ts'
 import { checkOutboundUrl } from '../transport/outbound-guard.ts'
 import { outboundPost } from '../transport/outbound-post.ts'
 import { undiciTransport } from '../transport/undici.ts'
@@ -27,6 +28,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     fetchMedia: mediaFetcher(),
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),
+    guardedFetch: guardedFetch({ proxyUrl: env.get<string | null>('OUTBOUND_PROXY') }),
     env: environment,
   }
 }

@@ -1,6 +1,6 @@
 // What a plugin sees: the PluginGateway, with every facility under the plugin's own prefix and every registration
 // recorded on its instance.
-import { type $Fetch, ofetch } from 'ofetch'
+import type { $Fetch } from 'ofetch'
 import type { Storage } from 'unstorage'
 import type { ZodType } from 'zod'
 import { scopedCounters } from '../counters/scoped.ts'
@@ -22,6 +22,8 @@ import { scopedVault } from './scoped-vault.ts'
 
 /** What the gateway lends to every plugin. */
 export interface Facilities {
+  readonly http: $Fetch
+  readonly internalHttp: $Fetch
   readonly profile: 'local' | 'cloud'
   readonly clock: Clock
   readonly log: Logger
@@ -65,7 +67,8 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     profile: lent.profile,
     clock: lent.clock,
     log,
-    http: ofetch as $Fetch,
+    http: lent.http,
+    internalHttp: lent.internalHttp,
     storage: scopedStorage(lent.storage, `plugin:${name}`),
     counters: scopedCounters(lent.counters, `${name}:`),
     metrics: lent.metrics,

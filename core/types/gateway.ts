@@ -52,6 +52,8 @@ export interface Ports {
   health?: readonly HealthCheck[]
   /** Absent: no URL of an administrator is checked for where it leads. */
   outbound?: OutboundGuard
+  /** `gateway.http` of plugins; refuses addresses that are not public. Absent: the global fetch, unguarded. */
+  guardedFetch?: typeof globalThis.fetch
   /** Absent: webhooks and alerts cannot be sent. */
   outboundPost?: OutboundPost
   storage?: Storage

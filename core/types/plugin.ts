@@ -125,8 +125,13 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly profile: 'local' | 'cloud'
   readonly log: Logger
   readonly clock: Clock
-  /** Outbound HTTP for control-plane work; never for provider calls. */
+  /**
+   * HTTP to the public internet, for URLs that callers, models or upstreams chose; never for provider calls. Goes through
+   * GATEWAY_OUTBOUND_PROXY. Rejects with a GatewayError 400 for an address that is not public, also behind a redirect.
+   */
   readonly http: $Fetch
+  /** HTTP without that guard and proxy, for addresses that the operator configured. */
+  readonly internalHttp: $Fetch
   /** Prefixed `plugin:<name>:`. */
   readonly storage: Storage
   /** Throws when the gateway has no database. */

@@ -1,0 +1,43 @@
+// fetch() behind the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
+import { type Dispatcher, fetch, ProxyAgent } from 'undici'
+import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { SocksAgent, tunnelling } from './proxies.ts'
+
+const CONNECT_MS = 10_000
+
+export interface GuardedFetchOptions extends GuardOptions {
+  /** The proxy of all calls (GATEWAY_OUTBOUND_PROXY); it resolves the names itself. null: straight. */
+  proxyUrl?: string | null
+}
+
+/** Its calls reject with a GatewayError 400 for a URL that does not lead to a public address. */
+export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOptions = {}): typeof globalThis.fetch {
+  const dispatcher = (proxyUrl === null ? guardedAgent(options) : proxied(proxyUrl)).compose(judged)
+  return (async (input: string, init?: object) => {
+    checkOutboundUrl(input, 'url')
+    return fetch(input, { ...init, dispatcher }).catch(unwrapped)
+  }) as typeof globalThis.fetch
+}
+
+/** Redirects come here too. Without a proxy the agent judges the addresses of names as well, at every dial. */
+function judged(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
+  return (request, handler) => {
+    try {
+      checkOutboundUrl(String(request.origin), 'url')
+    } catch (error) {
+      handler.onError?.(error as Error)
+      return false
+    }
+    return dispatch(request, handler)
+  }
+}
+
+function proxied(proxyUrl: string): Dispatcher {
+  if (proxyUrl.startsWith('socks5:')) return new SocksAgent(proxyUrl, { timeout: CONNECT_MS })
+  return new ProxyAgent({ uri: proxyUrl, ...tunnelling(proxyUrl, CONNECT_MS), connectTimeout: CONNECT_MS } as ProxyAgent.Options)
+}
+
+/** undici wraps the guard's refusal as `fetch failed`. */
+function unwrapped(error: unknown): never {
+  throw error instanceof TypeError && error.cause !== undefined ? error.cause : error
+}
