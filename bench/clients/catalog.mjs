@@ -9,6 +9,7 @@ import { SDKS } from './sdks.mjs'
  * id, name: of the row
  * packages: to install; the first one is the client, and its version is shown
  * tool(name, turn, paths): arguments of the offered tool `name` in this turn, or null when the session does not use it
+ * limit: a failure that docs/clients.md explains; a cell that fails with it does not fail the lane
  * start({ url, model, home, work, place, prompt }): { argv, env } of the process, in the folder `work`
  */
 export const CLIENTS = [claudeCode, codex, geminiCli, opencode, ...SDKS]

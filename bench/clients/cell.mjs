@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { createTestGateway } from '../../dist/adapters/testing/index.js'
 import { scriptedModel } from './model.mjs'
 
-/** @returns { ok, failures, notes, output, requests }; `failures` is empty when the session did what it must */
+/**
+ * @returns { ok, limit, failures, notes, stdout, stderr, answers, requests }; `failures` is empty when the session did what it
+ * must, `limit` says that the only cause is one that docs/clients.md explains
+ */
 export async function runCell(client, place, upstream, limitMs) {
   const root = mkdtempSync(join(tmpdir(), 'hookgate-client-'))
   const home = join(root, 'home')
@@ -36,7 +39,8 @@ export async function runCell(client, place, upstream, limitMs) {
     const failures = judge({ ended, words, final: final(words), model, answers, settled: gateway.settled })
     const notes = answers.filter(({ status, method }) => method !== 'POST' && status >= 400).map(shown)
     const requests = gateway.upstream.requests.map(({ path, text }) => ({ path, text }))
-    return { ok: failures.length === 0, failures, notes: [...new Set(notes)], ...ended, answers, requests }
+    const limit = client.limit !== undefined && failures.some((failure) => client.limit.test(failure))
+    return { ok: failures.length === 0, limit, failures, notes: [...new Set(notes)], ...ended, answers, requests }
   } finally {
     await gateway.close()
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })

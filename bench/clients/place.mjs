@@ -41,7 +41,7 @@ export async function install(clients, dir, say) {
 }
 
 function npm(packages, dir, say) {
-  // --no-save writes no dependency, and npm removes what is no dependency: so it does save, into the lane's own package.json.
+  // npm removes packages that no package.json names, so the lane's own package.json keeps them for the next install.
   const args = ['install', '--no-audit', '--no-fund', '--loglevel', 'error', ...packages]
   const child = spawn('npm', args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.on('data', (chunk) => say(String(chunk).trim()))

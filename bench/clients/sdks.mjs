@@ -11,7 +11,16 @@ export const SDKS = [
   sdk('anthropic-sdk', 'Anthropic SDK', 'anthropic.mjs', 'messages', ['@anthropic-ai/sdk']),
   sdk('google-sdk', 'Google Gen AI SDK', 'google.mjs', 'google', ['@google/genai']),
   sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'chat', ['ai', '@ai-sdk/openai', 'zod']),
-  sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
+  {
+    ...sdk('ai-sdk', 'Vercel AI SDK, as it comes', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
+    limit: /unsupported_for_target: An `item_reference`/,
+  },
+  {
+    ...sdk('ai-sdk', 'Vercel AI SDK, `store: false`', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod'], {
+      CLIENT_STORE: 'false',
+    }),
+    id: 'ai-sdk-responses-unstored',
+  },
   sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'messages', ['ai', '@ai-sdk/anthropic', 'zod']),
   sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'google', ['ai', '@ai-sdk/google', 'zod']),
   sdk('langchain', 'LangChain', 'langchain.mjs', 'chat', ['@langchain/openai', '@langchain/core', 'zod']),
@@ -22,7 +31,7 @@ export const SDKS = [
   sdk('openai-agents', 'OpenAI Agents SDK', 'agents.mjs', 'responses', ['@openai/agents', 'openai', 'zod']),
 ]
 
-function sdk(id, name, program, api, packages) {
+function sdk(id, name, program, api, packages, more = {}) {
   return {
     id: `${id}-${api}`,
     name,
@@ -34,7 +43,14 @@ function sdk(id, name, program, api, packages) {
       const source = fileURLToPath(new URL(`./sessions/${program}`, import.meta.url))
       return {
         argv: [process.execPath, place.own ? source : copied(source, place.dir)],
-        env: { CLIENT_API: api, CLIENT_URL: url, CLIENT_MODEL: model, CLIENT_PROMPT: prompt, OPENAI_AGENTS_DISABLE_TRACING: '1' },
+        env: {
+          CLIENT_API: api,
+          CLIENT_URL: url,
+          CLIENT_MODEL: model,
+          CLIENT_PROMPT: prompt,
+          OPENAI_AGENTS_DISABLE_TRACING: '1',
+          ...more,
+        },
       }
     },
   }

@@ -11,7 +11,7 @@ export function printTable(rows) {
     const said = skipped
       ? `skipped: ${skipped}`
       : UPSTREAMS.map((upstream) => `${upstream}: ${cell(cells[upstream])}`).join('   ')
-    console.log(`${`${name} (${dialect})`.padEnd(40)} ${(version ?? '').padEnd(10)} ${said}`)
+    console.log(`${`${name} (${dialect})`.padEnd(46)} ${(version ?? '').padEnd(32)} ${said}`)
   }
 }
 
@@ -30,10 +30,14 @@ export function writeDoc(rows, date) {
   ]
   const text = readFileSync(DOC, 'utf8')
   if (!MARKS.test(text)) throw new Error(`${DOC} has no markers for the table.`)
-  writeFileSync(DOC, text.replace(MARKS, (_, open, close) => `${open}\n${lines.join('\n')}\n${close}`))
+  writeFileSync(
+    DOC,
+    text.replace(MARKS, (_, open, close) => `${open}\n${lines.join('\n')}\n${close}`),
+  )
 }
 
 function cell(result) {
   if (result === undefined) return '–'
-  return result.ok ? 'ok' : result.failures.join('; ')
+  if (result.ok) return 'ok'
+  return result.limit ? 'known limit' : result.failures.join('; ')
 }

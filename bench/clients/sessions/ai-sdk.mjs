@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
 
-const { CLIENT_API, CLIENT_URL, CLIENT_MODEL, CLIENT_PROMPT } = process.env
+const { CLIENT_API, CLIENT_URL, CLIENT_MODEL, CLIENT_PROMPT, CLIENT_STORE } = process.env
 const MODELS = {
   chat: async () => (await openai()).chat(CLIENT_MODEL),
   responses: async () => (await openai()).responses(CLIENT_MODEL),
@@ -21,6 +21,7 @@ const { textStream } = streamText({
   model: await MODELS[CLIENT_API](),
   prompt: CLIENT_PROMPT,
   maxRetries: 0,
+  ...(CLIENT_STORE === 'false' && { providerOptions: { openai: { store: false } } }),
   stopWhen: stepCountIs(5),
   tools: {
     read_note: tool({

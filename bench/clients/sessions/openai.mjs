@@ -36,7 +36,6 @@ async function responses() {
     if (calls.length === 0) return answer.output_text
     // The stream helper adds members that are not of the wire.
     input.push(...answer.output.map(({ parsed_arguments, ...item }) => item))
-    for (const call of calls)
-      input.push({ type: 'function_call_output', call_id: call.call_id, output: run(call.arguments) })
+    for (const call of calls) input.push({ type: 'function_call_output', call_id: call.call_id, output: run(call.arguments) })
   }
 }
