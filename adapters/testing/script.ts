@@ -1,5 +1,6 @@
 // The words a scripted upstream understands: what to answer, and how badly.
 import type { Reply } from './replies/reply.ts'
+import type { RecordedRequest } from './scripted-upstream.ts'
 
 export interface Delivery {
   /** Before the head, ms. */
@@ -30,6 +31,8 @@ export type Step = Delivery &
     | { kind: 'frames'; frames: readonly string[] }
     /** An error inside a 200 stream, after `after` frames of the reply. */
     | { kind: 'broken'; reply: Reply; after: number; message: string; status?: number }
+    /** Answers as the request asks for; another `choose` is not followed. */
+    | { kind: 'choose'; choose: (request: RecordedRequest) => Step }
     | { kind: 'hang' }
     | { kind: 'reset' }
   )
@@ -61,6 +64,11 @@ export function frames(list: readonly string[], delivery: Delivery = {}): Step {
 export function broken(content: Reply, after: number, detail: { message?: string; status?: number } & Delivery = {}): Step {
   const { message = 'scripted break', ...rest } = detail
   return { kind: 'broken', reply: content, after, message, ...rest }
+}
+
+/** A step that depends on the request: a model that reacts to tool results, for example. */
+export function choose(by: (request: RecordedRequest) => Step): Step {
+  return { kind: 'choose', choose: by }
 }
 
 /** Accepts and never answers. */

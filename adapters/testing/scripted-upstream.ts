@@ -89,7 +89,7 @@ async function started(
     else res.on('close', closed)
     const step = steps.shift() ?? last
     last = step
-    await play(step, recorded, res)
+    await play(step.kind === 'choose' ? step.choose(recorded) : step, recorded, res)
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

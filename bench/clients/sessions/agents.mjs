@@ -1,0 +1,29 @@
+// A tool session with the OpenAI Agents SDK, streamed, in chat completions or responses.
+import { readFileSync } from 'node:fs'
+import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@openai/agents'
+import OpenAI from 'openai'
+import { z } from 'zod'
+
+const { CLIENT_API, CLIENT_URL, CLIENT_MODEL, CLIENT_PROMPT } = process.env
+setTracingDisabled(true)
+const client = new OpenAI({ baseURL: `${CLIENT_URL}/v1`, apiKey: 'none', maxRetries: 0 })
+const Model = CLIENT_API === 'chat' ? OpenAIChatCompletionsModel : OpenAIResponsesModel
+const agent = new Agent({
+  name: 'Reader',
+  instructions: 'Read the notes with the tool.',
+  model: new Model(client, CLIENT_MODEL),
+  tools: [
+    tool({
+      name: 'read_note',
+      description: 'Reads a note.',
+      parameters: z.object({ path: z.string() }),
+      execute: ({ path }) => readFileSync(path, 'utf8'),
+    }),
+  ],
+})
+const stream = await run(agent, CLIENT_PROMPT, { stream: true, maxTurns: 5 })
+for await (const _ of stream) {
+  // Read to the end.
+}
+await stream.completed
+console.log(stream.finalOutput)
