@@ -10,6 +10,19 @@ export type { PluginConformanceOptions } from './plugin-conformance-options.ts'
 export { providerContract } from './provider-contract.ts'
 export { connectProxy, type ProxyOptions, socksProxy, type TestProxy } from './proxies.ts'
 export type { Reply, ReplyRenderer, ReplyToolCall, ReplyUsage } from './replies/reply.ts'
-export { broken, choose, type Delivery, fail, frames, hang, raw, reply, reset, type Step, text } from './script.ts'
-export { RENDERERS, type RecordedRequest, type ScriptedUpstream, scriptedUpstream, secureUpstream } from './scripted-upstream.ts'
+export {
+  broken,
+  choose,
+  type Delivery,
+  fail,
+  frames,
+  hang,
+  type RecordedRequest,
+  raw,
+  reply,
+  reset,
+  type Step,
+  text,
+} from './script.ts'
+export { RENDERERS, type ScriptedUpstream, scriptedUpstream, secureUpstream } from './scripted-upstream.ts'
 export { createTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts'

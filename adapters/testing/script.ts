@@ -1,6 +1,20 @@
 // The words a scripted upstream understands: what to answer, and how badly.
+
+import type { Dialect } from '../../core/types/canonical.ts'
 import type { Reply } from './replies/reply.ts'
-import type { RecordedRequest } from './scripted-upstream.ts'
+
+export interface RecordedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly json: Record<string, unknown>
+  readonly dialect: Dialect
+  readonly stream: boolean
+  /** performance.now() of arrival, and of the moment the client went away, if it did. */
+  readonly at: number
+  abortedAt: number | null
+}
 
 export interface Delivery {
   /** Before the head, ms. */

@@ -12,26 +12,13 @@ import { generateContentReplies } from './replies/generate-content.ts'
 import { messagesReplies } from './replies/messages.ts'
 import type { ReplyRenderer } from './replies/reply.ts'
 import { responsesReplies } from './replies/responses.ts'
-import type { Delivery, Step } from './script.ts'
+import type { Delivery, RecordedRequest, Step } from './script.ts'
 
 export const RENDERERS: Readonly<Record<Dialect, ReplyRenderer>> = {
   chat: chatReplies,
   messages: messagesReplies,
   responses: responsesReplies,
   generate_content: generateContentReplies,
-}
-
-export interface RecordedRequest {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly text: string
-  readonly json: Record<string, unknown>
-  readonly dialect: Dialect
-  readonly stream: boolean
-  /** performance.now() of arrival, and of the moment the client went away, if it did. */
-  readonly at: number
-  abortedAt: number | null
 }
 
 export interface ScriptedUpstream {

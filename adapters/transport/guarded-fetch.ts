@@ -1,5 +1,5 @@
 // fetch() behind the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
-import { type Dispatcher, fetch, ProxyAgent } from 'undici'
+import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
 
@@ -15,7 +15,7 @@ export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOption
   const dispatcher = (proxyUrl === null ? guardedAgent(options) : proxied(proxyUrl)).compose(judged)
   return (async (input: string, init?: object) => {
     checkOutboundUrl(input, 'url')
-    return fetch(input, { ...init, dispatcher }).catch(unwrapped)
+    return undiciFetch(input, { ...init, dispatcher }).catch(unwrapped)
   }) as typeof globalThis.fetch
 }
 

@@ -1,6 +1,7 @@
 // The world of the matrix: one scripted vendor behind one real gateway on a real port, a connection for each upstream dialect
 // under the provider and model a user would take, and one caller for each SDK.
-import type { RecordedRequest, ScriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
+import type { RecordedRequest } from '../../adapters/testing/script.ts'
+import type { ScriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import type { Dialect } from '../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
 // What a responses upstream was asked.
-import type { RecordedRequest } from '../../../adapters/testing/scripted-upstream.ts'
+import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { type Ask, merged, type Piece, type Turn } from '../neutral.ts'
 import { dataUrl, list, member, optional, type Wire } from './wire.ts'
 

@@ -2,8 +2,8 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { fail, hang, reply, reset, text } from '../../../adapters/testing/script.ts'
-import type { RecordedRequest } from '../../../adapters/testing/scripted-upstream.ts'
 import { contentOf, refusalOf, type Site, type SiteOptions, site } from './support.ts'
 
 let s: Site
