@@ -38,6 +38,7 @@ import { telemetry } from './telemetry/index.ts'
 import { thinkTags } from './think-tags/index.ts'
 import { thoughtSignatures } from './thought-signatures/index.ts'
 import { tokenSaver } from './token-saver/index.ts'
+import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
 import { virtualModels } from './virtual-models/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
@@ -105,6 +106,7 @@ export interface PresetOptions {
   countTokens?: false
   heartbeat?: false
   answerModel?: false
+  upstreamHeaders?: false
   cors?: false
   health?: false
   metrics?: false
@@ -153,6 +155,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.countTokens !== false && countTokens(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
+    options.upstreamHeaders !== false && upstreamHeaders(),
     options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
@@ -198,6 +201,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   countTokens: true,
   heartbeat: true,
   answerModel: true,
+  upstreamHeaders: true,
   cors: true,
   health: true,
   metrics: true,

@@ -146,6 +146,7 @@ export const VARIABLES: readonly Variable[] = [
   v('ANSWER_MODEL', 'enum', 'auto', 'Name of the model in answers; auto: as asked in messages, as served elsewhere.', {
     values: ['auto', 'requested', 'served'],
   }),
+  v('PASS_UPSTREAM_HEADERS', 'list', '', 'Headers of the upstream that callers get: `ratelimit`, `request_id`.'),
   v('HEARTBEAT_GENERATE_CONTENT', 'enum', 'auto', 'Heartbeat of generate-content streams; auto: by client.', {
     values: ['auto', 'frame', 'comment', 'off'],
   }),

@@ -168,7 +168,7 @@ describe('hookgate hooks', () => {
         "reserve series ledger",
         "candidates reduce policy resilience quota virtual-models virtual-models",
         "call wrap guardrails virtual-models count-tokens",
-        "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids helicone",
+        "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids upstream-headers helicone",
         "prepare series token-saver token-saver reasoning-replay thought-signatures",
         "encoded series virtual-models cache-injection reasoning-replay strip-unsupported item-ids",
         "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log",
