@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
+import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import { cacheFields } from './cache-marks.ts'
 import { isObject, text } from './read.ts'
 import { qualifiesForStrict } from './strict-schema.ts'
@@ -18,6 +19,7 @@ export function encodeToolFields(request: Request, hop: Hop): JsonObject {
   const dropped = new Set<string>()
   for (const tool of request.tools) declare(tool, undefined, { request, hop, declared, own, dropped })
   refuseLostChoice(request, declared, dropped)
+  refuseUnmetChoice(request, declared.length + own.length > 0 || (request.webSearch !== undefined && hop.caps.webSearch === true))
 
   const { allowed, choice } = encodeChoice(request, declared, hop)
   const tools = [...allowed.map((tool) => tool.wire), ...own]

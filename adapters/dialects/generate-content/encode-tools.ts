@@ -4,6 +4,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
+import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import { isObject } from './fields.ts'
 import { parametersJsonSchema } from './schema-json.ts'
 import { legacyParameters } from './schema-legacy.ts'
@@ -25,6 +26,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): Encode
   const collected: Collected = { functions: new Map(), server: new Map() }
   for (const tool of request.tools) collect(tool, null, collected, hop)
   addWebSearch(request, collected, hop)
+  refuseUnmetChoice(request, collected.functions.size + collected.server.size > 0)
   const own = request.ext.generate_content?.toolConfig
   const toolConfig: JsonObject = isObject(own) ? { ...own } : {}
   delete toolConfig.functionCallingConfig

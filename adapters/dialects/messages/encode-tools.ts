@@ -1,6 +1,7 @@
 // Canonical tools → tools[] (DIALECTS 3.1 "-> messages" 7, 8, 14). Own typed tools go back raw, those of others are dropped.
 import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
+import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import type { Block } from './block.ts'
 import { cacheControl } from './encode-blocks.ts'
 import type { OutputPlan } from './encode-output.ts'
@@ -20,6 +21,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPla
   for (const tool of request.tools) collect(tool, null, set, request, hop)
   addWebSearch(request, set, hop)
   keepAllowed(request, set)
+  refuseUnmetChoice(request, set.functions.size + set.server.length > 0)
   const undeclared = set.functions.size === 0 && set.server.length === 0 && output.tool === undefined
   if (undeclared) declareHistory(request, set, hop)
   const tools = [...set.functions.values(), ...set.server]

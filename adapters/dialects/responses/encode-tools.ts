@@ -5,6 +5,7 @@ import type { Hop } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
 import { type NameRule, upstreamName } from '../shared/names.ts'
+import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import { isWebSearch } from './decode-tools.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
@@ -26,6 +27,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): object
     if (hop.caps.webSearch === false) hop.warn('dropped_web_search')
     else out.push(webSearchTool(request.webSearch, hop))
   }
+  refuseUnmetChoice(request, out.length > 0)
   if (hop.quirks.maxTools !== undefined && out.length > hop.quirks.maxTools) {
     throw GatewayError.unsupported('tools', `This upstream takes at most ${hop.quirks.maxTools} tools.`)
   }
