@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** `npm test` runs what takes seconds; `npm run test:slow` (`--mode slow`) runs the files named `*.slow.test.ts`. */
+const slow = 'test/**/*.slow.test.ts'
+
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^hookgate$/, replacement: at('./adapters/node/index.ts') },
@@ -15,7 +18,8 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: mode === 'slow' ? [slow] : ['test/**/*.test.ts'],
+    exclude: mode === 'slow' ? [] : [slow],
     setupFiles: ['test/setup.ts'],
     // A machine that is shared stalls for seconds: these are for what hangs, what is too slow a test says itself.
     testTimeout: 180_000,
@@ -25,4 +29,4 @@ export default defineConfig({
     // A file that loads the whole gateway anew pays seconds for it: the gateway keeps no state in modules, so files share them.
     isolate: false,
   },
-})
+}))
