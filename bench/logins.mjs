@@ -1,4 +1,4 @@
-// node bench/logins.mjs [--seconds 5] [--rate 200]: what a flood of logins does to requests (RELIABILITY 4, row D11). Hashes and
+// node bench/logins.mjs [--seconds 5] [--rate 200]: what a flood of logins does to requests. Hashes and
 // name lookups share libuv's threads, so each request here dials its upstream anew, by name: once alone, once beside logins
 // with the right password (each is a hash), once beside logins with a wrong one (throttled before a hash is made).
 //

@@ -25,7 +25,7 @@ const CALLER = option('caller', 'chat')
 /** Young generation, MB: what a burst leaves there is memory of the process too, until it is collected. */
 const SEMI_SPACE = option('semi-space', '16')
 const PORT = 9182
-/** PERFORMANCE: goal and ceiling. */
+/** Goal and ceiling. */
 const LIMITS = { rssKb: [30, 50], delayMs: [5, 10] }
 const REQUESTS = {
   chat: ['/v1/chat/completions', { model: 'openai/mock', stream: true, messages: [{ role: 'user', content: 'hi' }] }],

@@ -44,7 +44,7 @@ export const serveCommand = action({
       port: env.get<number>('PORT'),
       publicUrl: env.get<string | null>('PUBLIC_URL'),
       drainMs,
-      // A load balancer has to see the 503 before connections are refused (RELIABILITY §6).
+      // A load balancer has to see the 503 before connections are refused.
       lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
       log,
     })
@@ -55,7 +55,7 @@ export const serveCommand = action({
       log.info('serve.reloading', { signal: 'SIGHUP', file: loaded.path !== null })
       void loaded.refresh()
     })
-    // DECISIONS 19: the first line on stdout; who reads it may send a signal at once.
+    // The first line on stdout; who reads it may send a signal at once.
     console.log(`hookgate listening on http://${host}:${server.port}`)
   },
 })

@@ -1,5 +1,5 @@
-// Who counts as local (DECISIONS 7): a loopback socket, no forwarding header, a Host we answer to. Loopback alone is not
-// enough: DNS rebinding and drive-by pages reach it too (RELIABILITY 0.11).
+// Who counts as local: a loopback socket, no forwarding header, a Host we answer to. Loopback alone is not
+// enough: DNS rebinding and drive-by pages reach it too.
 import type { IncomingMessage } from 'node:http'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines } from './exchange.ts'

@@ -97,7 +97,7 @@ function pathOf(target: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-/** RELIABILITY 0.9: a repeated credential or Host is an attack or a bug, never a choice. */
+/** A repeated credential or Host is an attack or a bug, never a choice. */
 function duplicatedHeader(req: IncomingMessage): string | null {
   return ['host', 'authorization', 'x-api-key'].find((name) => headerLines(req, name) > 1) ?? null
 }

@@ -1,5 +1,5 @@
 // `hookgate serve`: our own http.Server with its own limits and its own drain. srvx and h3 would cut open streams
-// without an error frame (RELIABILITY 0.5).
+// without an error frame.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -62,7 +62,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
   server.on('connection', pending.opened)
-  // Credentials and the declared length are judged before the client is told to go on (RELIABILITY D2).
+  // Credentials and the declared length are judged before the client is told to go on.
   server.on('checkContinue', counted(pending, toNodeHandler(gateway, { peer, expectContinue: true })))
   server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)

@@ -1,4 +1,4 @@
-// Providers that speak one of the four dialects, one row each, sorted by id (DIALECTS 7). Quirks are data;
+// Providers that speak one of the four dialects, one row each, sorted by id. Quirks are data;
 // code is only where a provider chooses or answers by itself (openai, anthropic, google, echo).
 import { claudeCaps } from './caps/claude.ts'
 import { geminiCaps } from './caps/gemini.ts'

@@ -1,4 +1,4 @@
-// `echo`: no network, no key, always the same answer for the same request (DECISIONS 16). A newcomer sees every dialect
+// `echo`: no network, no key, always the same answer for the same request. A newcomer sees every dialect
 // work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
 
 import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'

@@ -1,4 +1,4 @@
-// OpenAI speaks two dialects, and some models take tools only in one of them (DIALECTS fact 3): picked per request.
+// OpenAI speaks two dialects, and some models take tools only in one of them: picked per request.
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { ModelCaps } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'

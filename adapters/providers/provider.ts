@@ -22,7 +22,7 @@ export interface ProviderRow {
   caps?: (model: string) => ModelCaps
 }
 
-/** Dialects a caller is best served in when the provider does not speak its own (DIALECTS 7). */
+/** Dialects a caller is best served in when the provider does not speak its own. */
 const PREFERENCE: Record<Dialect, readonly Dialect[]> = {
   chat: ['chat', 'responses', 'messages', 'generate_content'],
   messages: ['messages', 'responses', 'chat', 'generate_content'],

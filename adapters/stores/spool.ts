@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Spool, SpooledUnit } from '../../core/types/db.ts'
 import { Gate } from './gate.ts'
 
-/** Given up when the disk is full, so that the ledger still finds room (RELIABILITY 2.2, row 48). */
+/** Given up when the disk is full, so that the ledger still finds room. */
 const RESERVE_BYTES = 8 * 1024 * 1024
 
 /** Units handed over at a time. */

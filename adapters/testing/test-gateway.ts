@@ -116,7 +116,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
       if (db === null) return
       const open = await unsettled(db)
       await db.close()
-      if (open.length > 0) throw new Error(`The books are not closed (RELIABILITY M1): ${open.join(', ')}`)
+      if (open.length > 0) throw new Error(`The books are not closed: ${open.join(', ')}`)
     },
   }
 }

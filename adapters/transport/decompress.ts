@@ -1,4 +1,4 @@
-// Some upstreams compress although identity was asked for: decoded under a size and a ratio cap (RELIABILITY row 18).
+// Some upstreams compress although identity was asked for: decoded under a size and a ratio cap.
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'

@@ -1,4 +1,4 @@
-// Media that a target cannot fetch itself: behind the outbound guard, at most 20 MB, 10 s and 3 redirects (DIALECTS 3.1).
+// Media that a target cannot fetch itself: behind the outbound guard, at most 20 MB, 10 s and 3 redirects.
 import { request } from 'undici'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'

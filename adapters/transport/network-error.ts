@@ -1,5 +1,5 @@
 // What went wrong on the wire, as the gateway's error: class, message without hosts or credentials, and whether the
-// one legal blind resend applies (RELIABILITY rows 1-4, 7-9, 54).
+// one legal blind resend applies.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { ProxyError } from './proxies.ts'
 

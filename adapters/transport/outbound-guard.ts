@@ -1,5 +1,5 @@
-// Refuses to reach inward: the host of a URL when it is an address, and every address a name resolves to, at every dial
-// (RELIABILITY 0.2, S1-S4). A lookup hook alone is not enough: address literals skip it.
+// Refuses to reach inward: the host of a URL when it is an address, and every address a name resolves to, at every dial.
+// A lookup hook alone is not enough: address literals skip it.
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { rootCertificates } from 'node:tls'

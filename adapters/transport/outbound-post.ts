@@ -1,4 +1,4 @@
-// POSTs behind the outbound guard: webhooks and alerts (RELIABILITY S1-S4, W11). A connection serves one request, so that each
+// POSTs behind the outbound guard: webhooks and alerts. A connection serves one request, so that each
 // is dialled, and judged, anew.
 import { Agent, request } from 'undici'
 import type { OutboundPost } from '../../core/types/ports.ts'

@@ -28,7 +28,7 @@ function one(
   sources: SecretSources,
 ): ConfiguredConnection {
   const at = `connections.${key}`
-  // DECISIONS 15, 19: with provider `custom` the record key is the provider id.
+  // With provider `custom` the record key is the provider id.
   const id = entry.provider === 'custom' ? key : entry.provider
   const known = entry.provider !== 'custom' && providers.known(id)
   const provider = providers.find(id)

@@ -1,4 +1,4 @@
-// What the file owns, the API may not touch (ARCHITECTURE C.5).
+// What the file owns, the API may not touch.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 interface Owned {

@@ -1,4 +1,4 @@
-// Config as code (ARCHITECTURE C.5): rows declared in the file are made, changed, archived and revived so that the database
+// Config as code: rows declared in the file are made, changed, archived and revived so that the database
 // says what the file says. Rows made through the API are left alone, unless the file adopts them.
 import { lock } from '../db/lock.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'

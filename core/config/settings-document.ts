@@ -1,4 +1,4 @@
-// The settings document (CONTRACTS 0.4) as callers and the file write it: nested members and dotted ones mean the same.
+// The settings document as callers and the file write it: nested members and dotted ones mean the same.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 /**

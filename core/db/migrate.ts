@@ -1,4 +1,4 @@
-// Schema changes: forward only, per plugin, once, in a transaction each, by one process at a time (ARCHITECTURE D.2).
+// Schema changes: forward only, per plugin, once, in a transaction each, by one process at a time.
 import { systemClock } from '../lib/clock.ts'
 import type { Database, Db, Migration } from '../types/db.ts'
 import type { Clock } from '../types/ports.ts'

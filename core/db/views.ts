@@ -1,5 +1,5 @@
 // Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
-// versions and reloads what changed. A value is never replaced by one that was read before a bump (RELIABILITY A9).
+// versions and reloads what changed. A value is never replaced by one that was read before a bump.
 import { unwaited } from '../lib/unwaited.ts'
 import type { Database, Db, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'

@@ -1,5 +1,5 @@
-// What an attempt's failure means for the walk over candidates, and what the last one becomes for the caller
-// (RELIABILITY 2.1 and 2.3, DECISIONS 5). No state is kept here: breakers and cooldowns are plugins.
+// What an attempt's failure means for the walk over candidates, and what the last one becomes for the caller.
+// No state is kept here: breakers and cooldowns are plugins.
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import { GatewayError } from './gateway-error.ts'

@@ -68,7 +68,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 400: nobody knows this model or provider (DECISIONS 9). */
+  /** 400: nobody knows this model or provider. */
   static modelNotFound(model: string, hint = 'Use `<provider>/<model>` with a configured provider.'): GatewayError {
     return GatewayError.invalid('model', `The model \`${model.slice(0, 256)}\` does not exist here. ${hint}`, 'model_not_found')
   }

@@ -1,4 +1,4 @@
-// One parser for every vendor's "try again later" (RELIABILITY 2.3): headers first, then body, then text.
+// One parser for every vendor's "try again later": headers first, then body, then text.
 // A hint over an hour is a quota, not a rate; absurd ones are ignored.
 import { decodeUtf8 } from '../lib/bytes.ts'
 import type { HeaderBag } from '../types/ports.ts'

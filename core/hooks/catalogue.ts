@@ -1,4 +1,4 @@
-// The closed list of hooks: kind and default fail mode of each (ARCHITECTURE B.3). A name that is not here is a boot error.
+// The closed list of hooks: kind and default fail mode of each. A name that is not here is a boot error.
 import type { HookName } from '../types/hooks.ts'
 
 /** series: every handler; first: until one answers; reduce: each may replace the value; wrap: onion; stream: transforms; observe: never fails. */

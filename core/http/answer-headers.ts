@@ -1,6 +1,6 @@
-// What every answer says to browsers, caches and whoever looks for it in the logs, beside its content (RELIABILITY 6).
+// What every answer says to browsers, caches and whoever looks for it in the logs, beside its content.
 
-/** The data plane writes the same (core/pipeline/reply.ts), with its dialect's name for the second id (DECISIONS 27). */
+/** The data plane writes the same (core/pipeline/reply.ts), with its dialect's name for the second id. */
 export function answerHeaders(requestId: string): Readonly<Record<string, string>> {
   return {
     'x-gateway-request-id': requestId,

@@ -13,7 +13,7 @@ import { queryValues } from './query-values.ts'
 
 export interface ApiEnvironment {
   readonly profile: 'local' | 'cloud'
-  /** Absent: the plane is open to local peers only (DECISIONS 7). */
+  /** Absent: the plane is open to local peers only. */
   readonly operators: OperatorService | undefined
   readonly audit: AuditLog | undefined
   /** Answers are held against their schema: tests. */
@@ -95,7 +95,7 @@ function unidentified(): GatewayError {
   )
 }
 
-/** RELIABILITY W2: a page of another site may make a browser write, so what a browser says of itself is believed. */
+/** A page of another site may make a browser write, so what a browser says of itself is believed. */
 function refuseOtherSites(request: Request): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none')

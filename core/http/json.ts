@@ -13,7 +13,7 @@ export async function jsonBody(request: Request): Promise<unknown> {
   const bytes = await webIngress(request, UNKNOWN_PEER).body(BODY_LIMIT)
   if (bytes.length === 0) return {}
   const type = request.headers.get('content-type') ?? ''
-  // A drive-by form post is text/plain or urlencoded (RELIABILITY W2).
+  // A drive-by form post is text/plain or urlencoded.
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new GatewayError('Send the body as `content-type: application/json`.', {
       status: 415,

@@ -1,4 +1,4 @@
-// OpenAPI 3.1 of both planes, from the schemas that the routes themselves use (ARCHITECTURE C.4).
+// OpenAPI 3.1 of both planes, from the schemas that the routes themselves use.
 import { z } from 'zod'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { RouteTable } from './data-routes.ts'

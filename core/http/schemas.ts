@@ -1,4 +1,4 @@
-// Zod for what many control-plane routes share (CONTRACTS 0.2).
+// Zod for what many control-plane routes share.
 import { z } from 'zod'
 
 /** A positive integer in the path; anything else names nothing. */

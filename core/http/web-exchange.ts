@@ -76,7 +76,7 @@ async function* readChunks(request: Request, limit: number, meter?: BodyMeter): 
   }
 }
 
-/** @throws GatewayError 415: request bodies are taken as they are (RELIABILITY D3). */
+/** @throws GatewayError 415: request bodies are taken as they are. */
 export function refuseEncoded(encoding: string | null | undefined): void {
   if (!encoding || encoding.toLowerCase() === 'identity') return
   throw new GatewayError('Compressed request bodies are not accepted; send the body without content-encoding.', {

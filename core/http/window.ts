@@ -1,4 +1,4 @@
-// Which time a route of figures is asked about (CONTRACTS 10.3): one of three lengths up to now, or days in UTC, half open.
+// Which time a route of figures is asked about: one of three lengths up to now, or days in UTC, half open.
 import { z } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 

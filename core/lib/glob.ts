@@ -1,5 +1,5 @@
 // Globs over model strings: `*` any run, `?` one character, nothing else special. Linear in the text for each star,
-// no regular expression: forty stars against two thousand characters stay under a millisecond (RELIABILITY D6).
+// no regular expression: forty stars against two thousand characters stay under a millisecond.
 
 /** Matches the whole text, case-sensitively. */
 export function globMatch(pattern: string, text: string): boolean {

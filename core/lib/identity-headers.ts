@@ -1,4 +1,4 @@
-// What a caller calls its conversation and its end user (CONTRACTS 1.5, 13). By header only: what is derived from content
+// What a caller calls its conversation and its end user. By header only: what is derived from content
 // surprises whoever wanted the load spread.
 import type { HeaderBag } from '../types/ports.ts'
 

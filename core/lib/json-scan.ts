@@ -1,5 +1,5 @@
 // One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
-// members lie. No recursion: depth bombs end here (RELIABILITY 0.7, 0.8).
+// members lie. No recursion: depth bombs end here.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from './bytes.ts'
 import { KeyStack } from './key-stack.ts'

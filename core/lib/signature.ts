@@ -1,4 +1,4 @@
-// Carrying one vendor's reasoning secret through a client that speaks another dialect (DIALECTS 1.3):
+// Carrying one vendor's reasoning secret through a client that speaks another dialect:
 // one envelope `gw1.<dialect>.<family>.<base64url>`, put wherever that dialect replays opaque text.
 import type { Dialect, Frozen, Part, Signature } from '../types/canonical.ts'
 import { base64Decode, base64Encode } from './bytes.ts'

@@ -11,7 +11,7 @@ const COLON = 58
 const SPACE = 32
 
 export interface SseLimits {
-  /** Bytes of one event; more is a protocol error (RELIABILITY row 16). Lines have no limit of their own: an image is one line. */
+  /** Bytes of one event; more is a protocol error. Lines have no limit of their own: an image is one line. */
   maxEventBytes: number
   /** Of the JSON in one event, judged when its data is read. */
   values?: ValueLimits

@@ -1,5 +1,5 @@
-// Local token counts where nobody reports them: 3.6 characters a token, 1.1 for CJK, 4 per message, 1,600 per image
-// (DIALECTS 5.6). Always flagged as estimated.
+// Local token counts where nobody reports them: 3.6 characters a token, 1.1 for CJK, 4 per message, 1,600 per image.
+// Always flagged as estimated.
 import type { Usage } from '../types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../types/canonical.ts'
 import { isTokenCount } from './token-count.ts'

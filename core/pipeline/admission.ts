@@ -62,7 +62,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
   // Before anything is refused: records name the model of a refused request.
   if (typeof named === 'string') ctx.requestedModel = named.slice(0, MAX_NAMED)
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
-  // Before `stream`: its table comes first (SPEC "Chat request validation").
+  // Before `stream`: its table comes first.
   if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
   // Who asks for a size sends the request as it will be, and is told a number.
   ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))

@@ -73,7 +73,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
       withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
     const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
-    // A call the upstream itself could not spell is worth one more try while nothing was delivered (DIALECTS 3.1 gemini 12).
+    // A call the upstream itself could not spell is worth one more try while nothing was delivered.
     return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
     throw withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))

@@ -129,7 +129,7 @@ function resolved(ctx: RequestState, plan: Plan | undefined): Plan {
   return plan
 }
 
-/** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut (SPEC). */
+/** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut. */
 function dispatch(kernel: Kernel, ctx: RequestState): Promise<Result> {
   const { deadlineMs } = kernel.options
   return deadlineMs > 0 ? underDeadline(kernel, ctx, deadlineMs) : execute(kernel, ctx)

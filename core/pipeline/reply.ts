@@ -14,7 +14,7 @@ import type { Sink } from '../types/ports.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
-/** A reader that takes nothing for this long has left (RELIABILITY row 40). */
+/** A reader that takes nothing for this long has left. */
 const WRITE_STALL_MS = 120_000
 
 export class ReplyWriter {

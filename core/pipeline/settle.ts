@@ -18,7 +18,7 @@ export interface Ending {
   firstByteAt: number | null
 }
 
-/** SPEC "States": a stream that failed after its start is 502, one the client left is 499; tokens so far count. */
+/** A stream that failed after its start is 502, one the client left is 499; tokens so far count. */
 export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outcome {
   const aborted = ctx.stopped?.status === 499
   const broken = ending.error !== null && ending.status === 200

@@ -8,7 +8,7 @@ import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
-/** RELIABILITY 2.3: whatever the plan holds, and whatever plugins send again, no request calls upstreams more often. */
+/** Whatever the plan holds, and whatever plugins send again, no request calls upstreams more often. */
 export const MAX_ATTEMPTS = 8
 
 export interface Walk {

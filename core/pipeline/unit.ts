@@ -34,7 +34,7 @@ export class RequestUnit implements Unit {
     this.#unavailable = fn
   }
 
-  /** Only a statement that may refuse makes the request wait (DECISIONS, pipeline 6). */
+  /** Only a statement that may refuse makes the request wait. */
   get mayRefuse(): boolean {
     return this.#statements?.some((statement) => statement.expect !== undefined) ?? false
   }

@@ -28,7 +28,7 @@ export interface UpstreamStreamInit {
   abort(reason: GatewayErrorShape): void
 }
 
-/** Bytes of one stream (RELIABILITY row 51). */
+/** Bytes of one stream. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
 
 /** Between the commit and the pump: more makes the upstream wait. */

@@ -1,4 +1,4 @@
-// DECISIONS 14: a base URL is everything before the operation path, as the vendor's SDK shows it.
+// A base URL is everything before the operation path, as the vendor's SDK shows it.
 // A path's own version segment goes when the base already ends in one.
 import { remembering } from '../lib/remembering.ts'
 

@@ -31,9 +31,9 @@ export interface UpstreamCall {
 
 /** Bytes of an error body worth reading. */
 const MAX_ERROR_BYTES = 256 * 1024
-/** Bytes of an answer that is not a stream of events, even where a stream was asked for (RELIABILITY row 51). */
+/** Bytes of an answer that is not a stream of events, even where a stream was asked for. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024
-/** Wall time of one stream, ms (RELIABILITY row 51). */
+/** Wall time of one stream, ms. */
 const MAX_STREAM_MS = 30 * 60_000
 
 type Mode = 'unknown' | 'json' | 'stream' | 'collect' | 'error'

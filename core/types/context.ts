@@ -14,7 +14,7 @@ export interface Principal {
   allowedModels: readonly string[] | null
 }
 
-/** What of a client key binds on a route. `model`: allow-list and rate caps; `rate`: caps only (SPEC, web fetch); `none`: neither. */
+/** What of a client key binds on a route. `model`: allow-list and rate caps; `rate`: caps only; `none`: neither. */
 export type KeyScope = 'model' | 'rate' | 'none'
 
 /** Which virtual models a route takes as its model: those for text, those for images, none of them, or it has no model. */
@@ -167,7 +167,7 @@ export interface RequestContext<O extends Operation = Operation> {
   virtualModel: string | null
   principal: Principal
   costCenter: string | null
-  /** Of a session header (CONTRACTS 1.5), at most 256 characters. */
+  /** Of a session header, at most 256 characters. */
   sessionId: string | null
   /** Of `x-gateway-user-id`: the caller's own end user, for records. */
   userId: string | null

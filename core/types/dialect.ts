@@ -28,7 +28,7 @@ export interface WireBody {
   whole(): Uint8Array | string
 }
 
-/** Facts about one (provider, model): rules read these, never model-name regexes (DIALECTS 1.4). Absent = unknown. */
+/** Facts about one (provider, model): rules read these, never model-name regexes. Absent = unknown. */
 export interface ModelCaps {
   /** Whose signatures these are: `claude`, `gemini`, `gpt`, else the provider id. */
   family: string
@@ -65,7 +65,7 @@ export interface ModelCaps {
   webSearch?: boolean
 }
 
-/** Deviations of a provider from its dialect, as data (DIALECTS 7). */
+/** Deviations of a provider from its dialect, as data. */
 export interface Quirks {
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   developerRole?: boolean

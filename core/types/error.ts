@@ -15,7 +15,7 @@ export interface GatewayErrorShape extends Error {
   with(patch: { message?: string; retryAfterMs?: number | null; headers?: readonly string[]; cause?: unknown }): GatewayErrorShape
 }
 
-/** RELIABILITY 2.2/2.3: what the executor and the routing plugins decide by. */
+/** What the executor and the routing plugins decide by. */
 export interface UpstreamFailure {
   readonly kind: 'connect' | 'tls' | 'dns' | 'proxy' | 'reset' | 'timeout' | 'protocol' | 'status' | 'stream'
   /** The upstream's own status, 0 when none was received. */

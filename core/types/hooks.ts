@@ -1,4 +1,4 @@
-// The closed hook catalogue (ARCHITECTURE B.3). A hook's kind is part of its contract.
+// The closed hook catalogue. A hook's kind is part of its contract.
 import type { CanonicalResponse } from './answer.ts'
 import type { Awaitable, Frozen } from './canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'

@@ -1,4 +1,4 @@
-// The plugin API (ARCHITECTURE B.4).
+// The plugin API.
 import type { $Fetch } from 'ofetch'
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { Storage } from 'unstorage'

@@ -144,7 +144,7 @@ export interface Counters {
   once(key: string, ttlMs: number): Promise<boolean>
 }
 
-/** Where a sealed value lives: bound into the ciphertext, so that it opens nowhere else (RELIABILITY C9). */
+/** Where a sealed value lives: bound into the ciphertext, so that it opens nowhere else. */
 export interface SealedAt {
   table: string
   id: string | number
@@ -152,7 +152,7 @@ export interface SealedAt {
   orgId: number | null
 }
 
-/** Secrets at rest (ARCHITECTURE D.5): sealing under a data key per organization, keyed hashing under sub-keys of one master key. */
+/** Secrets at rest: sealing under a data key per organization, keyed hashing under sub-keys of one master key. */
 export interface Vault {
   /** Makes the organization's data key: before a `seal` inside a transaction, which may not. */
   prepare(orgId: number | null): Promise<void>
@@ -170,11 +170,11 @@ export interface HealthCheck {
   readonly name: 'database' | 'shared_store'
   /** Readiness is 503 while it fails; else the gateway is merely degraded. */
   readonly required: boolean
-  /** Fixed members only: no address, no path (RELIABILITY A13). Never rejects. */
+  /** Fixed members only: no address, no path. Never rejects. */
   check(): Promise<{ ok: boolean } & Readonly<Record<string, string | number | boolean>>>
 }
 
-/** Which addresses the gateway may be sent to by people who administer it (RELIABILITY S1-S7). */
+/** Which addresses the gateway may be sent to by people who administer it. */
 export interface OutboundGuard {
   /** @throws GatewayError 400 naming `param`: not http(s), or an address inside. Names are judged again at every dial. */
   check(url: string, param: string): URL

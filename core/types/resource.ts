@@ -1,4 +1,4 @@
-// Rows that gateway.config.ts may declare (ARCHITECTURE C.5): owned by the file, read-only in the API, archived when they leave it.
+// Rows that gateway.config.ts may declare: owned by the file, read-only in the API, archived when they leave it.
 import type { ZodType } from 'zod'
 import type { Db, View } from './db.ts'
 

@@ -8,7 +8,7 @@ export type AlertKind = 'server_error' | 'budget_rejected' | 'rate_limited'
 
 const MAX_WORD = 120
 
-/** SPEC "Legacy alert webhook": a server-error completion, or a budget or rate-limit rejection; null: nothing to tell. */
+/** A server-error completion, or a budget or rate-limit rejection; null: nothing to tell. */
 export function alertKind({ status }: Outcome): AlertKind | null {
   if (status === 402) return 'budget_rejected'
   if (status === 429) return 'rate_limited'

@@ -1,4 +1,4 @@
-// The legacy alert webhook (SPEC "Delivery behaviour"): an unsigned POST for each failed request, sent once and forgotten.
+// The legacy alert webhook: an unsigned POST for each failed request, sent once and forgotten.
 import { z } from 'zod'
 import { guardAddress, parsedAddress } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

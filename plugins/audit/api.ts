@@ -1,4 +1,4 @@
-// /api/audit (CONTRACTS 10.6): read, verify, export. The chain is one for the whole gateway, so all but reading one's own
+// /api/audit: read, verify, export. The chain is one for the whole gateway, so all but reading one's own
 // part of it is for whoever runs the gateway.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

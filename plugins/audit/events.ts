@@ -1,4 +1,4 @@
-// Events bridged from the audit log (SPEC "Catalog"): what happens to keys and users is told from what was written down.
+// Events bridged from the audit log: what happens to keys and users is told from what was written down.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Link } from './chain.ts'
 

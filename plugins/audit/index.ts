@@ -1,4 +1,4 @@
-// The audit log: a chain of hashes over who did what, which cannot be altered unseen (CONTRACTS 10.6).
+// The audit log: a chain of hashes over who did what, which cannot be altered unseen.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { AuditEntry } from '../../core/services.ts'

@@ -1,4 +1,4 @@
-// Before a request is sent (CONTRACTS 7.4): a budget that is used up refuses it before any cache; the others keep back what it
+// Before a request is sent: a budget that is used up refuses it before any cache; the others keep back what it
 // can cost at most, and the first that cannot refuses it. A session's cap is one of them.
 import { storageUnavailable } from '../../core/db/storage-fault.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'

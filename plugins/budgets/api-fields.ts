@@ -1,4 +1,4 @@
-// A budget in the spelling of the control plane (CONTRACTS 7.2): bodies in, records out.
+// A budget in the spelling of the control plane: bodies in, records out.
 import { z } from 'zod'
 import type { Entity } from './directory.ts'
 import { percentOf, time } from './events.ts'

@@ -1,4 +1,4 @@
-// /api/budgets (SPEC "Control plane", CONTRACTS 7.2): list, create, read, change, delete, increase for a while.
+// /api/budgets: list, create, read, change, delete, increase for a while.
 import { z } from 'zod'
 import { conflict, refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -1,4 +1,4 @@
-// The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them (CONTRACTS 1.4).
+// The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them.
 import { encodeUtf8 } from '../../core/lib/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'

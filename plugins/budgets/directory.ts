@@ -1,4 +1,4 @@
-// Which budgets a request counts against (CONTRACTS 7.4.1): made when rows change, so that a request pays one look-up for each
+// Which budgets a request counts against: made when rows change, so that a request pays one look-up for each
 // scope, and nothing more where there are none.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'

@@ -1,4 +1,4 @@
-// Tells what becomes of budgets, off the request's path (CONTRACTS 7.4.6 and 7). It looks at levels, not at bookings: a crash
+// Tells what becomes of budgets, off the request's path. It looks at levels, not at bookings: a crash
 // between a booking and the look costs nothing, because the next look finds the same.
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'

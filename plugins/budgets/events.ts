@@ -1,4 +1,4 @@
-// The events of budgets (SPEC "data of budget.*"): exactly its fields.
+// The events of budgets: exactly its fields.
 import type { EventMap } from '../../core/types/plugin.ts'
 import type { Entity } from './directory.ts'
 import { NANO } from './fields.ts'
@@ -43,7 +43,7 @@ export const SUBSCRIPTIONS = {
   'budget.projected_exceeded': { defaultOn: true },
 } satisfies Partial<Record<keyof EventMap, { defaultOn: boolean }>>
 
-/** The same is not said again for this long (SPEC "Debounce and dedup"). */
+/** The same is not said again for this long. */
 export const DEBOUNCE_MS = 86_400_000
 
 export interface Happened {

@@ -1,4 +1,4 @@
-// What may be said about a budget (CONTRACTS 7.2), in the spelling of the file.
+// What may be said about a budget, in the spelling of the file.
 import { z } from 'zod'
 import { type BudgetScope, SCOPES, WINDOWS } from './service.ts'
 

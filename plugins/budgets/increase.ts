@@ -1,4 +1,4 @@
-// How much a temporary increase adds, and until when (CONTRACTS 7.2, SPEC "Limits").
+// How much a temporary increase adds, and until when.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { IncreaseBody } from './api-fields.ts'
 import { NANO, nanoOf } from './fields.ts'

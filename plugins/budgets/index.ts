@@ -1,4 +1,4 @@
-// Budgets: what organizations, virtual models, keys and sessions may spend (SPEC "Budget", CONTRACTS 7). The books are the
+// Budgets: what organizations, virtual models, keys and sessions may spend. The books are the
 // ledger's: this plugin says which accounts a request counts against, how much is kept back, and what is told afterwards.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// What a budget allows now: its hard limit and the increases that have not ended (CONTRACTS 7.2). Computed when it is asked
+// What a budget allows now: its hard limit and the increases that have not ended. Computed when it is asked
 // for, so that an increase ends by itself.
 import { MAX_USD, nanoOf } from './fields.ts'
 import type { Budget, BudgetIncrease } from './service.ts'

@@ -1,5 +1,5 @@
 // What budgets have spent, as this process knows it: read behind bookings and every two seconds for those in use. It never
-// refuses by itself: whoever looks spent is looked up (RELIABILITY M5).
+// refuses by itself: whoever looks spent is looked up.
 
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'

@@ -1,4 +1,4 @@
-// What a budget will have spent at the end of its window when it goes on like this (CONTRACTS 7.4.7).
+// What a budget will have spent at the end of its window when it goes on like this.
 import type { Window } from './window.ts'
 
 const LEAST_ELAPSED = 0.1

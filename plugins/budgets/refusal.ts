@@ -1,4 +1,4 @@
-// 402: whose budget does not cover a request, and what can be done (CONTRACTS 7.4.8).
+// 402: whose budget does not cover a request, and what can be done.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { NANO } from './fields.ts'
 import type { Budget } from './service.ts'

@@ -70,7 +70,7 @@ export function budgetResource(
   }
 }
 
-/** One budget for each of these (CONTRACTS 7.2): `key ci monthly`. */
+/** One budget for each of these: `key ci monthly`. */
 function nameOf(scope: BudgetScope, entity: string | null, window: BudgetWindow): string {
   return [scope, entity, window].filter((part) => part !== null).join(' ')
 }

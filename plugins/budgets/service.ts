@@ -1,4 +1,4 @@
-// Budgets as other plugins see them (CONTRACTS 7.2).
+// Budgets as other plugins see them.
 
 export const SCOPES = ['org', 'virtual_model', 'key'] as const
 export type BudgetScope = (typeof SCOPES)[number]

@@ -1,4 +1,4 @@
-// The cap of a session (CONTRACTS 7.5): what one caller's session header may spend, forgotten a day after its last use.
+// The cap of a session: what one caller's session header may spend, forgotten a day after its last use.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 

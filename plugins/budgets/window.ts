@@ -1,4 +1,4 @@
-// Calendar windows of budgets in one time zone (CONTRACTS 7.3): bounds come from local calendar fields, so that a day may have
+// Calendar windows of budgets in one time zone: bounds come from local calendar fields, so that a day may have
 // 23 or 25 hours. What was computed is kept: while a window lasts, nobody asks Intl.
 import type { BudgetWindow } from './service.ts'
 import { type Zone, zoneOf } from './zone.ts'

@@ -1,4 +1,4 @@
-// Where a messages body gets its cache breakpoints (CONTRACTS 3.4): behind the tools or the system text, and behind the last
+// Where a messages body gets its cache breakpoints: behind the tools or the system text, and behind the last
 // turn, so that the next call of the conversation finds everything up to here.
 import { estimateText } from '../../core/lib/token-estimate.ts'
 import type { Json, JsonObject } from '../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// Prompt-cache breakpoints for callers who set none (CONTRACTS 3.4), on the bodies of messages upstreams only. An upstream
+// Prompt-cache breakpoints for callers who set none, on the bodies of messages upstreams only. An upstream
 // that does not take them is asked once more without. Off by default; off, nothing is looked at.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -1,4 +1,4 @@
-// Facts of a virtual model (SPEC "Model object", "Model group info"): largest window, smallest ceiling, all capabilities of
+// Facts of a virtual model: largest window, smallest ceiling, all capabilities of
 // its targets together, the price of the most expensive one.
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Capability, ModelFacts } from './service.ts'

@@ -1,4 +1,4 @@
-// Model lists of the data plane. A client key is always needed (DECISIONS 8), and its allow-list decides what is shown.
+// Model lists of the data plane. A client key is always needed, and its allow-list decides what is shown.
 import { type ZodType, z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/lib/glob.ts'
@@ -107,7 +107,7 @@ export function modelRoutes(gateway: PluginGateway, entries: Entries): void {
   })
 }
 
-/** The list is matched against the model string exactly as one would send it (SPEC "Client key"). */
+/** The list is matched against the model string exactly as one would send it. */
 function mayUse({ principal }: Caller, id: string): boolean {
   return principal.allowedModels?.some((glob) => globMatch(glob, id)) ?? true
 }

@@ -1,4 +1,4 @@
-// What providers themselves list (CONTRACTS 2.13): asked when somebody looks, kept for an hour, and for a day while a provider
+// What providers themselves list: asked when somebody looks, kept for an hour, and for a day while a provider
 // does not answer. Nobody waits long for a slow one: what it says is there at the next look.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'

@@ -78,7 +78,7 @@ export async function storeChange(
   return updateConnection(db, orgId, rowId, sealed, now)
 }
 
-/** RELIABILITY S8: a credential is not sent to an address that whoever stored it did not see. */
+/** A credential is not sent to an address that whoever stored it did not see. */
 function refuseOldCredentials(body: ConnectionBody, plain: Plain): void {
   if (body.api_key === undefined && plain.secret !== null)
     throw GatewayError.invalid('api_key', '`api_key`: a new address needs the key again; send both together.')

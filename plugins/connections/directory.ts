@@ -25,7 +25,7 @@ export function directoryOf(entries: readonly OpenConnection[], { providerId }: 
   }
 }
 
-/** CONTRACTS 2.1: lower first, ties by id. */
+/** Lower first, ties by id. */
 function byPriority(a: OpenConnection, b: OpenConnection): number {
   return a.connection.priority - b.connection.priority || a.row.id - b.row.id
 }

@@ -1,4 +1,4 @@
-// What the API takes and shows of a connection (CONTRACTS 2.1).
+// What the API takes and shows of a connection.
 import { z } from 'zod'
 import { maskUrl } from '../../core/lib/sanitize.ts'
 import { apiCaps, shownCaps } from './caps.ts'

@@ -16,7 +16,7 @@ const PATHS = {
 const TIMEOUT_MS = 10_000
 const NO_SUCH_LIST = 404
 const MAX_MODELS = 5000
-/** What a model string may hold (RELIABILITY K5). */
+/** What a model string may hold. */
 const MODEL_ID = /^[\x21-\x7e]{1,256}$/
 
 const openaiList = z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data.map(({ id }) => id))

@@ -1,4 +1,4 @@
-// Seals and opens the secret columns of a connection; a value opens in its own row and column only (RELIABILITY C9).
+// Seals and opens the secret columns of a connection; a value opens in its own row and column only.
 import type { Vault } from '../../core/types/ports.ts'
 
 export type SecretColumn = 'secret' | 'proxy_url' | 'headers'

@@ -1,4 +1,4 @@
-// The exact cache (CONTRACTS 6.1): a non-stream request that was answered within the window gets the same bytes again, and
+// The exact cache: a non-stream request that was answered within the window gets the same bytes again, and
 // while the first of several equal ones is being answered the others wait for it. Off until GATEWAY_DEDUP_TTL_MS, the setting
 // or a plugin for one request says for how long.
 import { z } from 'zod'

@@ -1,5 +1,5 @@
-// The key of an answer: an HMAC over the scope, which is mandatory, and over what was asked in a canonical form (CONTRACTS 6.1,
-// RELIABILITY T5, T9). Neither scope nor body can be read from it, and without the master key nobody can make one.
+// The key of an answer: an HMAC over the scope, which is mandatory, and over what was asked in a canonical form.
+// Neither scope nor body can be read from it, and without the master key nobody can make one.
 import type { Dialect } from '../../core/types/canonical.ts'
 
 /** All of it, or there is no key. */

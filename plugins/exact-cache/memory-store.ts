@@ -1,4 +1,4 @@
-// Answers in this process: the least recently used go first, bounded in number and in bytes (CONTRACTS 6.1).
+// Answers in this process: the least recently used go first, bounded in number and in bytes.
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
 
 const MAX_ANSWERS = 1000

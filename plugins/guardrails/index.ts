@@ -1,4 +1,4 @@
-// Guardrails (CONTRACTS 5): what goes to models and comes from them is searched for secrets, personal data, topics, words and
+// Guardrails: what goes to models and comes from them is searched for secrets, personal data, topics, words and
 // attempts to give the model other orders. Nobody who calls can switch them off. Where they are off they take part in nothing.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../core/types/context.ts'
 export type Direction = 'input' | 'output'
 export type Action = 'log' | 'redact' | 'block'
 
-/** Where a text stands. No header and no credential is in it: what a detector keeps of it is its own affair (RELIABILITY L5). */
+/** Where a text stands. No header and no credential is in it: what a detector keeps of it is its own affair. */
 export interface TextInfo {
   readonly direction: Direction
   readonly role: 'system' | 'user' | 'assistant' | 'tool'

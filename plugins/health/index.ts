@@ -1,4 +1,4 @@
-// Liveness, readiness and /healthz (SPEC "Health and metrics"). Fixed fields only: no paths, no addresses.
+// Liveness, readiness and /healthz. Fixed fields only: no paths, no addresses.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { HealthCheck } from '../../core/types/ports.ts'

@@ -1,4 +1,4 @@
-// Helicone's request headers, given their native effect (CONTRACTS 13). They are read and taken off before the key is looked at;
+// Helicone's request headers, given their native effect. They are read and taken off before the key is looked at;
 // a request that has none of them costs one look at its header names.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'

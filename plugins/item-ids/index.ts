@@ -1,5 +1,5 @@
 // Items that a responses upstream made come back with ids it may insist on, or does not know (any more): asked once more on
-// the same account, with the other choice (DIALECTS 3.1, responses 3).
+// the same account, with the other choice.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'

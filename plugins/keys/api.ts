@@ -1,4 +1,4 @@
-// /api/keys (SPEC "Control plane"): list, create, update, revoke, rotate. Secrets are shown once, when they are made.
+// /api/keys: list, create, update, revoke, rotate. Secrets are shown once, when they are made.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'
@@ -102,7 +102,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     audit: 'key.rotate',
     async handler({ params, orgId, audited }) {
       const before = mine(orgId, params.id)
-      // A secret that the file does not give is runtime state (ARCHITECTURE C.5).
+      // A secret that the file does not give is runtime state.
       if (before.declared?.includes('"secret":'))
         refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
       const key = newSecret()

@@ -1,4 +1,4 @@
-// Where a caller puts a client key: one extractor for every route (RELIABILITY K3).
+// Where a caller puts a client key: one extractor for every route.
 import type { HeaderBag } from '../../core/types/ports.ts'
 
 /** Everything presented, without repeats; usually nothing or one. */

@@ -1,4 +1,4 @@
-// Client keys: who may call, what they may call, and for whom it is counted (SPEC "Client key", "Authentication").
+// Client keys: who may call, what they may call, and for whom it is counted.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/lib/glob.ts'

@@ -1,4 +1,4 @@
-// The books: what requests may spend, what they spent, and what a crash left open (RELIABILITY 3). Two writes a request, each
+// The books: what requests may spend, what they spent, and what a crash left open. Two writes a request, each
 // in a group commit: the trace with its holds before the upstream is asked, the rows and accounts when it is over.
 import { z } from 'zod'
 import { isInDoubt } from '../../core/db/storage-fault.ts'

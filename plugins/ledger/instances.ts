@@ -6,7 +6,7 @@ import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
 
-/** How often a process tells (RELIABILITY 3.4). */
+/** How often a process tells. */
 export const HEARTBEAT_MS = 10_000
 /** Silent for this long, it is taken for dead: three leases of 30 s. */
 const DEAD_AFTER_MS = 90_000

@@ -1,4 +1,4 @@
-// Requests whose process died before it settled them: settled as interrupted (RELIABILITY 3.4), never merely released. The
+// Requests whose process died before it settled them: settled as interrupted, never merely released. The
 // upstream may have answered, so what was seen at the last checkpoint is booked, at least the prompt.
 
 import type { PriceService } from '../../core/services.ts'

@@ -1,4 +1,4 @@
-// The books as other plugins see them (RELIABILITY 3.1): accounts with holds, and one usage row per upstream step.
+// The books as other plugins see them: accounts with holds, and one usage row per upstream step.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Db } from '../../core/types/db.ts'
 

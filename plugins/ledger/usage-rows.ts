@@ -160,7 +160,7 @@ function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null
     status: outcome.status,
     latencyMs: outcome.latencyMs,
     firstByteMs: outcome.firstByteMs,
-    // Of a cached answer those of the call it came from (CONTRACTS 6.1); they cost nothing again.
+    // Of a cached answer those of the call it came from; they cost nothing again.
     tokens: cachedCall === undefined ? NO_TOKENS : tokensOf(cachedCall.usage),
     mediaUnits: 0,
     estimated: cachedCall?.usage.estimated ?? false,

@@ -27,7 +27,7 @@ export interface Listening {
 
 const PING_MS = 15_000
 const TICK_MS = 1000
-/** A reader that takes nothing for this long has left (RELIABILITY row 40). */
+/** A reader that takes nothing for this long has left. */
 const STALL_MS = 120_000
 /** Organizations that are remembered; the one that was quiet for longest is forgotten. */
 const MAX_RINGS = 1000

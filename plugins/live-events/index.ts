@@ -1,4 +1,4 @@
-// GET /api/events: completed requests as they end, as Server-Sent Events (CONTRACTS 10.5).
+// GET /api/events: completed requests as they end, as Server-Sent Events.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shuttingDown } from '../../core/errors/shutting-down.ts'

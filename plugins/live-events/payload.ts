@@ -1,4 +1,4 @@
-// What a completed request says of itself live (CONTRACTS 10.5): figures and names, never content.
+// What a completed request says of itself live: figures and names, never content.
 import { answererOf, spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 

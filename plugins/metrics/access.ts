@@ -1,4 +1,4 @@
-// Who may read /metrics (SPEC "Authentication"): everybody while nothing is hardened, then whoever presents a credential.
+// Who may read /metrics: everybody while nothing is hardened, then whoever presents a credential.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
 import type { Peer } from '../../core/types/ports.ts'

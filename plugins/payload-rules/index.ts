@@ -1,5 +1,5 @@
-// PAYLOAD_RULES_PATH (CONTRACTS 4): the operator's edits of what goes to upstreams, from a file that is followed. What other
-// plugins put into a body comes before (CONTRACTS 0.1), but for replayed thoughts and for what an upstream refuses by name.
+// PAYLOAD_RULES_PATH: the operator's edits of what goes to upstreams, from a file that is followed. What other
+// plugins put into a body comes before, but for replayed thoughts and for what an upstream refuses by name.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'

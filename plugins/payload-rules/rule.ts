@@ -1,4 +1,4 @@
-// One payload rule as the file says it (CONTRACTS 4), its aliases resolved and its paths looked through.
+// One payload rule as the file says it, its aliases resolved and its paths looked through.
 import { z } from 'zod'
 import { globMatch } from '../../core/lib/glob.ts'
 import { pathSegments } from '../../core/lib/json-path.ts'

@@ -1,4 +1,4 @@
-// /api/policy (CONTRACTS 2.8). For all organizations together (SPEC).
+// /api/policy. For all organizations together.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import type { View } from '../../core/types/db.ts'

@@ -1,5 +1,5 @@
 // Whether accounts that people sign in with may be used through a gateway: the operator's mode, and what providers were seen to
-// say (CONTRACTS 2.8). Connections with an API key are never looked at.
+// say. Connections with an API key are never looked at.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { policyRoutes } from './api.ts'

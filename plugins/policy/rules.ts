@@ -1,7 +1,7 @@
-// What holds for the sign-ins of one provider (CONTRACTS 2.8): mode over observed verdict over builtin verdict.
+// What holds for the sign-ins of one provider: mode over observed verdict over builtin verdict.
 import type { Mode, PolicyRow, Verdict } from './store.ts'
 
-/** Vendors whose subscriptions for people can be signed in with; their terms keep those to their own clients (DECISIONS 13). */
+/** Vendors whose subscriptions for people can be signed in with; their terms keep those to their own clients. */
 export const SUBSCRIPTION_PROVIDERS = ['anthropic', 'google', 'openai'] as const
 
 export interface Policy {

@@ -1,4 +1,4 @@
-// One row for each provider that somebody has set a mode for, or whose verdict was observed. They hold for all organizations (SPEC).
+// One row for each provider that somebody has set a mode for, or whose verdict was observed. They hold for all organizations.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// What is known of prices after many syncs: the card of the last one over those before it (CONTRACTS 9.3 steps 4, 5).
+// What is known of prices after many syncs: the card of the last one over those before it.
 import type { Card, CardModel } from './card.ts'
 import { movedBeyond } from './decimal.ts'
 

@@ -23,7 +23,7 @@ export interface ParsedCard {
   readonly card: Card
   /** Models with a price. */
   readonly priced: number
-  /** Prices that no price can be: negative, or beyond all reason (RELIABILITY S14). */
+  /** Prices that no price can be: negative, or beyond all reason. */
   readonly refused: number
 }
 

@@ -1,4 +1,4 @@
-// models.dev's api.json, field by field (CONTRACTS 9.1): USD per 1M tokens, providers with their models.
+// models.dev's api.json, field by field: USD per 1M tokens, providers with their models.
 import { CardBuilder, type CardCapability, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'
 import { fallbackProvider } from './provider-names.ts'
 

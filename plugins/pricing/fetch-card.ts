@@ -1,4 +1,4 @@
-// One fetch of a rate card: bounded in time and size, conditional, and only a card that has prices is one (CONTRACTS 9.3).
+// One fetch of a rate card: bounded in time and size, conditional, and only a card that has prices is one.
 import type { SideCalls } from '../../core/services.ts'
 import type { ParsedCard } from './card.ts'
 import { PUBLIC_HOSTS } from './source-url.ts'

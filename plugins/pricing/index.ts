@@ -1,4 +1,4 @@
-// Prices: public rate cards, fetched now and then, what people say over them, and what each call costs by both (CONTRACTS 9).
+// Prices: public rate cards, fetched now and then, what people say over them, and what each call costs by both.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'

@@ -1,4 +1,4 @@
-// Under which name the card has a model (CONTRACTS 9.3 "Lookup"): its own, without the date, the base provider's, or the one
+// Under which name the card has a model: its own, without the date, the base provider's, or the one
 // provider's that has a model of this name.
 import type { Book, BookModel } from './book.ts'
 import { baseProvider } from './provider-names.ts'

@@ -1,4 +1,4 @@
-// Media prices of a model (CONTRACTS 7.7): an image by quality and size, by size, by quality, by itself, then by its pixels.
+// Media prices of a model: an image by quality and size, by size, by quality, by itself, then by its pixels.
 import type { PriceList } from './price-names.ts'
 import type { MediaPrices, MediaWish } from './service.ts'
 

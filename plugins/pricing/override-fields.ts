@@ -1,4 +1,4 @@
-// What the API takes and shows of overrides (CONTRACTS 9.2): USD for 1M tokens, and for one of anything else.
+// What the API takes and shows of overrides: USD for 1M tokens, and for one of anything else.
 import { z } from 'zod'
 import { shifted } from './decimal.ts'
 import type { Override } from './overrides.ts'

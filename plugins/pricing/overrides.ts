@@ -1,4 +1,4 @@
-// What people say that models cost, over every card (CONTRACTS 9.2): by model string or glob, an organization's before the
+// What people say that models cost, over every card: by model string or glob, an organization's before the
 // operator's own.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'

@@ -37,8 +37,8 @@ const MAX_TOKEN_PRICE = 10_000n * 1_000_000_000n
 const MAX_UNIT_PRICE = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * A source's price, `value × 10^shift` nano-USD per 1M units. null: not known, which is also what zero means (CONTRACTS 9.1);
- * `refused`: no price can be this (RELIABILITY S14).
+ * A source's price, `value × 10^shift` nano-USD per 1M units. null: not known, which is also what zero means;
+ * `refused`: no price can be this.
  */
 export function sourcePrice(name: string, value: unknown, shift: number): number | null | 'refused' {
   if (typeof value !== 'number' && typeof value !== 'string') return null

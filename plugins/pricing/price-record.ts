@@ -1,4 +1,4 @@
-// What GET /api/pricing/resolve shows (CONTRACTS 9.2): what is not known is not there.
+// What GET /api/pricing/resolve shows: what is not known is not there.
 import { z } from 'zod'
 import type { TieredPrices, TokenPrices } from '../../core/types/prices.ts'
 import { percentMoved } from './decimal.ts'

@@ -44,7 +44,7 @@ function isPriced({ input, output }: ModelPrice): boolean {
   return input !== undefined || output !== undefined
 }
 
-/** What the tenant pays (CONTRACTS 7.6); without tenants, what it costs. */
+/** What the tenant pays; without tenants, what it costs. */
 function chargeOf(costNano: number): number {
   return costNano
 }

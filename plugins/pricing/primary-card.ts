@@ -1,4 +1,4 @@
-// LiteLLM's model_prices_and_context_window.json, field by field (CONTRACTS 9.1): USD per unit, one object by model id. What
+// LiteLLM's model_prices_and_context_window.json, field by field: USD per unit, one object by model id. What
 // is not known here is passed over.
 import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
 import { CardBuilder, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'

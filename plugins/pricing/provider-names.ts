@@ -1,4 +1,4 @@
-// Whose prices they are: the names that the sources have for providers, as our ids (CONTRACTS 9.3 step 3).
+// Whose prices they are: the names that the sources have for providers, as our ids.
 
 const PRIMARY: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -1,4 +1,4 @@
-// Prices as other plugins see them (CONTRACTS 7.7, 9). Everything is nano-USD per 1M units, so that a cost is
+// Prices as other plugins see them. Everything is nano-USD per 1M units, so that a cost is
 // `ceil(units * price / 1e6)` whatever is counted.
 
 import type { ModelPrice } from '../../core/types/prices.ts'

@@ -1,4 +1,4 @@
-// Where rate cards may be fetched from: https, or plain http inside the operator's own network (RELIABILITY S14).
+// Where rate cards may be fetched from: https, or plain http inside the operator's own network.
 import { guardAddress } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OutboundGuard } from '../../core/types/ports.ts'

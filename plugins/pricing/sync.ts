@@ -1,4 +1,4 @@
-// A sync: the primary source, the fallback when that fails, and what they said over what was known (CONTRACTS 9.3). One process
+// A sync: the primary source, the fallback when that fails, and what they said over what was known. One process
 // at a time; the others follow the view.
 import type { SideCalls } from '../../core/services.ts'
 import type { Db, View } from '../../core/types/db.ts'

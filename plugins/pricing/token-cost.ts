@@ -1,4 +1,4 @@
-// What the tokens of one call cost: exact, rounded up once (RELIABILITY 3.1). It runs on every request, so it counts in
+// What the tokens of one call cost: exact, rounded up once. It runs on every request, so it counts in
 // numbers as long as these are exact, which is up to 2^53 nano-USD for 1M tokens.
 import type { Usage } from '../../core/types/answer.ts'
 import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'

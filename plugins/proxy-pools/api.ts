@@ -1,4 +1,4 @@
-// /api/proxy-pools (CONTRACTS 2.12). What belongs to another organization is not there (SPEC).
+// /api/proxy-pools. What belongs to another organization is not there.
 import { z } from 'zod'
 import { type AddressRules, checkProxyUrl } from '../../core/config/addresses.ts'
 import { conflict } from '../../core/config/owned.ts'

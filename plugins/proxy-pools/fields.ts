@@ -1,4 +1,4 @@
-// What the API takes and shows of a proxy pool (CONTRACTS 2.12).
+// What the API takes and shows of a proxy pool.
 import { z } from 'zod'
 import type { Pool } from './pool.ts'
 import { lastTest } from './store.ts'

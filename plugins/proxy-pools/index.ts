@@ -1,4 +1,4 @@
-// Outbound proxies by name, and the connections that go through them (CONTRACTS 2.12): connection.proxy_url → the assigned
+// Outbound proxies by name, and the connections that go through them: connection.proxy_url → the assigned
 // proxy → OUTBOUND_PROXY → straight.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'

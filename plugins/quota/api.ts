@@ -1,4 +1,4 @@
-// /api/quota (CONTRACTS 2.7): what providers have said of what is left.
+// /api/quota: what providers have said of what is left.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

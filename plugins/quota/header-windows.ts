@@ -1,4 +1,4 @@
-// Quota windows out of the rate-limit headers of an answer (RELIABILITY 2.3, CONTRACTS 2.7): the OpenAI family's
+// Quota windows out of the rate-limit headers of an answer: the OpenAI family's
 // `x-ratelimit-*`, Anthropic's per key, and Anthropic's unified ones of subscriptions.
 import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'

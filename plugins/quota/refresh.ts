@@ -1,4 +1,4 @@
-// Asks the vendors that can be asked: when an operator says so, and every few minutes for accounts in use (CONTRACTS 2.7).
+// Asks the vendors that can be asked: when an operator says so, and every few minutes for accounts in use.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { SideAnswer } from '../../core/services.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

@@ -22,7 +22,7 @@ export interface Snapshot {
 
 /** Models come from callers, and each may bring windows of its own. */
 const MAX_WINDOWS = 60
-/** CONTRACTS 2.7: nothing is left, and nobody said when there will be. */
+/** Nothing is left, and nobody said when there will be. */
 const WITHOUT_RESET_MS = 3_600_000
 
 /** How long a window holds that does not say when it ends: answers speak of a minute, usage APIs are asked every five. */

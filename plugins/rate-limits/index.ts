@@ -1,5 +1,5 @@
-// Rates: requests and tokens per minute of a key, and the gateway's default rate for whoever has none of his own
-// (CONTRACTS 12). Counted after the allow-list: who may not call does not use anything up.
+// Rates: requests and tokens per minute of a key, and the gateway's default rate for whoever has none of his own.
+// Counted after the allow-list: who may not call does not use anything up.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'

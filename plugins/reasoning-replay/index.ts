@@ -1,6 +1,6 @@
-// REASONING_REPLAY (CONTRACTS 3.6): some upstreams refuse a tool turn that comes back without the thoughts it came with, and
+// REASONING_REPLAY: some upstreams refuse a tool turn that comes back without the thoughts it came with, and
 // most callers leave them out. So the thoughts of answers with tool calls are kept for two hours, for the same key, tenant and
-// model only (RELIABILITY T8), and put back into a history that lacks them. Off by default; off, no request looks at anything.
+// model only, and put back into a history that lacks them. Off by default; off, no request looks at anything.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'

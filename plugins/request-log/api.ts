@@ -1,4 +1,4 @@
-// /api/logs (CONTRACTS 10.2). Every route first lets the queue out, so that a request just answered is found.
+// /api/logs. Every route first lets the queue out, so that a request just answered is found.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { jsonAnswer } from '../../core/http/json.ts'

@@ -1,4 +1,4 @@
-// A log row as callers see it (CONTRACTS 10.2): metadata in lists; attempts, labels and bodies only one by one.
+// A log row as callers see it: metadata in lists; attempts, labels and bodies only one by one.
 import { z } from 'zod'
 import type { DetailRow, LogRow } from './store.ts'
 import { timelineOf, usd } from './timeline.ts'
@@ -114,7 +114,7 @@ export function detailOf(row: DetailRow, bodies: ShownBodies): z.input<typeof lo
   }
 }
 
-/** Two have members of their own (CONTRACTS 10.2). */
+/** Two have members of their own. */
 function notesOf(json: string | null) {
   const noted = json === null ? {} : (JSON.parse(json) as Record<string, unknown>)
   const { guardrails = null, payload_rules = null, ...rest } = noted

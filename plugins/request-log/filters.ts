@@ -1,4 +1,4 @@
-// What GET /api/logs can be asked for, and the conditions that says it in (CONTRACTS 10.2).
+// What GET /api/logs can be asked for, and the conditions that says it in.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'

@@ -1,4 +1,4 @@
-// The request log: a row for every exchange, written behind, and where it is asked for the bodies (CONTRACTS 10.1, 10.2).
+// The request log: a row for every exchange, written behind, and where it is asked for the bodies.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { logRoutes } from './api.ts'

@@ -1,4 +1,4 @@
-// DELETE /api/providers/:id/locks (CONTRACTS 2.5): an operator knows better than the clock.
+// DELETE /api/providers/:id/locks: an operator knows better than the clock.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'

@@ -1,4 +1,4 @@
-// The circuit of one account (CONTRACTS 2.6): closed → open after consecutive failures → one probe → closed, or open for
+// The circuit of one account: closed → open after consecutive failures → one probe → closed, or open for
 // twice as long. A probe before its time that fails changes nothing about when the next one is due. Times are monotonic ms.
 export interface BreakerRules {
   /** Consecutive failures that open it. */

@@ -1,4 +1,4 @@
-// In-flight slots of accounts and cost centers (CONTRACTS 2.7): held from dispatch to the end of the stream, over all
+// In-flight slots of accounts and cost centers: held from dispatch to the end of the stream, over all
 // processes that share counters.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Counters } from '../../core/types/ports.ts'

@@ -1,4 +1,4 @@
-// COOLDOWN_RETRY_MAX_WAIT_MS (CONTRACTS 2.2): staying on an account whose upstream said when to come back, instead of going
+// COOLDOWN_RETRY_MAX_WAIT_MS: staying on an account whose upstream said when to come back, instead of going
 // on to the next one. Once per account and request, no longer in all than the setting, never past the deadline.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { rootOf } from '../../core/lib/root-request.ts'

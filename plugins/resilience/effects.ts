@@ -1,4 +1,4 @@
-// What an upstream's failure says about its account (CONTRACTS 2.3, RELIABILITY 2.2 "Router"). Pure: state is elsewhere.
+// What an upstream's failure says about its account. Pure: state is elsewhere.
 import { isQuota } from '../../core/errors/classify.ts'
 import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { GatewayErrorShape, UpstreamFailure } from '../../core/types/error.ts'

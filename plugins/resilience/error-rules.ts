@@ -1,4 +1,4 @@
-// GATEWAY_ERROR_RULES (CONTRACTS 2.3): an operator's own classes of failure, before the built-in ones; the first match wins.
+// GATEWAY_ERROR_RULES: an operator's own classes of failure, before the built-in ones; the first match wins.
 // They see what the vendor's answer was read into: its status, its code and its message.
 import { RE2JS } from 're2js'
 import { z } from 'zod'
@@ -70,7 +70,7 @@ function compiled(rule: RuleFields): { matches(failure: Failure): boolean; effec
   const statuses = rule.status === null || rule.status === undefined ? null : [rule.status].flat()
   const words = rule.contains ? [rule.contains].flat().map((text) => text.toLowerCase()) : null
   const codes = rule.error_code ? [rule.error_code].flat() : null
-  // Upstreams write the text that it runs over: in linear time, whatever the two say (RELIABILITY D6).
+  // Upstreams write the text that it runs over: in linear time, whatever the two say.
   const regex = rule.regex ? RE2JS.compile(rule.regex, RE2JS.CASE_INSENSITIVE) : null
   return {
     matches({ error, provider, model }) {

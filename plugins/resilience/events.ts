@@ -1,4 +1,4 @@
-// The events of accounts and providers (SPEC "Events"): each once per transition, over all processes.
+// The events of accounts and providers: each once per transition, over all processes.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 

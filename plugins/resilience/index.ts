@@ -42,7 +42,7 @@ export const resilience = definePlugin({
     'breaker.cooldown_secs': z.number().min(1).max(86_400).default(30),
     'breaker.max_cooldown_secs': z.number().min(1).max(86_400).default(300),
     /** How often an open circuit may be looked at by requests that have nobody else to ask; 0 = never before its time. */
-    // Off: an open circuit may be asked after `cooldown_until`, not before (SPEC "States and transitions").
+    // Off: an open circuit may be asked after `cooldown_until`, not before.
     'breaker.early_probe_secs': z.number().min(0).max(86_400).default(0),
   },
   events: SUBSCRIPTIONS,

@@ -1,4 +1,4 @@
-// provider.outage (SPEC "Catalog"): five failures of one provider within a minute are minor, ten are major. Failures are
+// provider.outage: five failures of one provider within a minute are minor, ten are major. Failures are
 // answers that are neither 2xx nor 4xx, and no answer at all. Each provider's outage is told once in ten minutes.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ProviderOutage } from './events.ts'

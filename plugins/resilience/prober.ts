@@ -1,4 +1,4 @@
-// The active prober (CONTRACTS 2.10): asks each connection for its list of models and feeds the circuit with the answer.
+// The active prober: asks each connection for its list of models and feeds the circuit with the answer.
 // Nothing is booked; connections whose provider has no such list are asked once.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

@@ -1,5 +1,5 @@
 // A refused credential that can be renewed (OAuth): renewed once for all requests that met the refusal, which are then tried
-// once more (CONTRACTS 2.2, RELIABILITY rows 24 and 55).
+// once more.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 

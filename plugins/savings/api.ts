@@ -1,4 +1,4 @@
-// /api/savings (CONTRACTS 3.3): receipts, sums, the export and its check. Each asks for the chain of the caller's organization,
+// /api/savings: receipts, sums, the export and its check. Each asks for the chain of the caller's organization,
 // and what was booked before it asks has its place in it.
 import { z } from 'zod'
 import { streamed } from '../../core/http/streamed.ts'

@@ -1,4 +1,4 @@
-// Receipts and sums as callers see them (CONTRACTS 3.3), and what lists can be asked for.
+// Receipts and sums as callers see them, and what lists can be asked for.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'

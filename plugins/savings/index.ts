@@ -1,4 +1,4 @@
-// The savings ledger: an append-only receipt for each request and way in which it cost less than it would have (CONTRACTS 3.3),
+// The savings ledger: an append-only receipt for each request and way in which it cost less than it would have,
 // booked in the commit of its usage row, and chained by hashes for each organization.
 
 import { z } from 'zod'

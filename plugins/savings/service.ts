@@ -1,4 +1,4 @@
-// The savings ledger as other plugins see it (CONTRACTS 3.3): they claim what they saved, and ask for sums.
+// The savings ledger as other plugins see it: they claim what they saved, and ask for sums.
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** What the gateway's own plugins save by; others may claim under a name of theirs. */

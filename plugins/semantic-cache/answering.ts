@@ -170,7 +170,7 @@ function place(scope: string, id: string, { principal: { orgId } }: RequestConte
   return { table: 'semantic_cache', id: `${scope}:${id}`, column: 'answer', orgId }
 }
 
-/** A caller may ask for more likeness than the route does, never for less (RELIABILITY T6). */
+/** A caller may ask for more likeness than the route does, never for less. */
 function thresholdOf({ headers }: RequestContext, { threshold }: Route): number {
   const asked = Number(headers.get('x-gateway-cache-threshold') ?? Number.NaN)
   return asked > threshold && asked <= 1 ? asked : threshold

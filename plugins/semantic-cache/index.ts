@@ -1,4 +1,4 @@
-// The semantic cache (CONTRACTS 6.2): a question that is similar enough to one that was answered gets that answer. Off until
+// The semantic cache: a question that is similar enough to one that was answered gets that answer. Off until
 // it is switched on and an external model for embeddings is named.
 import { z } from 'zod'
 import { systemRandom } from '../../core/lib/system-random.ts'

@@ -1,4 +1,4 @@
-// Which requests may be answered by similarity, and what is compared (CONTRACTS 6.2): a short conversation of plain text whose
+// Which requests may be answered by similarity, and what is compared: a short conversation of plain text whose
 // last turn is the user's. Whatever could make two similar questions need different answers keeps a request away.
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 

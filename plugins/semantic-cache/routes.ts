@@ -1,5 +1,5 @@
 // How well the cache answers, by route: a provider's model and a key. Of the hits some are answered afresh and compared; a
-// route that is wrong too often gets a higher threshold, and at the highest it is shut off (CONTRACTS 6.2).
+// route that is wrong too often gets a higher threshold, and at the highest it is shut off.
 export interface RouteId {
   readonly orgId: number | null
   readonly keyId: number | null

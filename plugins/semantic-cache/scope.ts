@@ -1,4 +1,4 @@
-// Where an answer may be found again: everything that must be equal, not merely similar (CONTRACTS 6.2, RELIABILITY T6). The
+// Where an answer may be found again: everything that must be equal, not merely similar. The
 // partition is made before anything is compared.
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// The settings document (CONTRACTS 0.4): what callers see, and what a change of theirs would store.
+// The settings document: what callers see, and what a change of theirs would store.
 import { conflict } from '../../core/config/owned.ts'
 import { merged, settingsIn } from '../../core/config/settings-document.ts'
 import { firstIssue } from '../../core/http/api-routes.ts'

@@ -1,4 +1,4 @@
-// /api/settings (SPEC "Control plane"; CONTRACTS 0.4): the runtime layer over what file and environment say.
+// /api/settings: the runtime layer over what file and environment say.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { changesOf, documentOf } from './document.ts'

@@ -1,4 +1,4 @@
-// POST /api/login, POST /api/auth/logout, GET /api/auth/me (CONTRACTS 15.1, 15.4).
+// POST /api/login, POST /api/auth/logout, GET /api/auth/me.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { View } from '../../core/types/db.ts'

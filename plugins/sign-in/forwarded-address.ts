@@ -1,4 +1,4 @@
-// Whom a sign-in is counted for: the address that the nearest proxy saw, never the socket's (SPEC "Login throttling").
+// Whom a sign-in is counted for: the address that the nearest proxy saw, never the socket's.
 import ipaddr from 'ipaddr.js'
 
 /** Of the last X-Forwarded-For entry, else of X-Real-IP; IPv6 as its /64. Null when neither holds an address. */

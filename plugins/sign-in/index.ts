@@ -1,5 +1,5 @@
 // Who may use the control plane: a password for people, tokens for tools, and where neither is set whoever sits at the
-// machine (SPEC "Authentication", DECISIONS 7).
+// machine.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { signInRoutes } from './api.ts'

@@ -1,4 +1,4 @@
-// GATEWAY_JWT_SECRET, where it is given: whoever guesses it is an operator (RELIABILITY C5).
+// GATEWAY_JWT_SECRET, where it is given: whoever guesses it is an operator.
 import { encodeUtf8 } from '../../core/lib/bytes.ts'
 
 const MIN_BYTES = 32

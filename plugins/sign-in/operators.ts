@@ -1,5 +1,5 @@
 // Who calls the control plane: the service `operators`. One place for a credential, the Authorization header; what stands in
-// the query or in another header opens nothing (RELIABILITY A11).
+// the query or in another header opens nothing.
 import type { OperatorService } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import { refused } from './refusal.ts'
@@ -9,7 +9,7 @@ import { TOKEN_PREFIX, type Tokens } from './tokens.ts'
 const CLIENT_KEY_PREFIX = 'gw_'
 
 export interface OperatorRules {
-  /** No password, one tenant: whoever sits at the machine runs the gateway (DECISIONS 7). */
+  /** No password, one tenant: whoever sits at the machine runs the gateway. */
   readonly open: boolean
   readonly sessions: Pick<Sessions, 'verify'>
   readonly tokens: Pick<Tokens, 'identify'>

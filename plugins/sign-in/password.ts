@@ -1,7 +1,7 @@
 // The dashboard password: Argon2 in PHC form. Hashing runs in the thread pool, off the event loop.
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 
-/** RELIABILITY §6: some 20 MiB and a few hundredths of a second. */
+/** Some 20 MiB and a few hundredths of a second. */
 const OWN_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const MAX_MEMORY_KIB = 256 * 1024
 const MAX_PASSES = 10
@@ -18,8 +18,7 @@ export function hashPassword(password: string): Promise<string> {
 
 /**
  * Judges passwords against a PHC string of any Argon2 variant.
- * @throws Error naming the variable for what is no such string, or asks for more than 256 MiB, 10 passes or 8 lanes
- * (RELIABILITY C11).
+ * @throws Error naming the variable for what is no such string, or asks for more than 256 MiB, 10 passes or 8 lanes.
  */
 export function passwordCheck(phc: string): (password: string) => Promise<boolean> {
   const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc)

@@ -1,4 +1,4 @@
-// So many at a time, the rest in order of arrival: hashing shares its threads with DNS and files (RELIABILITY D11).
+// So many at a time, the rest in order of arrival: hashing shares its threads with DNS and files.
 
 export interface Slots {
   run<T>(fn: () => Promise<T>): Promise<T>

@@ -1,5 +1,5 @@
-// Failed sign-ins per minute of the wall clock: of the account aimed at, of the source address, and of all together
-// (SPEC "Login throttling"). An attempt is booked before it is judged and taken back when it succeeds, so that a thousand at
+// Failed sign-ins per minute of the wall clock: of the account aimed at, of the source address, and of all together.
+// An attempt is booked before it is judged and taken back when it succeeds, so that a thousand at
 // once get no more tries than a thousand in a row.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Clock, Counters } from '../../core/types/ports.ts'

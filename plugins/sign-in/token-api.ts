@@ -1,4 +1,4 @@
-// /api/tokens: management tokens for scripts and tools (CONTRACTS 15.1). A token is shown once, when it is made.
+// /api/tokens: management tokens for scripts and tools. A token is shown once, when it is made.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'

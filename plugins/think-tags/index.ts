@@ -1,5 +1,5 @@
-// THINK_TAG_MODELS: models that think aloud in `<think>` tags; the thoughts move to the reasoning channel of every dialect
-// (SPEC "Cross-provider parameter mapping"). Other models keep the byte lane.
+// THINK_TAG_MODELS: models that think aloud in `<think>` tags; the thoughts move to the reasoning channel of every dialect.
+// Other models keep the byte lane.
 import { z } from 'zod'
 import {
   type CanonicalResponse,

@@ -1,6 +1,6 @@
-// GENCONTENT_SIGNATURE_CACHE (CONTRACTS 3.7): Gemini signs its tool calls and wants the signatures back, callers of other
-// dialects have no field that brings them. So they are kept for an hour, for the same key, tenant, account and model only
-// (RELIABILITY T8), and put back where the history comes without. What is missed is the encoder's to mend (the skip sentinel).
+// GENCONTENT_SIGNATURE_CACHE: Gemini signs its tool calls and wants the signatures back, callers of other
+// dialects have no field that brings them. So they are kept for an hour, for the same key, tenant, account and model only,
+// and put back where the history comes without. What is missed is the encoder's to mend (the skip sentinel).
 import { z } from 'zod'
 import { ExpiringMap } from '../../core/lib/expiring-map.ts'
 import { bringsSecret } from '../../core/lib/signature.ts'

@@ -1,5 +1,5 @@
-// Fewer tokens for the same work (CONTRACTS 3): style instructions that make answers short and code small, and filters that
-// say tool output with fewer lines. Client-facing calls only (DECISIONS 28): panels, judges and steps are left alone.
+// Fewer tokens for the same work: style instructions that make answers short and code small, and filters that
+// say tool output with fewer lines. Client-facing calls only: panels, judges and steps are left alone.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'

@@ -1,4 +1,4 @@
-// GET /api/eval: models ranked by how they did (CONTRACTS 8.4). Quality is only known where samples were judged.
+// GET /api/eval: models ranked by how they did. Quality is only known where samples were judged.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

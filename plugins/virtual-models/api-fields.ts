@@ -1,4 +1,4 @@
-// A virtual model in the spelling of the control plane: bodies in, records out (CONTRACTS 1.2).
+// A virtual model in the spelling of the control plane: bodies in, records out.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { WORDED } from '../../core/lib/issue-text.ts'

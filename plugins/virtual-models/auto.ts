@@ -1,4 +1,4 @@
-// `auto` (CONTRACTS 1.8): without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
+// `auto`: without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
 // Ranked once a second; a request takes the first five that can serve it.
 import { capable, type RequestNeeds } from './capability.ts'
 import type { Accounts, Knowledge } from './knowledge.ts'

@@ -1,4 +1,4 @@
-// Which targets cannot serve a request, as far as it is known (CONTRACTS 1.3.2). What is not known passes.
+// Which targets cannot serve a request, as far as it is known. What is not known passes.
 import { estimateRequest } from '../../core/lib/token-estimate.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'

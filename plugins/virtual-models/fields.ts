@@ -1,4 +1,4 @@
-// What may be said about a virtual model (CONTRACTS 1.2), in the spelling of the file.
+// What may be said about a virtual model, in the spelling of the file.
 import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
 import { modelIdFault } from '../../core/lib/model-id.ts'

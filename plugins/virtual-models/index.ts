@@ -1,4 +1,4 @@
-// Virtual models: named routing recipes (SPEC "Virtual model", CONTRACTS 1). Rows from gateway.config.ts and the API, names of
+// Virtual models: named routing recipes. Rows from gateway.config.ts and the API, names of
 // GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
 import { z } from 'zod'
 import { systemRandom } from '../../core/lib/system-random.ts'
@@ -71,7 +71,7 @@ export const virtualModels = definePlugin({
       directory.recipe(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.recipe(orgId) : null)
     const slot = gateway.slot<Route>()
 
-    // DECISIONS 24: after the allow-list, before the rates.
+    // After the allow-list, before the rates.
     if (only) gateway.hook('access', (ctx) => refuseConcrete(ctx, find), { after: 'keys' })
     gateway.hook('resolve', (ctx) => {
       const found = find(ctx.principal.orgId, ctx.requestedModel)

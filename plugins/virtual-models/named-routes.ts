@@ -1,4 +1,4 @@
-// GATEWAY_ROUTES (CONTRACTS 1.9): names with candidates, cheapest first. An entry that is wrong is logged and left out.
+// GATEWAY_ROUTES: names with candidates, cheapest first. An entry that is wrong is logged and left out.
 import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'

@@ -1,4 +1,4 @@
-// Who answers to a name, and where (CONTRACTS 0.1 step 5, DECISIONS 8): rows of the organization, then names of
+// Who answers to a name, and where: rows of the organization, then names of
 // GATEWAY_ROUTES, then `auto`. The name is matched as it was sent.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Plan, RequestContext } from '../../core/types/context.ts'

@@ -1,5 +1,5 @@
-// A conversation too long for one target of a virtual model goes on to those that are known to hold more (RELIABILITY row 23,
-// CONTRACTS 1.6). Without such a target the caller gets the vendor's answer.
+// A conversation too long for one target of a virtual model goes on to those that are known to hold more.
+// Without such a target the caller gets the vendor's answer.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Candidate, RequestContext, Slot } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'

@@ -1,4 +1,4 @@
-// GET /api/virtual-models/:id/preview (CONTRACTS 1.7): what would be tried now, in which order and why. It looks and moves
+// GET /api/virtual-models/:id/preview: what would be tried now, in which order and why. It looks and moves
 // nothing: no turn of a rotation, no draw, no measurement.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'

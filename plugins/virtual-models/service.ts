@@ -1,4 +1,4 @@
-// Virtual models as other plugins see them (CONTRACTS 1.2).
+// Virtual models as other plugins see them.
 
 export const STRATEGIES = [
   'failover',

@@ -1,4 +1,4 @@
-// A session stays with the account that answered it last (CONTRACTS 1.5), while that has quota left. By header only: what is
+// A session stays with the account that answered it last, while that has quota left. By header only: what is
 // pinned by content surprises whoever wanted the load spread. In memory, the longest unused forgotten first; with a shared
 // store each pin is written there, too, and read before a session's next request: one read, and none without a session.
 import type { Storage } from 'unstorage'

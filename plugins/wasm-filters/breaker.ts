@@ -1,4 +1,4 @@
-// Three timeouts within a minute and a filter is off for a minute (ARCHITECTURE C.7): a thread that has to be ended costs more
+// Three timeouts within a minute and a filter is off for a minute: a thread that has to be ended costs more
 // than the call it was in.
 import type { Clock } from '../../core/types/ports.ts'
 

@@ -1,4 +1,4 @@
-// What a guest may say (ARCHITECTURE C.7), read from its text: bounded, and nothing that the schema does not know.
+// What a guest may say, read from its text: bounded, and nothing that the schema does not know.
 import { z } from 'zod'
 import { canonicalResponse, streamEvent } from './answer-schema.ts'
 import { FilterFailure } from './failure.ts'

@@ -1,4 +1,4 @@
-// What a guest is told of a request (ARCHITECTURE C.7): who asks is named, never how they prove it.
+// What a guest is told of a request: who asks is named, never how they prove it.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export const ABI = 1

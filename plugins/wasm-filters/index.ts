@@ -1,4 +1,4 @@
-// WASM filters (ARCHITECTURE C.7): modules of the Extism guest ABI that look at requests and answers, each in a thread that ends
+// WASM filters: modules of the Extism guest ABI that look at requests and answers, each in a thread that ends
 // when they run over their time. Without GATEWAY_PLUGIN_PATH the plugin takes part in nothing.
 
 import { createHash } from 'node:crypto'

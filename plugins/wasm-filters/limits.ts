@@ -1,4 +1,4 @@
-// What a filter may use at most (ARCHITECTURE C.7). No import: the worker reads them too.
+// What a filter may use at most. No import: the worker reads them too.
 
 /** 64 KiB each: 16 MiB, for the guest's own memory and again for what it exchanges with the host. */
 export const MAX_PAGES = 256

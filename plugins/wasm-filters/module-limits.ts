@@ -1,4 +1,4 @@
-// Rewrites a module's memory and tables to end where ours do (ARCHITECTURE C.7, RELIABILITY 0.10): what a worker's
+// Rewrites a module's memory and tables to end where ours do: what a worker's
 // `resourceLimits` say does not bound them. Pure; anything else of the module stays as it is, byte for byte.
 import { MAX_PAGES, MAX_TABLE_ENTRIES } from './limits.ts'
 

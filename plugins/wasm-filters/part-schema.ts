@@ -1,4 +1,4 @@
-// What a filter may put where the canonical form has parts: every member by name, nothing unknown (ARCHITECTURE C.7).
+// What a filter may put where the canonical form has parts: every member by name, nothing unknown.
 // Depth is bounded before anything is parsed.
 import { z } from 'zod'
 import type { Annotation, Ext, Json, Part, Signature, Source } from '../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// What /api/webhooks takes and shows (SPEC "Webhook endpoint", "Webhook delivery").
+// What /api/webhooks takes and shows.
 import { z } from 'zod'
 import { EVENT_TYPES } from './catalog.ts'
 import type { DeliveryRow } from './delivery-store.ts'

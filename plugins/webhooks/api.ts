@@ -1,4 +1,4 @@
-// /api/webhooks/endpoints (SPEC "Control plane"). A signing secret is in the answers to its making, and in no other.
+// /api/webhooks/endpoints. A signing secret is in the answers to its making, and in no other.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'
@@ -116,7 +116,7 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     audit: 'webhook.rotate_secret',
     async handler({ params: { id }, orgId }) {
       const before = await mine(orgId, id)
-      // A secret that the file does not give is runtime state (ARCHITECTURE C.5).
+      // A secret that the file does not give is runtime state.
       if (before.declared?.includes('"secret":'))
         refuseOwnedByFile('webhooks', { managedBy: before.managed_by, configKey: before.config_key })
       const secret = await secrets.rotate(before)

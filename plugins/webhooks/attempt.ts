@@ -1,4 +1,4 @@
-// One attempt: the body in the endpoint's format, signed, sent, judged. It never goes out unsigned (RELIABILITY W10).
+// One attempt: the body in the endpoint's format, signed, sent, judged. It never goes out unsigned.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { VERSION } from '../../core/version.ts'
@@ -20,7 +20,7 @@ export interface Sent {
 /** @param stop aborted by the caller: then it rejects, and in no other case. */
 export type Send = (job: Job, stop: AbortController) => Promise<Sent>
 
-/** From the dial to the end of the answer (SPEC). */
+/** From the dial to the end of the answer. */
 const TIMEOUT_MS = 15_000
 
 export function sender(gateway: PluginGateway, rules: UrlRules): Send {

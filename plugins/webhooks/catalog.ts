@@ -1,4 +1,4 @@
-// The events endpoints can subscribe to (SPEC "Catalog"): which are on by default, how often each is told, and the members of
+// The events endpoints can subscribe to: which are on by default, how often each is told, and the members of
 // `data` of those that arrive over the event bus.
 
 interface EventKind {

@@ -1,4 +1,4 @@
-// A claimed delivery from its attempt to what is written down of it (SPEC "States and transitions").
+// A claimed delivery from its attempt to what is written down of it.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Send, Sent } from './attempt.ts'
 import { TEST_EVENT } from './catalog.ts'

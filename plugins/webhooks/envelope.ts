@@ -1,4 +1,4 @@
-// The envelope of an event (SPEC "Event envelope"). Its bytes are made once: retries and redeliveries send the same.
+// The envelope of an event. Its bytes are made once: retries and redeliveries send the same.
 import { v7 } from 'uuid'
 
 export interface Envelope {

@@ -1,4 +1,4 @@
-// What may be said about a webhook endpoint (SPEC "Webhook endpoint", "Delivery behaviour"), in the spelling of the file.
+// What may be said about a webhook endpoint, in the spelling of the file.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OutboundGuard } from '../../core/types/ports.ts'
@@ -37,7 +37,7 @@ export const declaredWebhook = (rules: UrlRules) =>
   })
 export type DeclaredWebhook = z.output<ReturnType<typeof declaredWebhook>>
 
-/** RELIABILITY S1, S13: never inward. Names are judged again at every dial. */
+/** Never inward. Names are judged again at every dial. */
 export function urlComplaint(url: string, { profile, outbound, publicUrl }: UrlRules): string | null {
   if (!URL.canParse(url)) return 'is not a URL'
   const { protocol, username, password } = new URL(url)

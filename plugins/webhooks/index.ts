@@ -1,4 +1,4 @@
-// Outbound webhooks (SPEC "Outbound webhooks"): events go to an outbox of rows, and from there, signed, to whoever subscribes.
+// Outbound webhooks: events go to an outbox of rows, and from there, signed, to whoever subscribes.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { endpointRoutes } from './api.ts'

@@ -1,4 +1,4 @@
-// Metrics of deliveries (SPEC "Health and metrics").
+// Metrics of deliveries.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { pendingCount } from './delivery-store.ts'
 import type { DeliveryStatus } from './service.ts'

@@ -1,4 +1,4 @@
-// What is kept of deliveries (SPEC "Delivery behaviour"): delivered ones 7 days, those that were given up 30.
+// What is kept of deliveries: delivered ones 7 days, those that were given up 30.
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
 

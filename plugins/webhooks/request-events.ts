@@ -1,4 +1,4 @@
-// request.failed, request.rate_limited, request.budget_rejected (SPEC "Catalog"): queued in the transaction that settles the
+// request.failed, request.rate_limited, request.budget_rejected: queued in the transaction that settles the
 // request.
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'

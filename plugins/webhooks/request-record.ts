@@ -1,4 +1,4 @@
-// One request as events show it (SPEC "data of request.*"): ids, names and figures; nothing of what was asked or answered.
+// One request as events show it: ids, names and figures; nothing of what was asked or answered.
 import { answererOf, spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 

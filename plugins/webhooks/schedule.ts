@@ -1,4 +1,4 @@
-// When a delivery is tried again (SPEC "Delivery behaviour"): offsets from the first attempt.
+// When a delivery is tried again: offsets from the first attempt.
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

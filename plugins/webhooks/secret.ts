@@ -1,4 +1,4 @@
-// Signing secrets: `whsec_` and base64 of 24 to 64 bytes (SPEC "Outbound webhooks").
+// Signing secrets: `whsec_` and base64 of 24 to 64 bytes.
 import type { SealedAt } from '../../core/types/ports.ts'
 
 const PREFIX = 'whsec_'

@@ -1,4 +1,4 @@
-// Webhook endpoints and the outbox as other plugins see them (SPEC "Webhook endpoint"); signing secrets stay with this plugin.
+// Webhook endpoints and the outbox as other plugins see them; signing secrets stay with this plugin.
 import type { Statement } from '../../core/types/db.ts'
 
 export const FORMATS = ['standard', 'slack', 'discord'] as const

@@ -1,4 +1,4 @@
-// spend.tracked (SPEC "data of spend.tracked"): what requests cost, in batches, for those who subscribe. It is collected in memory:
+// spend.tracked: what requests cost, in batches, for those who subscribe. It is collected in memory:
 // what a killed process had not told yet is in the usage rows only.
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

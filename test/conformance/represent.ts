@@ -1,4 +1,4 @@
-// The rules by which a meaning is said in a dialect that has no word of its own for it (DIALECTS 2.5 and 3). A cell in which
+// The rules by which a meaning is said in a dialect that has no word of its own for it. A cell in which
 // one of them applied is `converted`, and its note is printed below the tables.
 import type { Dialect } from '../../core/types/canonical.ts'
 import { type Answer, type Ask, merged, type Piece, type Turn } from './neutral.ts'

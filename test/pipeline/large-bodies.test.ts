@@ -1,5 +1,4 @@
-// Large bodies that come together are read and written one a turn of the event loop: nobody waits for all of them (PERFORMANCE,
-// "event loop stall").
+// Large bodies that come together are read and written one a turn of the event loop: nobody waits for all of them.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// `stream_heartbeat_ms` (SPEC "Streaming" 3): while the gateway runs, and over the variable of that name.
+// `stream_heartbeat_ms`: while the gateway runs, and over the variable of that name.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Plugin } from '../../core/types/plugin.ts'

@@ -1,4 +1,4 @@
-// DIALECTS 3.1, responses 3: reasoning goes back without its id; an upstream that says so is asked once more the other way.
+// Responses 3: reasoning goes back without its id; an upstream that says so is asked once more the other way.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'

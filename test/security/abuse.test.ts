@@ -1,4 +1,4 @@
-// Inputs meant to hurt: the control plane's twin of the data plane's fuzz tests (RELIABILITY A6, D4-D7, L6).
+// Inputs meant to hurt: the control plane's twin of the data plane's fuzz tests.
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

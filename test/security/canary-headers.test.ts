@@ -1,5 +1,5 @@
-// The canary sweep over headers of callers that carry secrets (RELIABILITY L1): Helicone's own, which are read and taken off
-// (CONTRACTS 13). Their values are in no log, table, metric, answer or error, and go to no upstream.
+// The canary sweep over headers of callers that carry secrets: Helicone's own, which are read and taken off.
+// Their values are in no log, table, metric, answer or error, and go to no upstream.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The canary sweep over what is recorded and sent out (RELIABILITY L1): usage, request log with bodies, budgets, webhooks, alerts,
+// The canary sweep over what is recorded and sent out: usage, request log with bodies, budgets, webhooks, alerts,
 // live events, traces, reports. Prompts and answers are sealed in the log, and shown to whoever asks for one request there;
 // secrets are nowhere.
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The canary sweep (RELIABILITY L1): each secret is one of a kind, everything is used, and then it is looked for everywhere
+// The canary sweep: each secret is one of a kind, everything is used, and then it is looked for everywhere
 // it must not be: database and WAL, log, metrics, answers of the control plane, errors, and files beside them.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What plugins are handed, and what a curious client may fetch (RELIABILITY L5, L7).
+// What plugins are handed, and what a curious client may fetch.
 import { describe, expect, it } from 'vitest'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'

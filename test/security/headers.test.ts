@@ -1,4 +1,4 @@
-// What crosses the gateway in headers, each way (RELIABILITY H2-H6, K10): an allow-list, never a copy.
+// What crosses the gateway in headers, each way: an allow-list, never a copy.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { text } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
@@ -120,7 +120,7 @@ describe('towards the caller', () => {
     expect(body.match(/^data: \[DONE\]$/gm)).toHaveLength(1)
   })
 
-  it('every answer, of both planes, has an id, is kept by no cache, sniffed by no browser and names nobody (RELIABILITY 6)', async () => {
+  it('every answer, of both planes, has an id, is kept by no cache, sniffed by no browser and names nobody', async () => {
     const asked: [string, RequestInit, number][] = [
       ['/v1/chat/completions', { method: 'POST', body: JSON.stringify(ask('chat/m')) }, 200],
       ['/v1/chat/completions', { method: 'POST', body: JSON.stringify({ ...ask('chat/m'), stream: true }) }, 200],

@@ -2,7 +2,7 @@
 import type { CacheMark, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 
-/** Nothing where the target has no marks (DIALECTS 3.1 "-> chat" 9: silently). */
+/** Nothing where the target has no marks. */
 export function cacheFields(mark: Frozen<CacheMark> | undefined, hop: Hop): JsonObject {
   if (mark === undefined) return {}
   if (hop.quirks.acceptsCacheControl) {

@@ -1,5 +1,5 @@
 // messages[] → leading instructions and turns. Establishes the canonical invariants: every call has an id, every result
-// knows its call and its tool's name (DIALECTS 1.2).
+// knows its call and its tool's name.
 import { randomId } from '../../../core/lib/ids.ts'
 import type { Json, JsonObject, Message, Part, SystemBlock } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// A chat-completions request → canonical (DIALECTS 2.1).
+// A chat-completions request → canonical.
 import type { CanonicalRequest, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'

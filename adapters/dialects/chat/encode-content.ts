@@ -10,7 +10,7 @@ import { cacheFields } from './cache-marks.ts'
 import { documentParts, isInlineDocument } from './encode-document.ts'
 import { isObject, text } from './read.ts'
 
-/** Between the text parts of one system, developer or tool message (DIALECTS 1.1, SPEC "joined"). */
+/** Between the text parts of one system, developer or tool message. */
 export const PART_SEPARATOR = '\n'
 
 type AnyPart = Frozen<Part>

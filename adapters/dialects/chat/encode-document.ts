@@ -1,4 +1,4 @@
-// Documents on the chat wire: text goes inline, PDFs as `file` where the provider has it (DIALECTS 3.1 "-> chat" 8).
+// Documents on the chat wire: text goes inline, PDFs as `file` where the provider has it.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { base64Decode } from '../../../core/lib/bytes.ts'
 import type { DocumentPart, Frozen, JsonObject, Part } from '../../../core/types/canonical.ts'

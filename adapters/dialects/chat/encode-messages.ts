@@ -1,5 +1,5 @@
 // Canonical instructions and turns → messages[] of a chat upstream. Results follow their calls at once, one message each;
-// media out of results travels in a user message after all of them (DIALECTS 3.1 "-> chat" 1–3).
+// media out of results travels in a user message after all of them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// Canonical → a chat-completions request for an upstream (DIALECTS 3.1 "-> chat").
+// Canonical → a chat-completions request for an upstream.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { writtenBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
 // Canonical events of any upstream → the stream a chat caller reads: role first, then the deltas, a finish per choice, the
-// usage frame when it was asked for, [DONE] (DIALECTS 2.1).
+// usage frame when it was asked for, [DONE].
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'

@@ -1,4 +1,4 @@
-// finish_reason in both directions (DIALECTS 2.5), with the words that compatible vendors use.
+// finish_reason in both directions, with the words that compatible vendors use.
 import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import { settleFinish } from '../shared/finish.ts'

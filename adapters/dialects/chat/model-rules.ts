@@ -1,4 +1,4 @@
-// What a model or provider accepts of the plain option fields (DIALECTS 3.1 "-> chat" rules 5 and 7, 2.5 efforts).
+// What a model or provider accepts of the plain option fields.
 // One set of rules for both lanes: the byte lane edits the caller's body, the other one the object being built.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'

@@ -98,7 +98,7 @@ function editsOf(text: string, index: number, hop: Hop): Edit[] {
   return edits
 }
 
-/** Null when the array has to stay: other parts than text, or marks on them that the provider reads (DIALECTS 1.1). */
+/** Null when the array has to stay: other parts than text, or marks on them that the provider reads. */
 function joinedText(content: readonly Json[], hop: Hop): string | null {
   const keep = acceptsPartArrays(hop)
   const texts: string[] = []
@@ -110,7 +110,7 @@ function joinedText(content: readonly Json[], hop: Hop): string | null {
   return texts.join(PART_SEPARATOR)
 }
 
-/** A secret of another vendor, put there by us on its way through this client: it goes to no other upstream (DIALECTS 1.3). */
+/** A secret of another vendor, put there by us on its way through this client: it goes to no other upstream. */
 function carriesEnvelope(call: JsonObject): boolean {
   const signature = callSignature(call, '')
   return signature !== undefined && signature.dialect !== 'chat'

@@ -1,5 +1,5 @@
 // Secrets of messages and responses reasoning on their way through a chat client, who sends back nothing but texts and calls:
-// the first call behind the thoughts carries them in the gw1 envelope (DIALECTS 1.3), each with the place of its text in
+// the first call behind the thoughts carries them in the gw1 envelope, each with the place of its text in
 // reasoning_content. Gemini's secrets belong to calls anyway.
 import type { Dialect, Frozen, Json, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 

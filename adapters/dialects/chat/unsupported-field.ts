@@ -1,4 +1,4 @@
-// Which request field an upstream's 400 says it does not know (DIALECTS 1.4), as a dotted path that can be removed.
+// Which request field an upstream's 400 says it does not know, as a dotted path that can be removed.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.[\]]+): Extra (?:inputs|fields) (?:are )?not permitted/i,

@@ -1,4 +1,4 @@
-// Usage in both directions. Wire totals are inclusive already (DIALECTS 2.5); vendors differ in where they put them.
+// Usage in both directions. Wire totals are inclusive already; vendors differ in where they put them.
 import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -81,7 +81,7 @@ function ownReport({ raw, inputTotal, estimated }: Frozen<Usage>): JsonObject | 
   return !estimated && isObject(raw) && raw.prompt_tokens === inputTotal ? raw : undefined
 }
 
-/** xAI counts reasoning beside completion_tokens; the total tells (DIALECTS 2.1). */
+/** xAI counts reasoning beside completion_tokens; the total tells. */
 function outsideReasoning(
   prompt: number,
   completion: number,

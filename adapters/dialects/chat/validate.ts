@@ -1,4 +1,4 @@
-// SPEC "Chat request validation": the table in its order, first violation wins, null = omitted. Reads the scanned body
+// The table in its order, first violation wins, null = omitted. Reads the scanned body
 // member by member; nothing large is parsed.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'

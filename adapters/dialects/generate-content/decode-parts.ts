@@ -1,4 +1,4 @@
-// One wire part → one canonical part (DIALECTS 2.3). Calls and results are read by decode-contents, which pairs them.
+// One wire part → one canonical part. Calls and results are read by decode-contents, which pairs them.
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Json, JsonObject, Part, Signature, Source } from '../../../core/types/canonical.ts'
 import { booleanField, fieldsOf, textField } from './fields.ts'

@@ -1,4 +1,4 @@
-// The wire request → canonical (DIALECTS 2.3). Unknown fields are kept under ext, towards Gemini they come back.
+// The wire request → canonical. Unknown fields are kept under ext, towards Gemini they come back.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, JsonObject, Operation } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
@@ -9,7 +9,7 @@ import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolConfig, decodeTools } from './decode-tools.ts'
 import { booleanField, camelFields, textField } from './fields.ts'
 
-/** Model and verb travel in the path; the chat route has them in the body (DIALECTS 2.1). */
+/** Model and verb travel in the path; the chat route has them in the body. */
 export function decodeRequest(
   body: WireBody,
   headers: HeaderBag,

@@ -1,4 +1,4 @@
-// Sampling, limits, output format and reasoning → generationConfig (DIALECTS 3.1 "-> gemini" 9, 11).
+// Sampling, limits, output format and reasoning → generationConfig.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'

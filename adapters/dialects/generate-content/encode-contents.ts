@@ -1,5 +1,5 @@
 // Canonical messages → contents[]: alternating user and model turns that start with the user, every call answered in the
-// very next turn (DIALECTS 3.1 "-> gemini" 1-5).
+// very next turn.
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { historyField } from '../shared/history-field.ts'

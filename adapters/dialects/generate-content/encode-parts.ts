@@ -1,5 +1,5 @@
 // Canonical parts → wire parts of a user or model turn. Thoughts travel only with a signature of this model family;
-// foreign secrets and foreign server items vanish (DIALECTS 1.3, 3.1 "-> gemini" 5).
+// foreign secrets and foreign server items vanish.
 import { RawJson } from '../../../core/lib/raw-json.ts'
 import type { Frozen, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// Canonical → a generate-content call (DIALECTS 3.1 "-> gemini"). Facts come from hop.caps and hop.quirks only.
+// Canonical → a generate-content call. Facts come from hop.caps and hop.quirks only.
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { entryOf } from '../../../core/lib/entry-of.ts'

@@ -1,5 +1,4 @@
-// Tool results → functionResponse parts: one per call, in call order, the response always an object
-// (DIALECTS 3.1 "-> gemini" 3, 4).
+// Tool results → functionResponse parts: one per call, in call order, the response always an object.
 import { RawJson } from '../../../core/lib/raw-json.ts'
 import type { Frozen, JsonObject, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// finishReason ↔ canonical finish (DIALECTS 2.3, 2.5).
+// finishReason ↔ canonical finish.
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 

@@ -1,4 +1,4 @@
-// JSON Schema → the OpenAPI subset of older backends (DIALECTS 3.1 "-> gemini" 6). An allow-list: Google's proto parser
+// JSON Schema → the OpenAPI subset of older backends. An allow-list: Google's proto parser
 // rejects the whole request for one unknown key. References are inlined, cycles and floods are cut to a bare object.
 import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'

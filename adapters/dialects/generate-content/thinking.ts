@@ -1,4 +1,4 @@
-// Reasoning wishes → thinkingConfig (DIALECTS 2.5), by what the model takes: a level, a budget or nothing.
+// Reasoning wishes → thinkingConfig, by what the model takes: a level, a budget or nothing.
 // Clamped rather than refused; level and budget never travel together.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

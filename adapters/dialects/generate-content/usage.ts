@@ -1,4 +1,4 @@
-// usageMetadata ↔ inclusive canonical usage (DIALECTS 2.3, 2.5): the prompt includes the cache, the candidates exclude the
+// usageMetadata ↔ inclusive canonical usage: the prompt includes the cache, the candidates exclude the
 // thoughts, tool-use prompts are counted apart.
 import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'

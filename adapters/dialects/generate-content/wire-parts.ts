@@ -1,5 +1,5 @@
 // Canonical answer parts → wire parts for Gemini callers. Own secrets travel plain, foreign ones in our envelope, base64
-// as the field demands (DIALECTS 1.3).
+// as the field demands.
 
 import { RawJson } from '../../../core/lib/raw-json.ts'
 import { wrapSignature } from '../../../core/lib/signature.ts'

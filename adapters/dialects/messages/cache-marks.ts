@@ -1,4 +1,4 @@
-// At most four cache marks, and none with a longer life after a shorter one (DIALECTS 3.1 "-> messages" 16).
+// At most four cache marks, and none with a longer life after a shorter one.
 
 import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'

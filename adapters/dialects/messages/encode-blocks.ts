@@ -1,5 +1,5 @@
 // Canonical parts → content blocks of a request. Thinking travels only with a signature of this model family; secrets and
-// server items of other vendors vanish (DIALECTS 1.3, 3.1 "-> messages" 5, 7, 11, 13).
+// server items of other vendors vanish.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type {
   CacheMark,

@@ -1,4 +1,4 @@
-// Structured output (DIALECTS 3.1 "-> messages" 12): a format where the model has it, else a forced tool whose call is
+// Structured output: a format where the model has it, else a forced tool whose call is
 // unwrapped on the way back, else an instruction.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// Canonical → an Anthropic Messages call (DIALECTS 3.1 "-> messages"). Facts come from hop.caps only; what a caller of this
+// Canonical → an Anthropic Messages call. Facts come from hop.caps only; what a caller of this
 // very dialect sent goes back as it came.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'

@@ -53,7 +53,7 @@ export function thinkingSignature(part: Frozen<ReasoningPart>): string {
   return thinkingText(part) === '' ? '' : UNSIGNED
 }
 
-/** A call signed by another vendor: an empty thinking block in front of it carries the secret (DIALECTS 1.3). */
+/** A call signed by another vendor: an empty thinking block in front of it carries the secret. */
 export function callSignatureBlock(signature: Frozen<Signature> | undefined): Block | null {
   return signature === undefined || signature.value === ''
     ? null

@@ -1,4 +1,4 @@
-// Canonical choice → tool_choice with disable_parallel_tool_use (DIALECTS 3.1 "-> messages" 14).
+// Canonical choice → tool_choice with disable_parallel_tool_use.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

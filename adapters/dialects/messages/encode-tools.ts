@@ -1,4 +1,4 @@
-// Canonical tools → tools[] (DIALECTS 3.1 "-> messages" 7, 8, 14). Own typed tools go back raw, those of others are dropped.
+// Canonical tools → tools[]. Own typed tools go back raw, those of others are dropped.
 import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { refuseUnmetChoice } from '../shared/unmet-choice.ts'

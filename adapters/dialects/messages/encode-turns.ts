@@ -1,4 +1,4 @@
-// The history → messages[] (DIALECTS 3.1 "-> messages" 2-6): turns alternate, every call is answered at the start of the
+// The history → messages[]: turns alternate, every call is answered at the start of the
 // next user turn, in call order, and instructions in mid-conversation stay where they are.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// stop_reason in both directions (DIALECTS 2.5), and the stop_details that go with a refusal.
+// stop_reason in both directions, and the stop_details that go with a refusal.
 import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { Choice, Finish } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
 // Byte lane: thinking blocks that another vendor's model wrote earlier in the conversation. Anthropic refuses a request with
-// signatures that are not its own, so blocks with our envelope, or with none at all, leave the body (DIALECTS 1.3).
+// signatures that are not its own, so blocks with our envelope, or with none at all, leave the body.
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// A tool's parameters as this API wants them: an object at the root, no `$schema`, no alternatives at the top
-// (DIALECTS 3.1 "-> messages" 8). The caller's schema is never changed.
+// A tool's parameters as this API wants them: an object at the root, no `$schema`, no alternatives at the top.
+// The caller's schema is never changed.
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'
 

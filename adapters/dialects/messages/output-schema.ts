@@ -1,4 +1,4 @@
-// JSON Schema → the subset that structured output and strict tools accept (DIALECTS 3.1 "-> messages" 12): closed objects,
+// JSON Schema → the subset that structured output and strict tools accept: closed objects,
 // anyOf only, no limits; what is dropped is said in the description. The caller's schema is never changed.
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'

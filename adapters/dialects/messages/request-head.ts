@@ -6,7 +6,7 @@ import { fitIds } from '../shared/long-ids.ts'
 import type { WireMessage } from './encode-turns.ts'
 import { dropForeignThinking } from './foreign-thinking.ts'
 
-/** Keeps sampling parameters legal on the models that still take them (DIALECTS 2.0). */
+/** Keeps sampling parameters legal on the models that still take them. */
 const VERSION = '2023-06-01'
 const FILES_BETA = 'files-api-2025-04-14'
 const MOST_BY_DEFAULT = 32_000

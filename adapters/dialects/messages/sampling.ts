@@ -1,4 +1,4 @@
-// temperature, top_p and top_k under the model's rules (DIALECTS 3.1 "-> messages" 9).
+// temperature, top_p and top_k under the model's rules.
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import type { Block } from './block.ts'

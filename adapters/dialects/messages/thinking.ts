@@ -1,4 +1,4 @@
-// Reasoning wishes → thinking and output_config.effort (DIALECTS 2.5 and 3.1 "-> messages" 10-11), by what the model takes:
+// Reasoning wishes → thinking and output_config.effort, by what the model takes:
 // a budget, adaptive effort, or nothing. Clamped with a warning, never refused.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
 import type { Hop, ModelCaps } from '../../../core/types/dialect.ts'

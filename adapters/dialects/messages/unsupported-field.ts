@@ -1,4 +1,4 @@
-// Which request field a 400 says this model or version does not know (DIALECTS 1.4), as a dotted path that can be removed.
+// Which request field a 400 says this model or version does not know, as a dotted path that can be removed.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.]+): Extra (?:inputs|fields) (?:are )?not permitted/i,

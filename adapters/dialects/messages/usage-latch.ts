@@ -1,4 +1,4 @@
-// Token counts of a stream, whoever of message_start and message_delta tells the truth (DIALECTS 2.2.5). Anthropic counts
+// Token counts of a stream, whoever of message_start and message_delta tells the truth. Anthropic counts
 // the prompt first; Qwen and Kimi put the full prompt there and the real split at the end; MiniMax starts with zero.
 // The result does not depend on the order of the reports.
 import { tokenCount } from '../../../core/lib/token-count.ts'

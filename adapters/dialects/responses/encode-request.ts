@@ -1,4 +1,4 @@
-// Canonical request → POST /v1/responses (DIALECTS 3.1). State and storage are the caller's business only when the caller
+// Canonical request → POST /v1/responses. State and storage are the caller's business only when the caller
 // spoke this dialect; for everybody else nothing is stored and reasoning travels encrypted.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../core/lib/raw-json.ts'

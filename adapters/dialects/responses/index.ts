@@ -1,4 +1,4 @@
-// The OpenAI Responses dialect (DIALECTS 2.4), both sides.
+// The OpenAI Responses dialect, both sides.
 //
 // Conventions between this driver and the others:
 // - Custom tools. A canonical call with `kind: 'custom'` has the plain input text as its `args` (custom-tool.ts). A target

@@ -1,4 +1,4 @@
-// Reasoning secrets in `encrypted_content` (DIALECTS 1.3): this dialect's own travel plain, those of others in the gw1
+// Reasoning secrets in `encrypted_content`: this dialect's own travel plain, those of others in the gw1
 // envelope. Two kinds have no place of their own here and are carried by a reasoning item: redacted thinking, and the
 // signature of a tool call (in an item without summary right before the call).
 import { unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'

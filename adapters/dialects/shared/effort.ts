@@ -1,4 +1,4 @@
-// Reasoning effort and thinking budgets (DIALECTS 2.5). Clamp, never refuse.
+// Reasoning effort and thinking budgets. Clamp, never refuse.
 import type { Effort } from '../../../core/types/canonical.ts'
 
 const ORDER: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']

@@ -1,4 +1,4 @@
-// The rule every decoder applies after mapping a finish reason (DIALECTS 2.5, post-rule).
+// The rule every decoder applies after mapping a finish reason.
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Part } from '../../../core/types/canonical.ts'
 

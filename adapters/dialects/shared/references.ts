@@ -1,4 +1,4 @@
-// What points at something elsewhere: items that a responses vendor stored, servers that Anthropic connects to (DIALECTS 3.2).
+// What points at something elsewhere: items that a responses vendor stored, servers that Anthropic connects to.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'

@@ -1,4 +1,4 @@
-// What Claude models can do, by generation (DIALECTS facts 1-2 and 3.1 "-> messages"). An id that is newer than this list,
+// What Claude models can do, by generation. An id that is newer than this list,
 // or carries no version, inherits the newest generation.
 import type { Effort } from '../../../core/types/canonical.ts'
 import type { ModelCaps } from '../../../core/types/dialect.ts'

@@ -1,4 +1,4 @@
-// What OpenAI's models can do, by family and generation (DIALECTS facts 3 and 5, 3.1 "-> chat" 5). An id newer than this
+// What OpenAI's models can do, by family and generation. An id newer than this
 // file inherits the newest behaviour of its family, an unknown family gets none of it.
 import type { Effort } from '../../../core/types/canonical.ts'
 import type { ModelCaps } from '../../../core/types/dialect.ts'

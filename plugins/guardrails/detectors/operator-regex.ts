@@ -1,4 +1,4 @@
-// Regular expressions that an operator wrote: they run in linear time, whatever they say (RELIABILITY D6).
+// Regular expressions that an operator wrote: they run in linear time, whatever they say.
 import { RE2JS } from 're2js'
 import type { Finder } from '../rule.ts'
 

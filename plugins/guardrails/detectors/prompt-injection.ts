@@ -1,4 +1,4 @@
-// Texts that try to give the model orders over its owner's (CONTRACTS 5): categories with weights, added up as independent
+// Texts that try to give the model orders over its owner's: categories with weights, added up as independent
 // signs. One sign alone stays below the default threshold, because people also talk about such texts.
 import { normalised } from './normalise.ts'
 

@@ -1,4 +1,4 @@
-// Credentials (CONTRACTS 5): keys by the shapes vendors gave them, tokens, private keys, and what is assigned to a name that
+// Credentials: keys by the shapes vendors gave them, tokens, private keys, and what is assigned to a name that
 // means a secret and looks random enough.
 import { entropy } from '../../../core/lib/entropy.ts'
 import { type Finder, patternFinder, type Span, wholeMatch } from '../rule.ts'

@@ -1,4 +1,4 @@
-// Secrets of known shape in a text (CONTRACTS 5): they are masked wherever they stand, before anything is kept.
+// Secrets of known shape in a text: they are masked wherever they stand, before anything is kept.
 import { entropy } from '../../../core/lib/entropy.ts'
 
 const HIDDEN = '***'

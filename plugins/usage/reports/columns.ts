@@ -1,4 +1,4 @@
-// The columns of a report, in their order (CONTRACTS 10.4).
+// The columns of a report, in their order.
 import type { UsageGroup, UsageSum } from '../ledger.ts'
 
 export interface Column {

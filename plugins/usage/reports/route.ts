@@ -1,4 +1,4 @@
-// GET /api/reports: exact sums over everything in a window, streamed in one of three formats (CONTRACTS 10.4).
+// GET /api/reports: exact sums over everything in a window, streamed in one of three formats.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { streamed } from '../../../core/http/streamed.ts'

@@ -1,4 +1,4 @@
-// `fusion` (CONTRACTS 1.4.6): a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
+// `fusion`: a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import { addedUsage, asStream, withUsage } from '../../../core/pipeline/derived-answer.ts'

@@ -1,4 +1,4 @@
-// `pipeline` (CONTRACTS 1.4.7): one target after the other, each with the text of the one before. The last one is streamed.
+// `pipeline`: one target after the other, each with the text of the one before. The last one is streamed.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/lib/token-estimate.ts'
 import { addedUsage, withUsage } from '../../../core/pipeline/derived-answer.ts'

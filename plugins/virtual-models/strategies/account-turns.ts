@@ -1,4 +1,4 @@
-// `routing.account_rotation`: the accounts of a target in turn (CONTRACTS 2.2.3). A cursor for each model and operation: who counts
+// `routing.account_rotation`: the accounts of a target in turn. A cursor for each model and operation: who counts
 // tokens before each message, or asks two models by turns, would else meet every second account only. In memory.
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
 import { rotated } from './rotation.ts'

@@ -1,4 +1,4 @@
-// What a call would cost, and orders by it (CONTRACTS 1.4.4, 1.9). A price that is not known never counts as zero.
+// What a call would cost, and orders by it. A price that is not known never counts as zero.
 
 interface Prices {
   readonly input?: number

@@ -1,4 +1,4 @@
-// `latency_based`: quickest first (CONTRACTS 1.4.5). Who was not measured yet counts as the quickest and goes first among
+// `latency_based`: quickest first. Who was not measured yet counts as the quickest and goes first among
 // equals: that is how it gets measured.
 import { rotated } from './rotation.ts'
 

@@ -1,4 +1,4 @@
-// The control plane on a raw socket: paths as they are written, bodies as clients begin them, and `Expect` (RELIABILITY D2, H1).
+// The control plane on a raw socket: paths as they are written, bodies as clients begin them, and `Expect`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { collect, openSocket, rawHttp } from './support.ts'

@@ -24,7 +24,7 @@ function send(lines: readonly string[], { path, body } = ask('chat', 'echo/echo-
   return rawHttp(server.port, `${head.join('\r\n')}\r\n\r\n${text}`)
 }
 
-describe('anonymous data-plane calls are for local clients (DECISIONS 7)', () => {
+describe('anonymous data-plane calls are for local clients', () => {
   it.each([
     ['localhost', ['host: localhost:8788']],
     ['the loopback address', ['host: 127.0.0.1']],

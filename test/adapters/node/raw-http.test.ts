@@ -1,4 +1,4 @@
-// RELIABILITY H1, H6, H7, D1, D2: what a raw socket can do to the Node host.
+// What a raw socket can do to the Node host.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { wordCode } from '../../support/google-error.ts'

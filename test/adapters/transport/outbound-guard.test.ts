@@ -1,4 +1,4 @@
-// The outbound guard: no literal, no name and no redirect leads inward (RELIABILITY S1-S4, golden 28).
+// The outbound guard: no literal, no name and no redirect leads inward.
 import { createServer, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listening } from '../../../adapters/testing/network-faults.ts'

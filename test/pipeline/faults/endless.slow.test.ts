@@ -1,4 +1,4 @@
-// RELIABILITY 2.2, row 51: an upstream that sends without end. Memory and time are bounded, whatever it sends.
+// An upstream that sends without end. Memory and time are bounded, whatever it sends.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fakeClock, type TestGatewayOptions } from '../../../adapters/testing/index.ts'
 import { undiciTransport } from '../../../adapters/transport/undici.ts'

@@ -1,4 +1,4 @@
-// RELIABILITY 2.2, the rows that must not be failures: odd splits and line ends, bad UTF-8, wrong content types, compression,
+// The rows that must not be failures: odd splits and line ends, bad UTF-8, wrong content types, compression,
 // informational answers, answers without text, missing or absurd usage: 12-15, 17-19, 36, 37.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { frames, RENDERERS, type Reply, raw, reply } from '../../../adapters/testing/index.ts'

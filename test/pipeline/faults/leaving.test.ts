@@ -1,4 +1,4 @@
-// RELIABILITY 2.2, the rows in which somebody leaves: the client before and in the middle of an answer (38, 39), a client
+// The rows in which somebody leaves: the client before and in the middle of an answer (38, 39), a client
 // that does not read (40), the gateway itself (45).
 import { once } from 'node:events'
 import { request } from 'node:http'

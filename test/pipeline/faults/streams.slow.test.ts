@@ -1,4 +1,4 @@
-// RELIABILITY 2.2, the rows in which an answer stalls, breaks off or never ends: 5-8, 16, 43.
+// The rows in which an answer stalls, breaks off or never ends: 5-8, 16, 43.
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock, frames, hang, reply, type Step, text } from '../../../adapters/testing/index.ts'
 import { type Accounts, type AccountsOptions, accounts, FINE } from '../support/accounts.ts'

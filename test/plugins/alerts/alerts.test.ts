@@ -1,4 +1,4 @@
-// The legacy alert webhook (SPEC "Delivery behaviour"; RELIABILITY S1).
+// The legacy alert webhook.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'

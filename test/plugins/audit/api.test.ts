@@ -1,4 +1,4 @@
-// /api/audit (CONTRACTS 10.6): what was done is in it, can be found, checked, exported, and goes when it may.
+// /api/audit: what was done is in it, can be found, checked, exported, and goes when it may.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// The chain (CONTRACTS 10.6): unbroken however many write at once, altered nowhere unseen, pruned without losing its hold.
+// The chain: unbroken however many write at once, altered nowhere unseen, pruned without losing its hold.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'

@@ -1,4 +1,4 @@
-// What a budget lets through (CONTRACTS 7.4): holds against limits, who refuses, and what a refusal says.
+// What a budget lets through: holds against limits, who refuses, and what a refusal says.
 import { afterEach, describe, expect, it } from 'vitest'
 import { hang, reply } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

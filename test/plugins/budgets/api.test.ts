@@ -1,4 +1,4 @@
-// /api/budgets (CONTRACTS 7.2): records, what is refused and why, increases, and that a budget knows what was spent before it.
+// /api/budgets: records, what is refused and why, increases, and that a budget knows what was spent before it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { bearer } from '../keys/support.ts'

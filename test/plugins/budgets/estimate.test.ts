@@ -1,4 +1,4 @@
-// What a request can cost at most (CONTRACTS 7.4.2, RELIABILITY 3.1): seen as the hold of the request while it runs.
+// What a request can cost at most: seen as the hold of the request while it runs.
 import { afterEach, describe, expect, it } from 'vitest'
 import { hang } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// What is told of budgets (SPEC "Catalog", "data of budget.*"; CONTRACTS 7.4.6 and 7): once, by whoever sees it first.
+// What is told of budgets: once, by whoever sees it first.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// Caps of sessions (CONTRACTS 7.5): what one caller's session header may spend.
+// Caps of sessions: what one caller's session header may spend.
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { whileTimePasses } from '../../support/passing-time.ts'

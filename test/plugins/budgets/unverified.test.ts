@@ -1,5 +1,5 @@
-// Budgets that cannot be verified (CONTRACTS 7.4.9), what is asked before any cache (DECISIONS 2), and that nobody is refused by
-// what a process merely remembers (RELIABILITY M5).
+// Budgets that cannot be verified, what is asked before any cache, and that nobody is refused by
+// what a process merely remembers.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

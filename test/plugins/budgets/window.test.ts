@@ -1,4 +1,4 @@
-// Calendar windows (CONTRACTS 7.3, RELIABILITY 3.3 "Clock"): bounds from local calendar fields, whatever clocks do.
+// Calendar windows: bounds from local calendar fields, whatever clocks do.
 import { describe, expect, it, vi } from 'vitest'
 import type { BudgetWindow } from '../../../plugins/budgets/service.ts'
 import { calendarOf } from '../../../plugins/budgets/window.ts'

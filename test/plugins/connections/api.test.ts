@@ -1,4 +1,4 @@
-// /api/providers (CONTRACTS 2.1; RELIABILITY S7-S9, L3): what is added works at once, what is wrong is named.
+// /api/providers: what is added works at once, what is wrong is named.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { ask, errorOf } from '../keys/support.ts'

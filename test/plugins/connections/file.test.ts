@@ -1,4 +1,4 @@
-// Connections that gateway.config.ts declares: rows with ids that stay, owned by the file, secrets in memory only (ARCHITECTURE C.5).
+// Connections that gateway.config.ts declares: rows with ids that stay, owned by the file, secrets in memory only.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // The cache beside the books: a hit costs nothing, is visible as one, counts against rates, and comes behind the budget check
-// and before the reservation (CONTRACTS 0.1, RELIABILITY M9).
+// and before the reservation.
 import { afterEach, expect, it } from 'vitest'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Outcome } from '../../../core/types/context.ts'

@@ -1,4 +1,4 @@
-// Requests that a guardrail has redacted: the key is of what is sent, not of what the caller wrote (CONTRACTS 5).
+// Requests that a guardrail has redacted: the key is of what is sent, not of what the caller wrote.
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// What the exact cache takes for the same request, and what it never gives again (CONTRACTS 6.1, RELIABILITY T5, T7, T9).
+// What the exact cache takes for the same request, and what it never gives again.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, raw, reply, text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// CONTRACTS 5, requests: what is refused, what is changed, and what an upstream, the log and the books get to see of it.
+// Requests: what is refused, what is changed, and what an upstream, the log and the books get to see of it.
 import { describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/index.ts'
 import { systemClock } from '../../../core/lib/clock.ts'

@@ -1,4 +1,4 @@
-// CONTRACTS 0.1: guardrails stand before the budget check, before the caches, and cost nothing while they are off.
+// Guardrails stand before the budget check, before the caches, and cost nothing while they are off.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { bearer, makeKey } from '../keys/support.ts'

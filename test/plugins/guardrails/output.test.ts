@@ -1,4 +1,4 @@
-// CONTRACTS 5, answers: the same is taken out of them whether they come whole or streamed, and wherever the stream is cut.
+// Answers: the same is taken out of them whether they come whole or streamed, and wherever the stream is cut.
 import { describe, expect, it } from 'vitest'
 import { frames, reply, type TestGateway } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

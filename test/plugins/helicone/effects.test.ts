@@ -1,4 +1,4 @@
-// Caches, retries, limits and fallbacks by Helicone's headers (CONTRACTS 13).
+// Caches, retries, limits and fallbacks by Helicone's headers.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'

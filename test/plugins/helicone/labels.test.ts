@@ -1,4 +1,4 @@
-// Who calls and what a request is called: keys, sessions, properties; and that nothing of it goes upstream (CONTRACTS 13).
+// Who calls and what a request is called: keys, sessions, properties; and that nothing of it goes upstream.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

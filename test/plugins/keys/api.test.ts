@@ -1,4 +1,4 @@
-// /api/keys (SPEC "Client key"; RELIABILITY L3): the secret is shown once, and what is wrong is named.
+// /api/keys: the secret is shown once, and what is wrong is named.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Where a key is looked for, and what counts as one (DECISIONS 12, 24; RELIABILITY K3, A7, A8).
+// Where a key is looked for, and what counts as one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
@@ -78,7 +78,7 @@ for (const [policy, env] of POLICIES) {
   })
 }
 
-describe('cost center (RELIABILITY K9)', () => {
+describe('cost center', () => {
   for (const [trusted, expected] of [
     ['true', 'asked'],
     ['false', 'stored'],

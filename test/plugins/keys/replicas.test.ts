@@ -1,4 +1,4 @@
-// Several processes over one database (RELIABILITY A9, K11): what one is told, the others hold to within two seconds.
+// Several processes over one database: what one is told, the others hold to within two seconds.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'

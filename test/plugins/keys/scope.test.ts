@@ -1,4 +1,4 @@
-// What a key binds, on every data-plane route there is (RELIABILITY K1, K2, K4, K5, K12). The table is the route registry:
+// What a key binds, on every data-plane route there is. The table is the route registry:
 // a route that declares a scope and does not keep it fails here, and so does one of SPEC's list that declares none.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const BODIES: Record<string, (model: string) => unknown> = {
   '/v1/responses': (model) => ({ model, input: 'hi' }),
 }
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
-/** SPEC "Per-key scoping": what binds where, so far as the route exists. */
+/** What binds where, so far as the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
   [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search|batches)/, 'model'],
   [/^\/v1(beta)?\/.*\*$/, 'model'],

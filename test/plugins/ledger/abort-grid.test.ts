@@ -1,4 +1,4 @@
-// The client leaves after the upstream has sent j frames, in every dialect to every upstream (RELIABILITY 3.3): what is booked is
+// The client leaves after the upstream has sent j frames, in every dialect to every upstream: what is booked is
 // what the upstream counts itself, neither less nor more.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Token counts are an upstream's word (RELIABILITY 2.2, row 37): what cannot be one is estimated, and no report of an upstream's
+// Token counts are an upstream's word: what cannot be one is estimated, and no report of an upstream's
 // can make the books unreadable.
 import { afterEach, describe, expect, it } from 'vitest'
 import { raw } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// The books against a plain map (RELIABILITY 3.3): whatever happens to requests, in whatever order and however often, what is
+// The books against a plain map: whatever happens to requests, in whatever order and however often, what is
 // spent and what is kept back stay what the model says, on both engines.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What a process that died left open is settled by another one (RELIABILITY 3.4), wherever it lies and whatever was in it.
+// What a process that died left open is settled by another one, wherever it lies and whatever was in it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { hang, reply } from '../../../adapters/testing/script.ts'

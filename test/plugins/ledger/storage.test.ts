@@ -1,4 +1,4 @@
-// The books without their database (RELIABILITY 2.2, rows 46 to 48), on engines that really fail: a file that another process
+// The books without their database, on engines that really fail: a file that another process
 // has locked, a disk that is full, a server that is gone. What may wait waits, what may not is refused, nothing is lost.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Who may listen, and what becomes of a token in the address (CONTRACTS 10.5; RELIABILITY A11).
+// Who may listen, and what becomes of a token in the address.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// GET /api/events as dashboards hear it (CONTRACTS 10.5).
+// GET /api/events as dashboards hear it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// Who may read /metrics (SPEC "Authentication"; RELIABILITY A12): configurations by credentials.
+// Who may read /metrics: configurations by credentials.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

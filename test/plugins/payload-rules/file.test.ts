@@ -1,4 +1,4 @@
-// CONTRACTS 4: the file of rules is followed while the gateway runs, and a bad one never takes good rules away.
+// The file of rules is followed while the gateway runs, and a bad one never takes good rules away.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// CONTRACTS 4: what rules do to the body of an upstream call, path by path, and which calls they choose.
+// What rules do to the body of an upstream call, path by path, and which calls they choose.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Accounts that people sign in with: modes, verdicts, and what they do to requests (CONTRACTS 2.8, DECISIONS 13).
+// Accounts that people sign in with: modes, verdicts, and what they do to requests.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// Both sources as they are, field by field (CONTRACTS 9.1), through a gateway that has fetched them.
+// Both sources as they are, field by field, through a gateway that has fetched them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, makeKey } from '../keys/support.ts'
 import { type World, world } from './support.ts'

@@ -1,4 +1,4 @@
-// What a call costs: the arithmetic by hand, its rounding, and the same through a real request (RELIABILITY 3.1, 3.3).
+// What a call costs: the arithmetic by hand, its rounding, and the same through a real request.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'

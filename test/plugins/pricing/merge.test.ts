@@ -1,4 +1,4 @@
-// What becomes of known prices when a card says something else, or nothing any more (CONTRACTS 9.3 steps 4 and 5).
+// What becomes of known prices when a card says something else, or nothing any more.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FALLBACK_CARD, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { type World, without, withPrices, world } from './support.ts'

@@ -1,4 +1,4 @@
-// What people say that models cost: over every card, before and after a sync, and only as a whole (CONTRACTS 9.2).
+// What people say that models cost: over every card, before and after a sync, and only as a whole.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Connection } from '../../../core/types/provider.ts'
 import { PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'

@@ -1,4 +1,4 @@
-// Fetching rate cards: what is accepted, what happens when nothing is, and what of it can be seen (CONTRACTS 9.2, 9.3; S14).
+// Fetching rate cards: what is accepted, what happens when nothing is, and what of it can be seen.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

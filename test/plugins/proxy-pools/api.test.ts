@@ -1,4 +1,4 @@
-// /api/proxy-pools: what goes in, what is shown, and who sees it (CONTRACTS 2.12, RELIABILITY S7, S9, T1, L1).
+// /api/proxy-pools: what goes in, what is shown, and who sees it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { closedPort } from '../../../adapters/testing/network-faults.ts'

@@ -1,4 +1,4 @@
-// Which proxy a call goes through: connection.proxy_url → the assigned proxy → OUTBOUND_PROXY → straight (CONTRACTS 2.12).
+// Which proxy a call goes through: connection.proxy_url → the assigned proxy → OUTBOUND_PROXY → straight.
 import { afterEach, describe, expect, it } from 'vitest'
 import { closedPort } from '../../../adapters/testing/network-faults.ts'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// Rate-limit headers as vendors send them, and the windows they make (RELIABILITY 2.3, CONTRACTS 2.7).
+// Rate-limit headers as vendors send them, and the windows they make.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { headerBag } from '../../../core/lib/headers.ts'

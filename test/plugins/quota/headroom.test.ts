@@ -1,4 +1,4 @@
-// How much is left of an account, as routers ask it (CONTRACTS 1.5, 1.8): the tightest window that holds now.
+// How much is left of an account, as routers ask it: the tightest window that holds now.
 import { afterEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import type { Connection } from '../../../core/types/provider.ts'

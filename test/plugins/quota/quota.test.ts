@@ -1,4 +1,4 @@
-// What is left of an account: seen in answers, asked for, kept, and what happens when nothing is (CONTRACTS 2.7).
+// What is left of an account: seen in answers, asked for, kept, and what happens when nothing is.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Rates (CONTRACTS 12; RELIABILITY K11): caps of a key, the default for everybody else, and what a refusal says.
+// Rates: caps of a key, the default for everybody else, and what a refusal says.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from '../keys/support.ts'

@@ -1,4 +1,4 @@
-// CONTRACTS 3.6: thoughts outlive a restart and are shared by replicas, through a table in which they cannot be read.
+// Thoughts outlive a restart and are shared by replicas, through a table in which they cannot be read.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

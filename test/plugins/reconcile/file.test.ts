@@ -1,4 +1,4 @@
-// The file and the API side by side (ARCHITECTURE C.5): who owns what, what the file refuses, and what never reaches the disk.
+// The file and the API side by side: who owns what, what the file refuses, and what never reaches the disk.
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Several replicas that start with one file at the same moment, over one database: one row for each entry (ARCHITECTURE C.5).
+// Several replicas that start with one file at the same moment, over one database: one row for each entry.
 import { describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { GatewayConfig } from '../../../core/config/define.ts'

@@ -1,4 +1,4 @@
-// What each section of gateway.config.ts takes (CONTRACTS 1.2, 7.2; SPEC "Webhook endpoint"), and what its service shows of it.
+// What each section of gateway.config.ts takes, and what its service shows of it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { secret } from '../../../core/config/secret.ts'

@@ -1,4 +1,4 @@
-// Bodies: off by default and then nowhere, on at run time, and what of them is kept (RELIABILITY L4; CONTRACTS 10.2).
+// Bodies: off by default and then nowhere, on at run time, and what of them is kept.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

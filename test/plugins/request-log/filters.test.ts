@@ -1,4 +1,4 @@
-// Every filter of GET /api/logs on each engine, pages, facets, and that organizations do not meet (CONTRACTS 10.2).
+// Every filter of GET /api/logs on each engine, pages, facets, and that organizations do not meet.
 import { describe, expect, it } from 'vitest'
 import { queryValues } from '../../../core/http/query-values.ts'
 import type { Database, Db, Sql } from '../../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// A store that fails or is too slow: rows are lost and counted, requests go on (RELIABILITY row 48).
+// A store that fails or is too slow: rows are lost and counted, requests go on.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What the log may keep, by age and by size, on each engine and on the fake clock (SPEC "Configuration variables").
+// What the log may keep, by age and by size, on each engine and on the fake clock.
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { Database } from '../../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// ACCOUNT_MAX_INFLIGHT, `max_inflight` and COST_CENTER_MAX_INFLIGHT (CONTRACTS 2.7).
+// ACCOUNT_MAX_INFLIGHT, `max_inflight` and COST_CENTER_MAX_INFLIGHT.
 import { afterEach, expect, it } from 'vitest'
 import { hang, reply, text } from '../../../adapters/testing/script.ts'
 import { behind, errorIn, until, type World, type WorldOptions, world } from './support.ts'

@@ -1,4 +1,4 @@
-// CONTRACTS 2.6: the circuit of an account, through the gateway.
+// The circuit of an account, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, reset, text } from '../../../adapters/testing/script.ts'
 import { behind, errorIn, until, type World, type WorldOptions, world } from './support.ts'

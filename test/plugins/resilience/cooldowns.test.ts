@@ -1,4 +1,4 @@
-// CONTRACTS 2.3-2.5: what the failures of an account mean for it, through the gateway.
+// What the failures of an account mean for it, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, raw, type Step, text } from '../../../adapters/testing/script.ts'
 import { errorIn, until, type World, type WorldOptions, world } from './support.ts'

@@ -1,4 +1,4 @@
-// GATEWAY_ERROR_RULES (CONTRACTS 2.3), through the gateway.
+// GATEWAY_ERROR_RULES, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reset, type Step, text } from '../../../adapters/testing/script.ts'
 import { recordingLog } from '../../support/recording-log.ts'

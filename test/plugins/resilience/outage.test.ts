@@ -1,4 +1,4 @@
-// `provider.outage` (SPEC "Catalog").
+// `provider.outage`.
 import { afterEach, expect, it } from 'vitest'
 import { fail, reset, text } from '../../../adapters/testing/script.ts'
 import { type World, world } from './support.ts'

@@ -1,4 +1,4 @@
-// A credential that can be renewed (CONTRACTS 2.14): ten requests that meet one refusal cause one renewal, and all succeed.
+// A credential that can be renewed: ten requests that meet one refusal cause one renewal, and all succeed.
 import { afterEach, expect, it } from 'vitest'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// COOLDOWN_RETRY_MAX_WAIT_MS: staying on the account (CONTRACTS 2.2).
+// COOLDOWN_RETRY_MAX_WAIT_MS: staying on the account.
 import { afterEach, expect, it } from 'vitest'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'
 import { until, type World, type WorldOptions, world } from './support.ts'

@@ -1,4 +1,4 @@
-// The chain of receipts (CONTRACTS 3.3): checked with nothing of the gateway's, altered nowhere unseen, pruned without losing its
+// The chain of receipts: checked with nothing of the gateway's, altered nowhere unseen, pruned without losing its
 // hold, and one however many write it.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What is booked (CONTRACTS 3.3): one receipt for each request and way it cost less, to the nano; nothing for others.
+// What is booked: one receipt for each request and way it cost less, to the nano; nothing for others.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail } from '../../../adapters/testing/script.ts'
 import { sql } from '../../../core/db/sql.ts'

@@ -1,4 +1,4 @@
-// What must be equal before anything may be similar (RELIABILITY T6).
+// What must be equal before anything may be similar.
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

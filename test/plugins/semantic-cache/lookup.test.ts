@@ -1,4 +1,4 @@
-// What is similar enough, what must be equal, and who may be answered by similarity at all (CONTRACTS 6.2, RELIABILITY T6).
+// What is similar enough, what must be equal, and who may be answered by similarity at all.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply, text } from '../../../adapters/testing/script.ts'

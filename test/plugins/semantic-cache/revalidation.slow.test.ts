@@ -1,4 +1,4 @@
-// Precision: hits that are answered afresh and compared, thresholds that rise, routes that are shut off (CONTRACTS 6.2).
+// Precision: hits that are answered afresh and compared, thresholds that rise, routes that are shut off.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,5 +1,5 @@
 // What one request asks of the caches holds for answers by similarity as well: its name space, the age of what it takes, and several
-// answers before one is drawn (CONTRACTS 13).
+// answers before one is drawn.
 import { afterEach, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

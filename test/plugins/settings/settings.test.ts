@@ -1,4 +1,4 @@
-// /api/settings (SPEC "Control plane"; CONTRACTS 0.4; RELIABILITY A6, D5): one document over default, file, environment, API.
+// /api/settings: one document over default, file, environment, API.
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'

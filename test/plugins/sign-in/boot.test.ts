@@ -1,4 +1,4 @@
-// What sign-in refuses at boot (RELIABILITY C5, C11), and the hashes it makes and takes.
+// What sign-in refuses at boot, and the hashes it makes and takes.
 import { hash } from '@node-rs/argon2'
 import { describe, expect, it } from 'vitest'
 import { hashPassword } from '../../../plugins/sign-in/password.ts'

@@ -1,4 +1,4 @@
-// Every control-plane route there is, without credentials (RELIABILITY A1, A3, A4, A5). The list is the generation's own: a
+// Every control-plane route there is, without credentials. The list is the generation's own: a
 // route that is added is tested here, and one that is public without being listed fails.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

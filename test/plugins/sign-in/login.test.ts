@@ -1,4 +1,4 @@
-// POST /api/login, /api/auth/logout, /api/auth/me (CONTRACTS 15.1, 15.2, 15.4; RELIABILITY C3, D11).
+// POST /api/login, /api/auth/logout, /api/auth/me.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,5 +1,4 @@
-// Without a password the control plane is open to whoever sits at the machine, and to nobody who only seems to
-// (DECISIONS 7; RELIABILITY A2, W1, W2, W3).
+// Without a password the control plane is open to whoever sits at the machine, and to nobody who only seems to.
 import { request as httpRequest } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Sign-in over restarts and replicas: what ends on one ends on all, and no session outlives its password (RELIABILITY A9, A14).
+// Sign-in over restarts and replicas: what ends on one ends on all, and no session outlives its password.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Session tokens: what is not exactly one of ours opens nothing (RELIABILITY C4).
+// Session tokens: what is not exactly one of ours opens nothing.
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// The buckets one by one (CONTRACTS 15.4), and which address is counted.
+// The buckets one by one, and which address is counted.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'

@@ -1,4 +1,4 @@
-// Management tokens (CONTRACTS 15.1; RELIABILITY A7, A11, C12, L3).
+// Management tokens.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -115,7 +115,7 @@ describe('management tokens', () => {
       headers: { ...bearer(token), 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] }),
     })
-    // Where keys are optional any string that is no key of ours is anonymous (DECISIONS 12).
+    // Where keys are optional any string that is no key of ours is anonymous.
     expect(models.status).toBe(200)
     expect(t.settled.at(-1)?.ctx.principal.keyId).toBeNull()
   })

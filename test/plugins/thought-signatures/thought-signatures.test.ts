@@ -1,4 +1,4 @@
-// CONTRACTS 3.7, golden 25: the signature of a tool call comes back although its caller left it out, and to nobody else.
+// The signature of a tool call comes back although its caller left it out, and to nobody else.
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   createTestGateway,

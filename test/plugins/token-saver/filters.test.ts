@@ -1,4 +1,4 @@
-// CONTRACTS 3.2: each filter on output as its tool prints it: what must survive does, what is noise goes, and nothing else is
+// Each filter on output as its tool prints it: what must survive does, what is noise goes, and nothing else is
 // touched.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// CONTRACTS 3.1: the style instructions of caveman and ponytail: who gets them, where they stand, and who never does.
+// The style instructions of caveman and ponytail: who gets them, where they stand, and who never does.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// CONTRACTS 3.2: tool results on their way to an upstream, from callers of all dialects; everything else stays as it was said.
+// Tool results on their way to an upstream, from callers of all dialects; everything else stays as it was said.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

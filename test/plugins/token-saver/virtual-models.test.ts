@@ -1,4 +1,4 @@
-// CONTRACTS 3.2, opt-out: a virtual model may keep the token saver from the requests through it.
+// Opt-out: a virtual model may keep the token saver from the requests through it.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { CAVEMAN } from '../../../plugins/token-saver/texts.ts'

@@ -1,4 +1,4 @@
-// /api/reports: exact to the nano, in three formats, on both engines, in bounded memory (CONTRACTS 10.4, RELIABILITY M11).
+// /api/reports: exact to the nano, in three formats, on both engines, in bounded memory.
 import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { readParquet } from 'parquet-wasm/node'

@@ -1,4 +1,4 @@
-// /api/usage, its split, its time series and the ranking: what the newest rows of a window come to (CONTRACTS 8.4, 10.3).
+// /api/usage, its split, its time series and the ranking: what the newest rows of a window come to.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { row, type UsageSite, usageSite } from './support.ts'

@@ -1,4 +1,4 @@
-// `routing.account_rotation` (CONTRACTS 0.4, 2.2.3): whose turn it is among the accounts of one target.
+// `routing.account_rotation`: whose turn it is among the accounts of one target.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply } from '../../../adapters/testing/script.ts'
 import { type World, type WorldOptions, world } from '../resilience/support.ts'

@@ -1,4 +1,4 @@
-// /api/virtual-models: what may be said, what stands afterwards, and what is refused by name (CONTRACTS 1.2).
+// /api/virtual-models: what may be said, what stands afterwards, and what is refused by name.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Made, refusalOf, type Site, site } from './support.ts'
 

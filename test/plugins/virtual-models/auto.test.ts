@@ -1,4 +1,4 @@
-// `auto`: what is eligible, who goes first, and when there is nobody (CONTRACTS 1.8).
+// `auto`: what is eligible, who goes first, and when there is nobody.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// What providers say of their quotas, and what routing makes of it (CONTRACTS 1.5, 1.7, 1.8), through a gateway.
+// What providers say of their quotas, and what routing makes of it, through a gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// fusion and pipeline: who is asked what, what is left out, what it counts, and how it fails (CONTRACTS 1.4.6, 1.4.7, 1.10).
+// fusion and pipeline: who is asked what, what is left out, what it counts, and how it fails.
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'

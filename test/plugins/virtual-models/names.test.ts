@@ -1,4 +1,4 @@
-// Which name means what, and where (SPEC "Routing rules", "Strict mode"; CONTRACTS 0.1, 1.9; DECISIONS 8, 24).
+// Which name means what, and where.
 import { afterEach, describe, expect, it } from 'vitest'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { ModelFacts } from '../../../plugins/catalog/service.ts'

@@ -1,4 +1,4 @@
-// A conversation too long for a target (CONTRACTS 1.6, RELIABILITY row 23): on to a larger window, never to a smaller one.
+// A conversation too long for a target: on to a larger window, never to a smaller one.
 import { afterEach, expect, it } from 'vitest'
 import { fail } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// GET /api/virtual-models/:id/preview: the order that holds now and why, without moving anything (CONTRACTS 1.7); and what
+// GET /api/virtual-models/:id/preview: the order that holds now and why, without moving anything; and what
 // model lists make of a virtual model.
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// RELIABILITY P1-P3: what a hostile module does, it does to the request that it was asked about; those beside it are answered,
+// What a hostile module does, it does to the request that it was asked about; those beside it are answered,
 // through the same gateway and the same filter.
 import { describe, expect, it } from 'vitest'
 import { ask, DIALECTS, ERROR_FRAME, post } from '../../adapters/node/support.ts'

@@ -1,4 +1,4 @@
-// RELIABILITY 0.10, P2: whatever a module says of its memory and tables, it ends where ours do.
+// Whatever a module says of its memory and tables, it ends where ours do.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'

@@ -1,4 +1,4 @@
-// /api/webhooks: what goes in, what is shown, and who sees it (SPEC "Webhook endpoint", "Webhook delivery"; RELIABILITY T1, L1).
+// /api/webhooks: what goes in, what is shown, and who sees it.
 import { afterEach, describe, expect, it } from 'vitest'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { secret as secretOf } from '../../../core/config/secret.ts'

@@ -1,4 +1,4 @@
-// The event types an endpoint may subscribe to (SPEC "Catalog").
+// The event types an endpoint may subscribe to.
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/catalog.ts'
 

@@ -1,4 +1,4 @@
-// What is told, when, and with which members (SPEC "Catalog" and all the "data of ...").
+// What is told, when, and with which members.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, raw, reset, text } from '../../../adapters/testing/script.ts'
 import { sql } from '../../../core/db/sql.ts'

@@ -1,4 +1,4 @@
-// The chat formats (SPEC "Delivery behaviour"): one line of text, with nothing a chat would act on.
+// The chat formats: one line of text, with nothing a chat would act on.
 import { describe, expect, it } from 'vitest'
 import { EVENT_TYPES } from '../../../plugins/webhooks/catalog.ts'
 import { envelopeOf } from '../../../plugins/webhooks/envelope.ts'

@@ -1,4 +1,4 @@
-// Webhooks reach nobody inside (RELIABILITY S1-S4, S13, W11): at save, and at every dial, over real sockets.
+// Webhooks reach nobody inside: at save, and at every dial, over real sockets.
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { afterEach, describe, expect, it } from 'vitest'

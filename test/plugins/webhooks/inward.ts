@@ -1,4 +1,4 @@
-// What has been used somewhere to say 127.0.0.1, a private network, or a cloud's metadata service (RELIABILITY S1).
+// What has been used somewhere to say 127.0.0.1, a private network, or a cloud's metadata service.
 export const INWARD = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
   ...['127.0.0.1.', '１２７.０.０.１', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '0x0', '00000000'],

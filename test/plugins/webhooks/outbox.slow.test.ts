@@ -1,4 +1,4 @@
-// The outbox in the database: events that are queued twice, debounced, fanned out, pruned (ARCHITECTURE D.3; RELIABILITY 3.1).
+// The outbox in the database: events that are queued twice, debounced, fanned out, pruned.
 import { describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import type { Database, Statement } from '../../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// Several gateways over one database, and a process that is killed (RELIABILITY 3.4): nothing is lost, nothing is sent twice
+// Several gateways over one database, and a process that is killed: nothing is lost, nothing is sent twice
 // without need.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// When deliveries are sent (SPEC "Delivery behaviour", "States and transitions"), on a clock that is moved by hand.
+// When deliveries are sent, on a clock that is moved by hand.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { SITES, type Site } from '../../support/sites.ts'

@@ -1,4 +1,4 @@
-// Signatures as independent receivers see them (SPEC "Outbound webhooks"; RELIABILITY W9, W10).
+// Signatures as independent receivers see them.
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterEach, describe, expect, it, vi } from 'vitest'
