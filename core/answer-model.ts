@@ -1,4 +1,4 @@
-// Which dialects answer under the model the caller asked for, instead of the one that served. The setting at run time decides.
+// Dialects whose answers name the model that the caller asked for, instead of the one that served. A runtime setting decides.
 import type { AnswerModel, AnswerModelMode } from './services.ts'
 import type { Dialect } from './types/canonical.ts'
 

@@ -1,4 +1,4 @@
-// What lives as long as the gateway, across generations: clock, log, metrics, events, stores, and the settings over them.
+// Facilities that live as long as the gateway, across reloads: clock, log, metrics, events, stores, and the settings over them.
 import { $fetch, createFetch } from 'ofetch'
 import { createStorage, type Storage } from 'unstorage'
 import { memoryCounters } from './counters/memory.ts'
@@ -63,7 +63,7 @@ export function longLived(ports: Ports): LongLived {
   }
 }
 
-/** What a host did not bring. */
+/** Defaults for ports that the host does not provide. */
 export const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
 export const NO_WAY_OUT: OutboundPost = async () => {
   throw new Error('This gateway was given no way to send webhooks.')

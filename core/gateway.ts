@@ -55,7 +55,7 @@ export interface HostedGateway extends Gateway {
   readonly metrics: Metrics
   readonly overload: Overload
   live(): Iterable<LiveRequest>
-  /** What reconciling the file would do now. */
+  /** Lists the steps that reconciling the configuration file would take now. */
   plan(): Promise<readonly PlanStep[]>
   /** Does it. @throws Error for a name that is taken. */
   apply(): Promise<readonly PlanStep[]>
@@ -230,7 +230,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of kernel.active.values()) ctx.stop(shuttingDown())
   }
 
-  /** Who embeds it may still call: nothing could be booked any more. */
+  /** An embedder may still call a closed gateway. Refuse, because usage can no longer be booked. */
   const refuseAll = (): void => {
     kernel.draining = true
     kernel.routes = { ...kernel.routes, match: refuseNew }

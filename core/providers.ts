@@ -1,4 +1,4 @@
-// Providers by id and alias. An id nobody registered is a custom provider: it speaks what its connection says.
+// Providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
 import type { GatewayConfig } from './config/define.ts'
 import { remembering } from './lib/remembering.ts'
 import type { ModelCaps } from './types/dialect.ts'

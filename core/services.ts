@@ -19,7 +19,7 @@ export interface ConnectionService {
   secretOf(connection: Connection): string | null
 }
 
-/** Which way calls go on a connection that names no proxy itself; provided by the plugin that keeps proxy pools. */
+/** Selects the proxy of connections that name none. The plugin with the proxy pools provides it. */
 export interface ProxyService {
   /**
    * Asked on every call, so it reads a table. null: straight; undefined: nothing is assigned, OUTBOUND_PROXY holds.
@@ -37,7 +37,7 @@ export interface SideAnswer {
 export interface SideCallOptions {
   /** Flat [name, value, …]. */
   readonly headers?: readonly string[]
-  /** Of the answer; default 1 MiB, at most 64. */
+  /** Limit of the answer's body; default 1 MiB, at most 64. */
   readonly maxBytes?: number
   /** Ends it: the promise rejects. */
   readonly signal?: AbortSignal
@@ -48,12 +48,12 @@ export interface SideBill {
   readonly connection: Connection
   readonly model: string
   readonly operation: Operation
-  /** Who made it, as usage and log show it. */
+  /** The caller's name in usage and log. */
   readonly source: string
   /** Whom it is for; no key is charged. */
   readonly orgId: number | null
   readonly usage: Usage
-  /** Of the answer. */
+  /** HTTP status of the answer. */
   readonly status: number
   /** Epoch ms. */
   readonly startedAt: number
@@ -67,11 +67,11 @@ export interface SideCalls {
    * @throws GatewayError when there was none within `timeoutMs`; free of secrets.
    */
   get(connection: Connection, path: string, timeoutMs: number): Promise<SideAnswer>
-  /** The same with a JSON body, in the shape of OpenAI's routes. What it costs is for `book`. */
+  /** The same with a JSON body, in the shape of OpenAI's routes. Pass its cost to `book`. */
   post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<SideAnswer>
   /** Settles it like an internal call of its own: priced, charged to the organization, in usage and log under its source. */
   book(bill: SideBill): void
-  /** To any address, with no credential. Nothing is booked. */
+  /** Sends to any address without a credential. It is not booked. */
   through(proxyUrl: string | null, url: string, timeoutMs: number, options?: SideCallOptions): Promise<SideAnswer>
 }
 
@@ -85,15 +85,15 @@ export interface Billable {
 
 /** Nano-USD, whole, rounded up once. */
 export interface StepPrice {
-  /** What the upstream asks. */
+  /** The upstream's price. */
   readonly costNano: number
-  /** What the tenant pays: more with a markup only. */
+  /** The tenant's price; higher only with a markup. */
   readonly chargeNano: number
-  /** Which price list said so. */
+  /** The price list that gave the price. */
   readonly ref: string
 }
 
-/** What upstream calls cost; provided by the plugin that keeps prices. Core asks at the end of each, and prices nothing itself. */
+/** Prices upstream calls. The pricing plugin provides it; core asks after each call and knows no prices itself. */
 export interface PriceService {
   /** Asked on every call, so it reads a table. null: no price is known. */
   price(call: Billable): StepPrice | null
@@ -105,7 +105,7 @@ export interface HookRun {
   readonly hook: string
   /** Epoch ms. */
   readonly startedAt: number
-  /** What a handler wrapped around others took, it took with them. */
+  /** Time spent in the handler itself, without the handlers that it wraps. */
   readonly ms: number
   /** undefined: it returned. */
   readonly error: unknown
@@ -126,14 +126,14 @@ export interface GatewayStatus {
   /** `draining` from the first drain() on. */
   readonly state: 'serving' | 'draining'
   readonly startedAt: number
-  /** What the gateway depends on: the database, the shared store. */
+  /** Dependencies of the gateway: the database, the shared store. */
   readonly checks: readonly HealthCheck[]
   live(): Iterable<LiveRequest>
 }
 
 /** How often quiet streams are given a sign of life. */
 export interface Heartbeat {
-  /** Of several that have not ended the newest holds; without one the environment does. End it on teardown. */
+  /** Adds an override. The newest active one applies; without one, the environment does. End it on teardown. */
   layer(): HeartbeatLayer
 }
 
@@ -143,16 +143,16 @@ export type HeartbeatForm = 'auto' | 'frame' | 'comment' | 'off'
 export interface HeartbeatLayer {
   /** ms, 0 for never; also for streams that are open. */
   set(ms: number): void
-  /** Of the streams of one dialect; default `auto`. A dialect without a frame of its own sends comments for `frame`. */
+  /** Sets the form for one dialect's streams; default `auto`. With `frame`, a dialect without a frame of its own sends comments. */
   form(dialect: Dialect, form: HeartbeatForm): void
   end(): void
 }
 
-/** Whether `model` in an answer is the string that was asked for: `auto` = for callers of messages only. */
+/** Whether `model` in an answer is the string that the caller asked for. `auto`: for messages callers only. */
 export type AnswerModelMode = 'auto' | 'requested' | 'served'
 
 export interface AnswerModel {
-  /** Of several that have not ended the newest holds; without one it is `auto`. End it on teardown. */
+  /** Adds an override. The newest active one applies; the default is `auto`. End it on teardown. */
   layer(): AnswerModelLayer
 }
 
@@ -161,9 +161,9 @@ export interface AnswerModelLayer {
   end(): void
 }
 
-/** Which web pages may call the data plane from a browser. */
+/** The web pages that may call the data plane from a browser. */
 export interface CrossOrigin {
-  /** Of several that have not ended the newest holds; without one no page may. End it on teardown. */
+  /** Adds an override. The newest active one applies; by default no page may. End it on teardown. */
   layer(): CrossOriginLayer
 }
 
@@ -179,9 +179,9 @@ export interface Exposition {
   text(): Promise<string>
 }
 
-/** Who calls the control plane; provided by the plugin that owns sign-in. */
+/** Identifies callers of the control plane. The sign-in plugin provides it. */
 export interface OperatorService {
-  /** null: nobody we know. @throws GatewayError 401 for a credential that is wrong or has ended. */
+  /** null for an anonymous caller. @throws GatewayError 401 for a wrong or expired credential. */
   identify(request: Request, peer: Peer): Promise<Operator | null>
 }
 
@@ -211,18 +211,18 @@ export interface DeclaredSetting {
   readonly pinned: boolean
 }
 
-/** What was changed at run time, over file and environment. */
+/** Settings changed at run time, with precedence over file and environment. */
 export interface RuntimeSettings {
   /** Replaces everything, by dotted key; what no longer fits its schema is passed over with a warning. Watchers run. */
   set(values: Readonly<Record<string, unknown>>): void
-  /** What file and environment say holds again, unless a newer layer is there. */
+  /** Removes this layer. File and environment apply again, unless a newer layer is active. */
   end(): void
 }
 
 /** All settings of all plugins of this gateway; the runtime layer is the plugin's that stores it. */
 export interface SettingsService {
   declared(): readonly DeclaredSetting[]
-  /** Of several that have not ended the newest holds. It outlives a reload: end it on teardown. */
+  /** Adds a layer. The newest active one applies. It outlives a reload: end it on teardown. */
   layer(): RuntimeSettings
 }
 

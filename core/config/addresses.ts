@@ -1,4 +1,4 @@
-// What people who administer the gateway may send it to: schemes, and never a metadata service.
+// Rules for addresses that administrators enter: allowed schemes, and never a metadata service.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { OutboundGuard } from '../types/ports.ts'
 
@@ -7,13 +7,13 @@ export interface AddressRules {
   readonly outbound: OutboundGuard
 }
 
-/** Cloud metadata services: nobody's upstream, on any profile. */
+/** Cloud metadata services: never an upstream, on any profile. */
 const METADATA =
   /^(?:169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|\[::ffff:(?:a9fe:[0-9a-f]+|6464:64c8|a83f:8110)\]|\[fd00:ec2::254\]|metadata(?:\.google\.internal)?\.?)$/
 
 const OPERATION = /(?:\/chat\/completions|(?<=\/v\d\w*)\/(?:messages|responses)|\/models\/[^/]+:\w+)\/?$/
 
-/** What to say about a base URL that is a whole endpoint: every request would miss it. null: it is none. */
+/** Message for a base URL that already contains an operation path, so that every request would miss it. null when it does not. */
 export function operationIn(baseUrl: string): string | null {
   const operation = OPERATION.exec(baseUrl)?.[0]
   if (operation === undefined) return null

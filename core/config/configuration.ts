@@ -1,4 +1,4 @@
-// What the file declares, checked and with its secrets resolved: the service `configuration`.
+// The service `configuration`: the content of gateway.config.ts, checked, with its secrets resolved.
 import { sameOptions } from '../plugins/define.ts'
 import type { ProviderTable } from '../providers.ts'
 import type { Ports } from '../types/gateway.ts'

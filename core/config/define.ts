@@ -64,7 +64,7 @@ export interface GatewayConfig extends Partial<ConfigSections> {
 /** A plugin by npm name or by path; a path is as seen from the configuration file. */
 export type PluginReference = string | { readonly plugin: string; readonly options?: Readonly<Record<string, unknown>> }
 
-/** What stands in a configuration file: there, plugins may be named. */
+/** Content of a configuration file. A file may name plugins as well as pass them. */
 export type ConfigFile = Omit<GatewayConfig, 'plugins'> & { plugins?: (Plugin | PluginReference)[] }
 
 /** The identity function, for types. Plugins that are named are there once the file is loaded. */
@@ -91,7 +91,7 @@ const connectionSchema = z.strictObject({
   adopt: z.boolean().optional(),
 })
 
-/** What plugins own is checked once they are set up. */
+/** Sections that belong to plugins are checked after the plugins are set up. */
 const sectionSchema = z.record(z.string().regex(/^[\w.-]{1,64}$/, 'letters, digits, dots and dashes'), z.unknown())
 
 const configSchema = z
@@ -124,7 +124,7 @@ function missingIn(given: unknown): string | null {
   return ['id', 'aliases', 'dialects', 'quirks', 'caps', 'dialectFor', 'authorize'].find((name) => !(name in given)) ?? null
 }
 
-/** What a list of plugins invites. */
+/** Message for an entry of `plugins` that is not a plugin. */
 function noPlugin(given: unknown): string {
   if (typeof given === 'function') return 'a factory; call it, as in `myPlugin()`'
   if (Array.isArray(given)) return 'a list; spread it, as in `...preset()`'

@@ -1,4 +1,4 @@
-// GATEWAY_* from an environment into typed values, each with its provenance. Nothing else reads an environment.
+// Reads GATEWAY_* variables into typed values, each with its source. No other module reads the environment.
 import type { Logger } from '../types/ports.ts'
 import { VARIABLES, type Variable } from './variables.ts'
 
@@ -17,7 +17,7 @@ export interface Env {
   /** True when the environment or a flag says something, even nothing. */
   isSet(name: string): boolean
   all(): readonly Resolved[]
-  /** What lenient variables had to ignore. */
+  /** Values that lenient variables ignored. */
   readonly warnings: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
       errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
   }
   for (const variable of VARIABLES) {
-    // What is set to nothing hides nothing below it.
+    // An empty value does not override a lower-precedence source.
     const said = (text: string | undefined) => (text?.trim() === '' && variable.emptyMeans === undefined ? undefined : text)
     const flag = said(flags[variable.name])
     const inEnv =

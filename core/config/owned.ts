@@ -1,4 +1,4 @@
-// What the file owns, the API may not touch.
+// The API cannot change rows that the configuration file owns.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 interface Owned {

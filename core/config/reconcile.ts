@@ -22,7 +22,7 @@ export interface PlanStep {
 }
 
 interface Step extends PlanStep {
-  /** What gives a name up comes before all that takes one. */
+  /** Changes that release a name run before changes that claim one. */
   release?(db: Db): Promise<void>
   run?(db: Db): Promise<void>
 }
@@ -42,7 +42,7 @@ export function refuseUnknown(kinds: readonly ResourceKind[], sections: Sections
   if (lines.length > 0) throw wrong(lines)
 }
 
-/** What reconcile would do. @throws Error naming the entry of the file that is wrong. */
+/** Lists the steps that reconcile would take. @throws Error that names the invalid entry of the file. */
 export async function planOf(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<PlanStep[]> {
   return (await steps(kinds, sections, db)).map(shown)
 }

@@ -2,8 +2,8 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 
 /**
- * What a document says, by dotted key. A path that leads into a setting gives a part of that setting's value.
- * @throws GatewayError 400 for a key that is not declared, a group that is no object, and what is said twice.
+ * Settings of a document by dotted key. A path inside a setting gives that part of its value. @throws GatewayError 400 for an undeclared
+ * key, a group that is not an object, and a setting that appears twice.
  */
 export function settingsIn(document: object, declared: ReadonlySet<string>): Map<string, unknown> {
   const groups = new Set([...declared].flatMap(groupsOf))

@@ -12,7 +12,7 @@ export interface Variable {
   readonly values?: readonly string[]
   readonly min?: number
   readonly max?: number
-  /** Of a URL. */
+  /** Allowed schemes of a URL variable. */
   readonly schemes?: readonly string[]
   /** A bad value is logged and ignored instead of stopping the boot. */
   readonly lenient?: true

@@ -5,7 +5,7 @@ import { roll, type SlidingWindow, waitFor } from './sliding-window.ts'
 import { levelAt, type TokenBucket, waitForTokens } from './token-bucket.ts'
 
 const MINUTE = 60_000
-/** Of more the least recently used begin anew. */
+/** Above this number the least recently used windows restart. */
 const MAX_LONG_WINDOWS = 100_000
 const GRANTED: TakeResult = Object.freeze({ ok: true, retryAfterMs: 0, degraded: false })
 

@@ -78,7 +78,7 @@ export async function refuseNewer(db: Database, plugins: readonly MigratingPlugi
   }
 }
 
-/** What `migrate` would apply; writes nothing. @throws Error as `migrate` does. */
+/** Lists the migrations that `migrate` would apply, and writes nothing. @throws Error as `migrate` does. */
 export async function pending(db: Database, plugins: readonly MigratingPlugin[]): Promise<MigrationRef[]> {
   const steps = await planned(db.dialect, plugins)
   return outstanding(steps, await applied(db)).map(({ plugin, id }) => ({ plugin, id }))
@@ -174,7 +174,7 @@ function withTypes(text: string, dialect: Db['dialect']): string {
   })
 }
 
-/** Of the text with its white space evened out: a formatter may touch it. */
+/** Checksum of the text with normalized white space, so that a formatter may change the file. */
 async function checksum(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text.replace(/\s+/g, ' ').trim())
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))

@@ -1,4 +1,4 @@
-// Which tables and indexes a plugin's migration may name: its own, so that plugins can be added and removed.
+// A plugin's migrations may name only the plugin's own tables and indexes, so that plugins can be added and removed.
 
 const NAME = String.raw`(?:if\s+(?:not\s+)?exists\s+)?((?:"[^"]+"|[\w.]+))`
 const NAMED: readonly RegExp[] = [

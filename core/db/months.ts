@@ -5,7 +5,7 @@ import { sql } from './sql.ts'
 /** Longer windows end in one last month. */
 const MAX_MONTHS = 1200
 
-/** Of a column `at` in epoch ms within the window: months since year 0, a BIGINT. */
+/** SQL for the month of `at` (epoch ms, within the window) as a BIGINT: months since year 0. */
 export function monthsOf({ since, until }: { readonly since: number; readonly until: number }): Sql {
   const first = new Date(since)
   const cases: Sql[] = []

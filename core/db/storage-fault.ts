@@ -1,4 +1,4 @@
-// What a caller hears when the database cannot be asked, and the one constraint that callers ask about.
+// Errors that callers get when the database is unavailable, and the test for a unique-constraint violation.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 /** 503 `storage_unavailable`. `what` in the operator's words, without an address. */

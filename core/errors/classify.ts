@@ -1,5 +1,5 @@
-// What an attempt's failure means for the walk over candidates, and what the last one becomes for the caller.
-// No state is kept here: breakers and cooldowns are plugins.
+// Decides what a failed attempt means for the next candidates, and which error the caller gets after the last one. Holds no state: breakers
+// and cooldowns are plugins.
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import { GatewayError } from './gateway-error.ts'

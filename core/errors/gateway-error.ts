@@ -68,7 +68,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 400: nobody knows this model or provider. */
+  /** 400: no model or provider has this name. */
   static modelNotFound(model: string, hint = 'Use `<provider>/<model>` with a configured provider.'): GatewayError {
     return GatewayError.invalid('model', `The model \`${model.slice(0, 256)}\` does not exist here. ${hint}`, 'model_not_found')
   }
@@ -134,7 +134,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     return GatewayError.invalid(null, `${what} blocked by guardrail '${rule}'`, 'guardrail_blocked')
   }
 
-  /** 503: nobody can answer now; also what a failing fail-closed hook becomes. */
+  /** 503: no upstream can answer now. Also the error of a failing fail-closed hook. */
   static unavailable(
     message: string,
     options: {
@@ -192,7 +192,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** What an upstream status means for the caller is decided later, by upstreamStatus() at the end of the walk. */
+  /** An upstream's failure. `upstreamStatus()` decides the caller's status after the last attempt. */
   static upstream(
     status: number,
     message: string,

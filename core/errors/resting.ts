@@ -1,4 +1,4 @@
-// What a caller is told when accounts are not asked: why, and when one of them is again, in the seconds of `Retry-After`.
+// The error for accounts that are in cooldown: the reason, and `Retry-After` in seconds until one is available again.
 import type { SkipReason } from '../types/error.ts'
 
 /** @param what "No account can take this request now". */

@@ -32,7 +32,7 @@ export function durationMs(text: string): number | null {
   return pieces.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit as string] as number), 0)
 }
 
-/** A delay as the gateway keeps it: at least 1 s; null for one that cannot be meant. */
+/** A usable retry delay, at least 1 s; null for an impossible value. */
 export function usableDelay(ms: number | null): number | null {
   if (ms === null || !Number.isFinite(ms) || ms < 0 || ms > MAX_MS) return null
   return Math.max(SECOND, Math.round(ms))

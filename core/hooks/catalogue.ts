@@ -6,7 +6,7 @@ export type HookKind = 'series' | 'first' | 'reduce' | 'wrap' | 'stream' | 'obse
 
 export interface HookSpec {
   readonly kind: HookKind
-  /** What a bug or a timeout means when the plugin does not say. */
+  /** Effect of a bug or a timeout when the plugin does not declare one. */
   readonly onError: 'closed' | 'open'
   /** Where a plugin names none: others wait for it. */
   readonly timeoutMs?: number

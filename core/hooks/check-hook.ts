@@ -1,4 +1,4 @@
-// What a plugin registers, before it is sealed: an option that is none would change when a plugin runs, or whether, without a word.
+// Validates a plugin's hook registrations before they are sealed. An unknown option would silently change when, or whether, a plugin runs.
 import type { HookOptions } from '../types/hooks.ts'
 import { HOOK_NAMES, HOOKS } from './catalogue.ts'
 

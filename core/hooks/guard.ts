@@ -40,7 +40,7 @@ export class GuardedHandler {
     this.#returns = RETURNS[entry.hook]
   }
 
-  /** Whether the handler takes part in this request. */
+  /** True when the handler applies to this request. */
   applies(ctx: RequestContext): boolean {
     if (this.when === undefined) return true
     let applies: unknown
@@ -53,7 +53,7 @@ export class GuardedHandler {
     return typeof applies === 'boolean' ? applies : Boolean(applies) && !this.promised(applies, '`when`')
   }
 
-  /** What the handler returned; undefined for nothing, and where it fails open for what the hook cannot take. */
+  /** The handler's return value. undefined when it returned none, or when the hook fails open and cannot take the value. */
   taken<T>(value: T): NonNullable<T> | undefined {
     const nothing = value === undefined || value === null
     if (nothing || this.#returns === undefined || this.#returns.fits(value)) {
@@ -65,7 +65,10 @@ export class GuardedHandler {
     return undefined
   }
 
-  /** Nobody waits there: a promise is a bug, and what it rejects with must not end the process. True when it was one. */
+  /**
+   * Synchronous hooks do not await. A returned promise is a bug of the plugin: log its rejection instead of ending the process. Returns
+   * true when the value was a promise.
+   */
   promised(value: unknown, what = `\`${this.hook}\``): boolean {
     if (!isThenable(value)) return false
     value.then(undefined, (error: unknown) => this.#report(error))

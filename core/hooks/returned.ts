@@ -1,5 +1,5 @@
-// What a handler may return. A value of another shape is a bug of the plugin that returned it: behind its hook it would break
-// somebody else, or pass for an answer.
+// Validates what a handler returns. A value of another shape is a bug of that plugin; without this check it would break another plugin or
+// pass for an answer.
 import type { HookName } from '../types/hooks.ts'
 
 export interface ReturnType {

@@ -112,7 +112,7 @@ async function failedOver(handler: GuardedHandler, error: unknown, fallback: Nex
   return fallback()
 }
 
-/** Nobody waits, nothing escapes. The promise is there for tests and for shutting down. */
+/** Fire-and-forget: errors are logged and never thrown. Tests and shutdown await the promise. */
 export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[]) => Awaitable<void> {
   return (...args) => {
     let pending: Promise<unknown>[] | null = null
@@ -213,7 +213,7 @@ function isolated(handler: GuardedHandler, transform: StreamTransform): StreamTr
       } catch (error) {
         handler.failed(error)
         bypass = true
-        // What it let through before it failed is not said twice.
+        // Do not emit the event twice when the handler passed it on before it failed.
         if (emitted === before) emit(event)
       }
     },

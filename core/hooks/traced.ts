@@ -1,4 +1,4 @@
-// A handler with its time taken, where somebody traces: decided when hooks are sealed, so that nobody else pays for it.
+// Wraps a handler with timing when tracing is on. Decided when hooks are sealed, so that requests without tracing pay nothing.
 import type { HookTracer } from '../services.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Clock } from '../types/ports.ts'

@@ -1,4 +1,4 @@
-// What every answer says to browsers, caches and whoever looks for it in the logs, beside its content.
+// Headers of every answer for browsers, caches and log searches.
 
 /** The data plane writes the same (core/pipeline/reply.ts), with its dialect's name for the second id. */
 export function answerHeaders(requestId: string): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
-// One call of a control-plane route, in the order of ARCHITECTURE C.4: profile → page guard → who calls → may they →
-// zod → handler → audit → answer. Nothing is read from the body before the caller is known.
+// Handles one control-plane call in this order: profile → page guard → authentication → authorization → validation → handler → audit →
+// answer. The body is not read before the caller is known.
 import type { ZodType } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { WORDED } from '../lib/issue-text.ts'

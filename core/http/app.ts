@@ -16,7 +16,7 @@ export interface ControlApp {
   fetch(request: Request, peer: Peer): Promise<Response>
 }
 
-/** What is known of a request besides itself. */
+/** Facts about a call beside the request itself. */
 interface Call {
   readonly peer: Peer
   /** The answer's and the log's. */
@@ -26,7 +26,7 @@ interface Call {
 export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
   readonly routes: readonly ApiRoute[]
-  /** The data route whose path a caller probably meant by one that is nobody's. */
+  /** The data route that the caller probably intended with an unknown path. */
   meant(path: string): string | null
 }
 
@@ -67,7 +67,7 @@ export function controlApp(options: ControlOptions): ControlApp {
   }
 }
 
-/** With what every answer says, whoever made it. Made anew: a fetched one takes no headers. */
+/** Adds the headers of every answer. Makes a new Response, because a fetched one has immutable headers. */
 function guarded({ status, statusText, headers: given, body }: Response, id: string): Response {
   const headers = new Headers(given)
   for (const [name, value] of Object.entries(answerHeaders(id))) if (!headers.has(name)) headers.set(name, value)

@@ -14,7 +14,7 @@ export interface CrossOrigins extends CrossOrigin {
   readonly on: boolean
   /** The headers of each answer to this request, flat. */
   headersFor(request: HeaderBag): readonly string[]
-  /** What the answer to a preflight says beside them; null when the request is none, or of an origin that may not read. */
+  /** Headers of a preflight answer; null when the request is not a preflight or its origin is not allowed. */
   preflight(ingress: Ingress): readonly string[] | null
 }
 

@@ -15,7 +15,7 @@ export interface MatchedRoute {
   readonly dialect: Dialect
   readonly bodyLimit: number
   readonly models: DialectRoute['models']
-  /** What of a client key binds here. */
+  /** Which client-key restrictions apply to this route. */
   readonly scope: KeyScope
   readonly keyRequired: boolean
   /** From a dialect driver. */
@@ -34,7 +34,7 @@ export interface RouteTable {
   readonly entries: readonly Entry[]
   /** @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
   match(ingress: Ingress): MatchedRoute
-  /** The route whose path a caller probably meant by this one. */
+  /** The route that the caller probably intended with this path. */
   meant(path: string): string | null
 }
 

@@ -1,5 +1,5 @@
-// The path that a caller probably meant. A client's base URL with `/v1` twice, without it, or with a slash at the end is what
-// goes wrong first when somebody points an SDK here.
+// Suggests the path that a caller probably intended. The most common mistake with an SDK's base URL is `/v1` twice, no `/v1`, or a trailing
+// slash.
 const ROOT = '/v1'
 
 export function meantPath(path: string, known: ReadonlyMap<string, unknown>): string | null {

@@ -20,7 +20,7 @@ export function queryValues(schema: ZodType | undefined, given: URLSearchParams)
   )
 }
 
-/** What zod says of a schema, as far as it is looked at here. */
+/** The part of a zod schema's definition that is used here. */
 interface Definition {
   readonly type: string
   readonly innerType?: ZodType
@@ -32,7 +32,7 @@ function fieldsOf(schema: ZodType | undefined): Readonly<Record<string, ZodType>
   return (schema === undefined ? undefined : innermost(schema).shape) ?? {}
 }
 
-/** What a value meets first, behind optional, default and the like. */
+/** The schema behind optional, default and similar wrappers. */
 function innermost(schema: ZodType): Definition {
   let definition = schema.def as unknown as Definition
   for (let inner = definition.in ?? definition.innerType; inner !== undefined; inner = definition.in ?? definition.innerType)

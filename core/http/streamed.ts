@@ -1,6 +1,6 @@
 // The body of an answer that is written while it is read: exports and reports.
 
-/** Of text: many small pieces would be many small chunks. */
+/** Collects small pieces of text into chunks of this size. */
 const CHUNK = 64 * 1024
 
 /** Read on as the client reads: no more than one chunk and what `content` itself holds is in memory. */

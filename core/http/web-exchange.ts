@@ -113,7 +113,7 @@ export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Re
     if (gone || ended) return
     gone = true
     pulled?.()
-    // Whoever still reads the body of an aborted request would wait for ever.
+    // Without this, a pending read of an aborted request's body would never settle.
     controller?.error(GatewayError.clientGone())
     leave?.()
   }

@@ -1,4 +1,4 @@
-// Which time a route of figures is asked about: one of three lengths up to now, or days in UTC, half open.
+// Time window of a reporting route: one of three lengths that end now, or UTC days, half open.
 import { z } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 
@@ -45,7 +45,7 @@ export function windowOf({ window, since, until }: WindowQuery, now: number): Wi
   return { since: from, until: to }
 }
 
-/** Of a query that names instants, either or both: held as `windowOf` holds days. With `NOT_IN_ORDER` for zod's `refine`. */
+/** Same check as `windowOf` for a query with instants, either or both. Use `NOT_IN_ORDER` with zod's `refine`. */
 export function inOrder({ since, until }: { since?: number | undefined; until?: number | undefined }): boolean {
   return since === undefined || until === undefined || since < until
 }
@@ -53,7 +53,7 @@ export function inOrder({ since, until }: { since?: number | undefined; until?: 
 /** For `refine(inOrder, NOT_IN_ORDER)`. */
 export const NOT_IN_ORDER = { path: ['until'], error: 'must be later than `since`' }
 
-/** Of an answer that says which window it is about. */
+/** Members of an answer that state its window. */
 export const windowAnswer = z.strictObject({ since: z.string(), until: z.string() })
 
 export function shownWindow({ since, until }: Window): z.input<typeof windowAnswer> {

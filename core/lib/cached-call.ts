@@ -1,4 +1,4 @@
-// What an answer had cost when it was made, for those who get it again.
+// Usage and cost of the call that first produced a cached answer.
 import { addedUsage } from '../pipeline/derived-answer.ts'
 import type { CachedCall, Outcome, RequestContext } from '../types/context.ts'
 

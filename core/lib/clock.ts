@@ -25,7 +25,7 @@ export const systemClock: Clock = {
   every: (ms, fn) => cancellable(setInterval(fn, ms), clearInterval, true),
 }
 
-/** What setTimeout can hold, 24.8 days: it would fire at once for more. */
+/** Longest delay of setTimeout, 24.8 days. With more it fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 function later(ms: number, fn: () => void, background = false): Timer {

@@ -1,4 +1,4 @@
-// One cell of a CSV file (RFC 4180) that holds text of somebody else's.
+// One cell of a CSV file (RFC 4180) with untrusted text.
 
 /** Quoted where it must be; what a spreadsheet would take for a formula gets an apostrophe in front. */
 export function csvText(given: string): string {

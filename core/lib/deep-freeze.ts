@@ -1,4 +1,4 @@
-// Freezes a value and everything in it: tests prove with it that nobody writes to what they may only read.
+// Freezes a value and everything in it. Tests use it to prove that read-only values are not written.
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value

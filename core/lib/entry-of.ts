@@ -1,4 +1,4 @@
-/** What a table has for a name that came from outside: `valueOf` and the like are in every object, but in no table. */
+/** Looks up an untrusted name in a table. Inherited names such as `valueOf` are not entries. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }

@@ -1,4 +1,4 @@
-// What a log says of something that was thrown and that nobody meant to throw.
+// Text of an unexpected error for the log.
 
 export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
@@ -6,13 +6,13 @@ export function errorText(thrown: unknown): string {
 
 const MAX_CAUSES = 3
 
-/** The same of one that somebody may have meant, whose own words are enough; with what is behind it. */
+/** Text of an expected error for the log: its message and its causes, without a stack. */
 export function loggedText(error: Error, causes = MAX_CAUSES): string {
   const own = error.name === 'GatewayError' ? error.message : errorText(error)
   return error.cause instanceof Error && causes > 0 ? `${own} Cause: ${loggedText(error.cause, causes - 1)}` : own
 }
 
-/** The same without the stack, for a sentence. What is thrown need not be an error. */
+/** The message alone, for use in a sentence. The thrown value need not be an error. */
 export function wordsOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : `it threw ${String(thrown)}`
 }

@@ -1,4 +1,4 @@
-// What is remembered for a while: every entry runs out, and of too many the least recently used goes first.
+// A map whose entries expire. Above its limit it evicts the least recently used entry.
 import type { Clock } from '../types/ports.ts'
 
 export interface ExpiringMapOptions {

@@ -1,4 +1,4 @@
-// HeaderBag over a flat list: no web object, no copy until somebody writes.
+// HeaderBag over a flat list: no web object, and no copy before the first write.
 import type { HeaderBag } from '../types/ports.ts'
 import { headerName, headerValue } from './header-text.ts'
 
@@ -65,7 +65,7 @@ class FlatHeaders implements HeaderBag {
   }
 
   *[Symbol.iterator](): Iterator<[string, string]> {
-    // Read anew at every step: whoever walks a bag may write to it.
+    // Reads the list at each step, because the loop's body may write to the bag.
     for (let i = 0; i < this.flat().length; i += 2) yield [(this.flat()[i] as string).toLowerCase(), this.flat()[i + 1] as string]
   }
 }

@@ -1,5 +1,4 @@
-// What a caller calls its conversation and its end user. By header only: what is derived from content
-// surprises whoever wanted the load spread.
+// Session id and end-user id of a request. Read from headers only: ids derived from content would pin unrelated requests together.
 import type { HeaderBag } from '../types/ports.ts'
 
 export const SESSION_HEADERS: readonly string[] = [

@@ -1,4 +1,4 @@
-// What a schema says of a wrong value, in the words of all other refusals: what it must be, not what it was expected to be.
+// Text for a zod issue in the gateway's style: what the value must be.
 import type { z } from 'zod'
 import { entryOf } from './entry-of.ts'
 

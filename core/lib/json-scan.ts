@@ -12,9 +12,9 @@ export interface Span {
 export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
-  /** The decoded text, once somebody asked. */
+  /** The decoded text, after its first use. */
   text?: string
-  /** The bytes to search in, once somebody did. */
+  /** The bytes to search, after their first use. */
   view?: Searchable
 }
 

@@ -26,7 +26,7 @@ export class KeyStack {
   readonly #many: (Set<string> | undefined)[] = []
   /** Keys of all open objects; cutting the arrays instead would be a call into the runtime. */
   #count = 0
-  /** Of the key that was added last; null for one with an escape. */
+  /** Hash of the last key; null for a key with an escape. */
   #hash: number | null = null
   /** Keys of earlier bodies by their hash: most have the same. */
   readonly #known = new Map<number, string>()
@@ -82,7 +82,7 @@ export class KeyStack {
     return null
   }
 
-  /** Of the key that was added last. */
+  /** Text of the last key. */
   text(bytes: Uint8Array, start: number, end: number): string {
     const hash = this.#hash
     if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
@@ -110,7 +110,7 @@ export class KeyStack {
   }
 }
 
-/** Only ASCII can be told so. */
+/** Compares ASCII only; other text needs decoding. */
 function spells(bytes: Uint8Array, start: number, end: number, text: string): boolean {
   if (text.length !== end - start) return false
   for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false

@@ -1,4 +1,4 @@
-// What goes when a member or an element goes: its key, the colon, and one comma.
+// The byte range to cut for one member or element: its key, the colon, and one comma.
 import { type Span, skipSpace } from './json-scan.ts'
 
 /** @param ownerStart of the object or array it is in; the text has been scanned before. */

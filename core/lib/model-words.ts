@@ -1,4 +1,4 @@
-// What models are said to be and to be able to, in the words of the public rate cards.
+// Model modes and capabilities, in the words of the public rate cards.
 export const MODES = [
   'chat',
   'completion',

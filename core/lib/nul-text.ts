@@ -1,4 +1,4 @@
-// Where a body, a query or the file holds U+0000: PostgreSQL takes it in no text, so that nobody may write it anywhere.
+// Finds U+0000 in a body, a query or the file. PostgreSQL cannot store it, so the gateway refuses it everywhere.
 
 /** The path of the first such text, or of the member with such a name; null: there is none. Depth: what `jsonBody` let through, or the owner wrote. */
 export function pathOfNul(value: unknown): string[] | null {

@@ -100,7 +100,7 @@ export class PartWriter {
     emit({ e: 'part_stop', choice, part: index, full })
   }
 
-  /** The index of a part that somebody else writes; it ends the running text-like part, like every part does. */
+  /** Reserves the index of a part that another writer emits. Like every part, it ends the current text-like part. */
   claim(choice: number, emit: Emit): number {
     this.closeCurrent(choice, emit)
     return this.#state(choice).next++

@@ -28,7 +28,7 @@ export interface UsedTokens {
   readonly reasoning: number
 }
 
-/** Of all its calls; of an answer from a cache those of the call it came from. */
+/** Usage of all calls of a request; for a cached answer, the usage of the original call. */
 export function usedTokens({ steps, usage, cachedCall }: Outcome): UsedTokens {
   const sum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   const calls = steps.length > 0 ? steps : [cachedCall ?? { usage }]

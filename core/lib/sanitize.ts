@@ -1,4 +1,4 @@
-// What an upstream or a bug may say to a client: one line, bounded, without paths, and without the attempt's secrets.
+// Makes text from an upstream or a bug safe to show to a client: one line, bounded, without paths and without the attempt's secrets.
 import { secretMask } from './secret-mask.ts'
 
 const MAX = 1000
@@ -22,9 +22,8 @@ const MIN_PIECE = 8
 const MIN_OPAQUE = 20
 
 /**
- * What must not be repeated of a connection's own headers: the values of those whose names say that they carry a credential,
- * and their pieces, since who echoes a token may leave its scheme out, and who echoes a cookie its name; and whatever looks
- * like a credential in the others.
+ * Header values to mask in errors: values of headers whose names carry a credential, with their pieces (an echo may leave out the scheme or
+ * the cookie's name), and values of other headers that look like a credential.
  */
 export function credentialsIn(headers: Readonly<Record<string, string>>): string[] {
   return Object.keys(headers).flatMap((name) => {

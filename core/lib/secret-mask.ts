@@ -1,5 +1,4 @@
-// Secrets in a text that somebody else wrote, in the spellings in which an upstream may repeat what it was sent: letters of
-// another case, URL and JSON escapes, base64.
+// Masks secrets in foreign text, in every spelling in which an upstream may echo them: other letter case, URL and JSON escapes, base64.
 import { encodeUtf8 } from './bytes.ts'
 
 /** Shorter ones are words, and would take half of a text with them. */
@@ -35,7 +34,7 @@ function spelled(secret: string): string {
   }).join('')
 }
 
-/** What every base64 text with the secret inside holds, wherever the secret begins in it, in both alphabets. */
+/** Substrings that every base64 text with the secret contains, at all three offsets and in both alphabets. */
 function inBase64(secret: string): string[] {
   const bytes = encodeUtf8(secret)
   return [0, 1, 2].flatMap((before) => {

@@ -13,7 +13,7 @@ const SPACE = 32
 export interface SseLimits {
   /** Bytes of one event; more is a protocol error. Lines have no limit of their own: an image is one line. */
   maxEventBytes: number
-  /** Of the JSON in one event, judged when its data is read. */
+  /** Limits of the JSON in one event, checked when its data is read. */
   values?: ValueLimits
 }
 

@@ -1,4 +1,5 @@
-// Token counts are an upstream's word. What cannot be one counts as missing, so that it is estimated instead of booked.
+// Token counts come from an upstream and may be wrong. An impossible count is treated as missing, so that it is estimated instead of
+// booked.
 
 /** A hundred times the largest context window there is. Sums of what is above would not stay exact for long. */
 const MOST = 1_000_000_000

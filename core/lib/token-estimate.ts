@@ -1,5 +1,5 @@
-// Local token counts where nobody reports them: 3.6 characters a token, 1.1 for CJK, 4 per message, 1,600 per image.
-// Always flagged as estimated.
+// Estimates token counts that no upstream reports: 3.6 characters a token, 1.1 for CJK, 4 per message, 1,600 per image. The result is
+// always flagged as estimated.
 import type { Usage } from '../types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../types/canonical.ts'
 import { isTokenCount } from './token-count.ts'

@@ -1,7 +1,7 @@
 // Turns of the event loop, one for each who asks. A large body takes milliseconds to check, and again to write anew: a hundred that
 // came together would keep everybody else waiting for all of them.
 
-/** Below this nobody notices, bytes. */
+/** Smaller bodies do not delay others noticeably, bytes. */
 export const LARGE_BODY = 131_072
 
 export class Turns {

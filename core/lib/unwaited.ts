@@ -1,5 +1,4 @@
-// Where a function is meant to be synchronous an author may write `async`: nobody waits for it, and what it rejects with is told
-// to somebody instead of ending the process.
+// Plugin authors may pass an `async` function where a synchronous one is expected. Reports its rejection instead of ending the process.
 
 export function unwaited(returned: unknown, failed: (error: unknown) => void): void {
   if (typeof returned !== 'object' || returned === null) return

@@ -1,4 +1,4 @@
-// A JSON body as bytes with splices: read by path, edited in place, parsed only when somebody needs the whole.
+// A JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from './bytes.ts'
@@ -65,7 +65,7 @@ class SplicedBody implements WireBody {
   #splices: Splice[] = []
   #touched: Map<string, Json> | null = null
   #json: JsonObject | null
-  /** Of an answer that is as it came, or was written anew. */
+  /** Text of an answer that is unchanged or was rewritten. */
   #text: string | null
   /** The text is newer than the bytes. */
   #unencoded = false

@@ -1,4 +1,4 @@
-// A bound for what others wait for and somebody else wrote.
+// Adds a timeout to a promise of foreign code.
 import type { Clock } from '../types/ports.ts'
 
 /** @throws Error when `work` has not ended after `ms`; it goes on, and nobody waits any more. */

@@ -1,5 +1,5 @@
-// Counters and histograms for the hot path: plain numbers per label combination, turned into Prometheus samples only when
-// somebody scrapes. A prom-client metric hashes and checks its labels on every single observation.
+// Counters and histograms for the hot path: plain numbers per label combination, converted to Prometheus samples at scrape time. A
+// prom-client metric hashes and checks its labels on every observation.
 import type { Registry } from 'prom-client'
 import type { Tally, TallySeries } from '../types/plugin.ts'
 

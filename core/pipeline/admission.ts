@@ -14,7 +14,7 @@ import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
 import { driver, type Kernel } from './kernel.ts'
 
-/** Of a model string that is no model id, records keep so much. */
+/** Longest text that records keep of a `model` that is not a model id. */
 const MAX_NAMED = 256
 
 /** @throws GatewayError 401. */
@@ -64,7 +64,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
   // Before `stream`: its table comes first.
   if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
-  // Who asks for a size sends the request as it will be, and is told a number.
+  // A count_tokens body may ask for a stream, but the answer is a number.
   ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))
   ctx.sse =
     ctx.dialect !== 'generate_content' ||

@@ -1,4 +1,4 @@
-// What the pump gathers of a stream, for an answer that came whole.
+// The facts that the pump gathers from a stream, for an answer in one piece.
 import { byteLength } from '../lib/bytes.ts'
 import { isReported } from '../lib/token-estimate.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'

@@ -20,7 +20,7 @@ export function renamedBody(body: WireBody, { whole: path }: ModelPlaces, name: 
   return concatBytes([bytes.subarray(0, span.start), encodeUtf8(JSON.stringify(name)), bytes.subarray(span.end)])
 }
 
-/** Of one stream. Each piece is made of whole frames. */
+/** Renames the model in one stream. Each piece consists of whole frames. */
 export function frameRenamer({ frame: path, once }: ModelPlaces, name: string): Rename {
   const segments = pathSegments(path)
   const member = `"${segments.at(-1)}"`

@@ -1,4 +1,4 @@
-// One attempt: prepare → encode or splice → encoded → transport. Which lane it takes is a fact of the attempt.
+// One attempt: prepare → encode or splice → encoded → transport. The attempt decides its lane.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { checkedModelId } from '../lib/model-id.ts'
@@ -41,7 +41,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
   }
   ctx.hop = hop
   ctx.facts = null
-  // Whether a stage applies may depend on the candidate.
+  // A candidate can change which stages apply.
   ctx.stages = undefined
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
@@ -124,7 +124,7 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
     if (hop.notes.size > 0) return false
   }
   if (!ctx.stream) return true
-  // Whoever makes an internal call wants events; and its caller's dialect may be another one.
+  // An internal caller wants events, and its parent's dialect may differ.
   if (ctx.ingress === null) return false
   return !(stagesOf(ctx)?.active ?? false) && !hasBatch(ctx)
 }

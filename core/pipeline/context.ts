@@ -92,7 +92,7 @@ export class RequestState implements RequestContext {
   ticking: Ticket<Ticking> | null = null
   facts: StreamFacts | null = null
   lastReadAt: number
-  /** Set by whoever ends the request early; the running attempt is aborted with it. */
+  /** Set when a hook ends the request early. The running attempt is aborted with this error. */
   stopped: GatewayErrorShape | null = null
   decode: (() => unknown) | null = null
   #costCenter: string | null = null
@@ -137,7 +137,7 @@ export class RequestState implements RequestContext {
     return this.ingress?.peer ?? null
   }
 
-  /** Read when somebody asks: most requests name neither. */
+  /** Read on first use, because most requests carry neither header. */
   get sessionId(): string | null {
     if (this.#sessionId === undefined) this.#sessionId = identityIn(this.headers, SESSION_HEADERS)
     return this.#sessionId

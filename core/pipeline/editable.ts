@@ -1,4 +1,4 @@
-// What edit() gives: a request that a plugin may write to, beside the one everybody reads.
+// The writable copy of a request that edit() returns. The original stays shared and read-only.
 import type { CanonicalRequest, Frozen } from '../types/canonical.ts'
 
 /** A copy one may change: request, system, messages and tools are fresh; parts are shared and to be replaced. */

@@ -38,7 +38,7 @@ type FullResult = Extract<Result, { kind: 'full' }>
 
 function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
   const { hooks } = ctx.generation
-  // What is billed is what the upstream said, also where a plugin refuses to pass it on.
+  // Bill what the upstream reported, also when a plugin refuses to pass the answer on.
   ctx.facts ??= answerFacts(result.response)
   if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))
     return sendWhole(kernel, ctx, result, reply)
@@ -87,7 +87,7 @@ async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSourc
   const first: StreamSink = staged ?? end
   try {
     await source.pump(first)
-    // What the last read left with the stages.
+    // Flush the events that the stages still hold after the last read.
     if (source.facts.error === null && end instanceof EncodingSink) await first.ready()
   } finally {
     unbind()
@@ -156,7 +156,7 @@ class EncodingSink implements StreamSink {
   readonly #encoder: StreamEncoder
   readonly #reply: ReplyWriter
   readonly #onFailure: (error: GatewayErrorShape) => void
-  /** Of the model, in place of its own. */
+  /** The model name to show in place of the upstream's. */
   readonly #name: string | null
   #text = ''
 

@@ -59,7 +59,7 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
   return GatewayError.unavailable(message, retryAfterMs === null ? {} : { retryAfterMs })
 }
 
-/** Of accounts that were passed over until a known time, ms. */
+/** Waits of accounts that were skipped until a known time, ms. */
 function waitsOf(ctx: RequestState): number[] {
   return ctx.attempts.flatMap(({ skipped }) => (skipped?.until === undefined ? [] : [Math.max(0, skipped.until - ctx.startedAt)]))
 }
@@ -74,7 +74,7 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
     if (candidate.target === deadTarget) continue
     if (left !== null) left.action = stepTo(left, candidate)
     for (let fresh = false; ; fresh = true) {
-      // What plugins send again to the same account is only bound by the larger of the two.
+      // Retries that plugins make on one account count only against the larger limit.
       if (walk.sent > candidates.length || walk.sent + walk.again >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
       const tries = new Tries(kernel, ctx, candidate, walk)
       const outcome = await tries.run()
@@ -95,7 +95,7 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
         attempt.action = action
         continue
       }
-      // Where nobody is left, this is where the failure would have sent it.
+      // With no candidate left, record the action that this failure would have caused.
       attempt.action = action === 'next_target' ? 'next_target' : 'next_account'
       if (action === 'next_target') deadTarget = candidate.target
       left = attempt

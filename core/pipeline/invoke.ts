@@ -101,7 +101,7 @@ async function whole(ctx: RequestState, result: Result, done: (status: number, e
 
 type StreamResult = Extract<Result, { kind: 'stream' }>
 
-/** The child's own stream hooks around its answer, whoever reads it. The child ends when its stream does. */
+/** Runs the child's own stream hooks around its answer. The child settles when its stream ends. */
 function settlingSource(
   source: StreamResult['source'],
   ctx: RequestState,
@@ -138,7 +138,7 @@ function settlingSource(
     cancel(reason = GatewayError.clientGone()) {
       ctx.stop(reason)
       source.cancel(reason)
-      // Nobody may ever have pumped it.
+      // The parent may never have read the stream.
       end()
     },
     ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),

@@ -1,4 +1,4 @@
-// What every exchange of one gateway shares. Built once by createGateway; only `generation` changes.
+// State that all exchanges of one gateway share. createGateway builds it once; only `generation` changes.
 
 import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'

@@ -1,5 +1,5 @@
-// Whether new requests are taken. The host measures how late its event loop is and how full its heap; what was taken before goes
-// on. Interactive requests come before batches and what the gateway asks for itself.
+// Decides whether the gateway accepts a new request. The host measures event-loop delay and heap use. Accepted requests continue.
+// Interactive requests come before batches and before the gateway's own calls.
 import type { Metrics } from '../metrics/registry.ts'
 import type { TallySeries } from '../types/plugin.ts'
 import type { HeaderBag } from '../types/ports.ts'

@@ -1,5 +1,4 @@
-// The story of one request, from ingress to settled. Every stage is null when nobody hooks into it;
-// every way out passes through settle().
+// The story of one request, from ingress to settled. A stage without hooks is null. Every path ends in settle().
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { errorText } from '../lib/error-text.ts'
@@ -161,7 +160,7 @@ function contextFor(kernel: Kernel, ingress: Ingress, route: MatchedRoute): Requ
     now: kernel.clock.now(),
     monotonic: kernel.clock.monotonic(),
   })
-  // Known before there is a body: records name it, whatever becomes of the body. It is checked with the body.
+  // The path names the model before the body is read, so records have it even when the body is invalid. It is validated with the body.
   if (model !== undefined) ctx.requestedModel = model.slice(0, 256)
   return ctx
 }
@@ -171,7 +170,7 @@ function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
   if (ctx.plan !== null) reply.tick(now, ctx)
 }
 
-/** Whatever a plugin made of the answer, the request settles: a head that cannot be sent ends the connection. */
+/** Settles the request whatever a plugin did to the answer. A head that cannot be sent ends the connection. */
 function concluded(kernel: Kernel, ctx: RequestState, reply: ReplyWriter, thrown: unknown): GatewayErrorShape {
   try {
     return conclude(kernel, ctx, reply, thrown)

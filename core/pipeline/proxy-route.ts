@@ -1,4 +1,4 @@
-// Which way a call goes: the connection's own proxy, the one assigned to it, OUTBOUND_PROXY, straight.
+// Selects the proxy of a call: the connection's own, the one assigned to it, OUTBOUND_PROXY, or none.
 import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
 import type { RequestContext } from '../types/context.ts'

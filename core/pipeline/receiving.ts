@@ -10,7 +10,7 @@ import type { BodyMeter, Clock, Timer } from '../types/ports.ts'
 export interface ReceivingLimits {
   /** Bytes of all bodies that are being received. */
   readonly total: number
-  /** Of one client key; of one address where there is none. */
+  /** Limit for one client key, or for one address without a key. */
   readonly perKey: number
   /** Bytes per second, over each span of SPAN_MS; 0 = no bound. */
   readonly leastRate: number

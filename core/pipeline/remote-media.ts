@@ -31,7 +31,7 @@ export async function inlineRemote(
   call.replace(upstream.inlineMedia?.(call.request, new Map(await Promise.all(fetched))) ?? call.edit())
 }
 
-/** Where nobody wrote it (a plugin did, or the call is internal): what the dialect has its content under. */
+/** The member that holds the content in each dialect, for requests without a wire body (internal calls, plugin edits). */
 const CONTENT: Readonly<Record<Dialect, string>> = {
   ...{ chat: 'messages', messages: 'messages', responses: 'input', generate_content: 'contents' },
 }

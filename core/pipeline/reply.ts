@@ -86,7 +86,7 @@ export class ReplyWriter {
       const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
       const failed = (error: unknown) => this.#kernel.log.error('tap.failed', { requestId: ctx.id, error: errorText(error) })
       for (const tap of ctx.taps) {
-        // Who only looks does not take the answer with it.
+        // An observer's error does not fail the answer.
         try {
           unwaited(tap({ status, headers, body: bytes }), failed)
         } catch (error) {
@@ -118,7 +118,7 @@ export class ReplyWriter {
     return error
   }
 
-  /** What a thrown value may look like to a caller. */
+  /** The error that a caller sees for a thrown value. */
   presentable(thrown: unknown, dialect: Dialect, requestId: string): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
     const bug = bugBehind(thrown)
@@ -178,7 +178,7 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
   out.push(...ctx.responseHeaders.flat())
 }
 
-/** What nobody meant to throw; a sink may have wrapped it on the way. */
+/** The unexpected error behind a thrown value. A sink may have wrapped it. */
 function bugBehind(thrown: unknown): unknown {
   if (!GatewayError.is(thrown)) return thrown ?? 'undefined'
   return thrown.code === 'internal_error' ? thrown.cause : undefined

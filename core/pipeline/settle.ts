@@ -11,7 +11,7 @@ import { ownStep, summed } from './step.ts'
 import { RequestUnit } from './unit.ts'
 
 export interface Ending {
-  /** What the caller saw: the status on the wire. */
+  /** The status that the caller saw on the wire. */
   status: number
   error: GatewayErrorShape | null
   /** Monotonic ms. */
@@ -56,7 +56,7 @@ export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outco
   return outcome
 }
 
-/** What the upstream reported; an estimate where it did not and something was delivered. An explicit zero stays zero. */
+/** Usage that the upstream reported. Estimated when it reported none and content was delivered. An explicit zero stays zero. */
 export function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
   const { facts } = ctx
   const reported = facts?.usage ?? null

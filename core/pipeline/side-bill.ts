@@ -1,5 +1,5 @@
-// A call beside the pipeline that a vendor bills, settled like an internal call of its own: whoever books, counts or logs
-// requests sees it, under its source. It has no key, so that no budget of a key pays for it.
+// Settles a direct call that a vendor bills, like an internal call: ledger, metrics and log see it under its source. It has no key, so no
+// key's budget pays for it.
 import { headerBag } from '../lib/headers.ts'
 import type { PriceService, SideBill } from '../services.ts'
 import { ANONYMOUS, RequestState } from './context.ts'

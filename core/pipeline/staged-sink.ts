@@ -1,4 +1,4 @@
-// The stream hooks of one request, in front of whoever takes its events: transforms → batch stage → next sink.
+// The stream hooks of one request, in front of the next sink: transforms → batch stage → sink.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { GatewayErrorShape } from '../types/error.ts'

@@ -1,4 +1,4 @@
-// What one request's own upstream call comes to: a line of the bill, with its price.
+// The bill line of one upstream call of a request, with its price.
 import type { PriceService } from '../services.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome, Step } from '../types/context.ts'
@@ -29,7 +29,7 @@ export function ownStep(kernel: Kernel, ctx: RequestState, usage: Usage, status:
   }
 }
 
-/** Of those whose price is known; null when it is of none. */
+/** Sum of the steps with a known price; null when no step has one. */
 export function summed(steps: readonly Step[]): Pick<Outcome, 'costNano' | 'chargeNano'> {
   let costNano: number | null = null
   let chargeNano: number | null = null

@@ -8,7 +8,7 @@ import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Kernel } from './kernel.ts'
 
-/** Whatever the plan holds, and whatever plugins send again, no request calls upstreams more often. */
+/** Upper limit of upstream calls for one request, whatever its plan and its plugins do. */
 export const MAX_ATTEMPTS = 8
 
 export interface Walk {

@@ -11,7 +11,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
 
 export interface UpstreamStreamInit {
-  /** Of each event that is read. */
+  /** Limits of each event. */
   values: ValueLimits
   /** Exactly one of the two: bytes or events lane. */
   filter: FrameFilter | null

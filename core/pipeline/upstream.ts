@@ -23,9 +23,9 @@ export interface UpstreamCall {
   readonly ctx: RequestState
   readonly hop: Hop
   readonly driver: DialectDriver
-  /** Same dialect both ways and nobody wants events: answers stay bytes. */
+  /** Both sides speak the same dialect and no hook wants events: the answer stays bytes. */
   readonly byteLane: boolean
-  /** What of an error may be shown: a started stream's errors do not pass by sendAttempt any more. */
+  /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
   readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
 }
 
@@ -148,7 +148,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  /** What the first byte that means something tells about the body. */
+  /** The first byte that is not white space shows what kind of body this is. */
   #sniff(chunk: Uint8Array): void {
     let at = this.#size === 0 && chunk[0] === 0xef && chunk[1] === 0xbb ? 3 : 0
     while (at < chunk.length && (chunk[at] === 0x20 || chunk[at] === 0x0a || chunk[at] === 0x0d || chunk[at] === 0x09)) at++
@@ -197,7 +197,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     })
   }
 
-  /** More than can be meant: an error says what it has said so far, anything else is no answer. */
+  /** The body passes its limit. An error keeps what arrived so far; any other answer fails. */
   #endless(): void {
     const reason = GatewayError.protocol('The upstream answer is larger than the limit.')
     if (this.#mode === 'error') this.#whole()

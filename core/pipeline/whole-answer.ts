@@ -1,4 +1,4 @@
-// What an upstream answered in one piece: its JSON, its bytes as the answer, or a stream collected into one.
+// An upstream's answer in one piece: its JSON, its bytes unchanged, or a stream collected into one.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { collector } from '../lib/collect.ts'
 import type { ValueLimits } from '../lib/json-scan.ts'
@@ -46,8 +46,8 @@ export function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx:
 }
 
 /**
- * The upstream's own bytes; the canonical form only when somebody asks. A class, because an object literal with a getter
- * gets a hidden class of its own each time it is made, and hidden classes outlive the request.
+ * The upstream's own bytes; parsed on first use. A class, because an object literal with a getter gets a new hidden class each time, and
+ * hidden classes outlive the request.
  */
 class ByteAnswer {
   readonly kind = 'full'

@@ -1,4 +1,4 @@
-// What a plugin hands over, before anything is done with it: a slip is said in its own words, with the plugin's name.
+// Validates a plugin object before it is set up. Each message names the plugin and the mistake.
 import { owns } from '../http/data-routes.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 

@@ -71,7 +71,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
         fresh.push(instance)
         instance.listens = previous === null
         await setUp(instance, { ...source, fileSettings }, service)
-        // Whoever uses a service that is new now cannot be carried over.
+        // A plugin that uses a new service cannot be carried over.
         for (const [name, candidate] of kept)
           if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
       }
@@ -180,7 +180,7 @@ export async function readyAfterReload(generation: Generation, clock: Clock, log
   }
 }
 
-/** Who waits for a service that does not answer would keep the boot, and every later reload, waiting without a word. */
+/** Timeout of a plugin's setup. Without it, a service that does not answer would block the boot and every later reload. */
 const SETUP_MS = 60_000
 
 async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
@@ -221,7 +221,7 @@ function carriedOver(
     if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options))
       kept.set(old.plugin.name, old)
   }
-  // What nobody provided may be provided now by a plugin that is new: whoever would use it asks again.
+  // A new plugin may now provide a service that was missing. Plugins that asked for it are set up again.
   const grown = wanted.some(({ plugin }) => !kept.has(plugin.name))
   if (grown) {
     for (const [name, { uses }] of kept) if ([...uses].some((token) => previous?.service(token) === undefined)) kept.delete(name)

@@ -17,13 +17,13 @@ export interface PluginInstance {
   readonly provides: Map<string, unknown>
   /** Service tokens it asked for: when one of those providers changes, this plugin is set up anew. */
   readonly uses: Set<string>
-  /** Events reach it. Of two generations one listens: what happens is told once. */
+  /** True when events reach this instance. Only one of two generations listens, so that each event is handled once. */
   listens: boolean
   /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
   readonly undo: (() => Awaitable<void>)[]
   readonly settings: Map<string, unknown>
   readonly watchers: Map<string, ((value: unknown) => void)[]>
-  /** What it registers is sealed when its setup is over; when it has ended nothing begins any more. */
+  /** Registrations are sealed when setup ends. After teardown the plugin starts no more work. */
   phase: 'setup' | 'running' | 'ended'
 }
 
@@ -45,7 +45,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
   }
 }
 
-/** What does not end by then is left: others wait for their own end, and for the last writes. */
+/** Teardowns that take longer are abandoned and logged. */
 const TEARDOWN_MS = 10_000
 
 /** Runs everything registered for teardown, last first; failures are returned, not thrown. */

@@ -1,5 +1,4 @@
-// What a plugin sees: the PluginGateway, with every facility under the plugin's own prefix and every registration
-// recorded on its instance.
+// The PluginGateway of one plugin: every facility under the plugin's own prefix, and every registration recorded on its instance.
 import type { $Fetch } from 'ofetch'
 import type { Storage } from 'unstorage'
 import type { ZodType } from 'zod'
@@ -20,7 +19,7 @@ import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
 import { scopedVault } from './scoped-vault.ts'
 
-/** What the gateway lends to every plugin. */
+/** The gateway's facilities that every plugin shares. */
 export interface Facilities {
   readonly http: $Fetch
   readonly internalHttp: $Fetch
@@ -34,7 +33,7 @@ export interface Facilities {
   readonly db: Db | undefined
   readonly views: ViewHub | undefined
   readonly vault: Vault | undefined
-  /** Service of another plugin or of core; undefined when nobody provides it. */
+  /** A service of another plugin or of core; undefined when no plugin provides it. */
   service(token: string): unknown
   nextSlot(): number
   invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>

@@ -41,7 +41,7 @@ export class SettingsRegistry implements SettingsService {
     this.#following.delete(instance)
   }
 
-  /** Whether these plugins can live with a new file; returns what takes them there. @throws as enter. */
+  /** Checks these plugins against a new file and returns the function that applies it. @throws as enter. */
   prepare(instances: readonly PluginInstance[], file: FileSettings): () => void {
     for (const { plugin } of instances) for (const [key, schema] of schemasOf(plugin)) this.#resolve(key, schema, file)
     return () => {
@@ -118,8 +118,8 @@ export class SettingsRegistry implements SettingsService {
 }
 
 /**
- * What the file says of the settings of these plugins, by dotted key.
- * @throws Error naming a setting that none of them declares, or that two do.
+ * Settings that the file declares for these plugins, by dotted key. @throws Error naming a setting that no plugin declares, or that two
+ * plugins declare.
  */
 export function settingsOfFile(plugins: readonly Plugin[], document: object): Record<string, unknown> {
   const owners = new Map<string, string>()

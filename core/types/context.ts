@@ -14,10 +14,10 @@ export interface Principal {
   allowedModels: readonly string[] | null
 }
 
-/** What of a client key binds on a route. `model`: allow-list and rate caps; `rate`: caps only; `none`: neither. */
+/** Which client-key restrictions apply to a route. `model`: allow-list and rate limits; `rate`: rate limits only; `none`: neither. */
 export type KeyScope = 'model' | 'rate' | 'none'
 
-/** Which virtual models a route takes as its model: those for text, those for images, none of them, or it has no model. */
+/** Virtual models that a route accepts: for text, for images, none (`concrete`), or the route takes no model (`none`). */
 export type ModelKind = 'text' | 'image' | 'concrete' | 'none'
 
 export interface Target {
@@ -71,11 +71,11 @@ export interface Step {
   connectionId: string
   model: string
   usage: Usage
-  /** What the upstream asks, nano-USD; null: no price is known. */
+  /** The upstream's price in nano-USD; null when the price is unknown. */
   costNano: number | null
-  /** What the tenant pays; differs with a markup only. */
+  /** The tenant's price; differs only with a markup. */
   chargeNano: number | null
-  /** Which price list said so. */
+  /** The price list that gave the price. */
   priceRef: string | null
   status: number
   source: string
@@ -100,14 +100,14 @@ export interface CachedCall {
 
 /** How the request ended; frozen before leases, settle and settled see it. */
 export interface Outcome {
-  /** What the caller saw, or 499 when the client left, or 502 when a started stream failed. */
+  /** The status that the caller saw; 499 when the client left; 502 when a started stream failed. */
   status: number
   error?: GatewayErrorShape
   aborted: boolean
   cached: false | 'exact' | 'semantic'
-  /** Of a cached answer; absent where the cache did not say. */
+  /** The original call of a cached answer; absent when the cache did not record it. */
   cachedCall?: CachedCall
-  /** Of upstream calls for this request: none where a cache answered. */
+  /** Usage of this request's upstream calls; zero when a cache answered. */
   usage: Usage
   steps: readonly Step[]
   /** Sums over the steps whose price is known; null when it is of none. */
@@ -152,9 +152,9 @@ export interface RequestContext<O extends Operation = Operation> {
   /** Aborts when the client leaves or the request ends early; made on first use. */
   readonly signal: AbortSignal
   readonly operation: O
-  /** What of a client key binds here: allow-list and rates, rates only, nothing. */
+  /** Which client-key restrictions apply to this route. */
   readonly scope: KeyScope
-  /** Which virtual models may be named here. */
+  /** Virtual models that this route accepts. */
   readonly models: ModelKind
   readonly dialect: Dialect
   readonly headers: HeaderBag
@@ -167,17 +167,17 @@ export interface RequestContext<O extends Operation = Operation> {
   virtualModel: string | null
   principal: Principal
   costCenter: string | null
-  /** Of a session header, at most 256 characters. */
+  /** From the session header, at most 256 characters. */
   sessionId: string | null
-  /** Of `x-gateway-user-id`: the caller's own end user, for records. */
+  /** From `x-gateway-user-id`: the caller's own end user, for records. */
   userId: string | null
   /** Labels for records, put there by plugins; null = none. */
   properties: Record<string, string> | null
-  /** What plugins noted for the record, by name; null = nothing. */
+  /** Annotations of plugins for the record, by name; null when there are none. */
   readonly notes: Readonly<Record<string, Json>> | null
   /** Notes something for the record: no text of a prompt or an answer. An internal call's notes are those of its parent. */
   note(name: string, value: Json): void
-  /** Of the body as it was sent; 0 before it is read and where there is none. */
+  /** Size of the body as sent; 0 before it is read and without a body. */
   readonly bodyBytes: number
   /** The body as it was sent: read only, not a copy. null before it is read and where there is none. */
   readonly rawBody: Uint8Array | null
@@ -188,14 +188,14 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly edited: boolean
   plan: Plan | null
   readonly candidate: Candidate | null
-  /** What the upstream sent with its answer to the last call, refusals too; null until there is a head. Not a copy: read only. */
+  /** Headers of the last upstream answer, failures included; null before the first. Not a copy: read only. */
   readonly upstreamHeaders: HeaderBag | null
   readonly attempts: readonly Attempt[]
   skip(candidate: Candidate, reason: SkipReason, until?: number): void
   readonly responseHeaders: HeaderBag
   warn(slug: string): void
   cached: Outcome['cached']
-  /** Whoever sets `cached` says what was saved. */
+  /** A plugin that sets `cached` also sets the saved call here. */
   cachedCall: CachedCall | null
   hold(lease: Lease): void
   /** The encoded non-stream answer, before it is sent. */

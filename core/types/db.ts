@@ -12,8 +12,8 @@ export interface Statement {
   expect?: number
   refuse?: () => Error
   /**
-   * What it will lock, by name. All of a commit are taken in one order before its first statement: two replicas whose units
-   * share rows wait for each other, never in a circle.
+   * Names that this unit locks. A commit takes all locks in one order before its first statement, so that replicas whose units share rows
+   * never deadlock.
    */
   lock?: string
 }
@@ -23,8 +23,8 @@ export interface Unit {
   add(...statements: Statement[]): void
   afterCommit(fn: () => void): void
   /**
-   * At admit: the database does not answer. Whoever can do without the writes lets the request go on by returning; to refuse
-   * it, throw. Without one it is refused with 503 `storage_unavailable`.
+   * Called at admit when the database does not answer. Return to let the request go on without the writes; throw to refuse it. Without a
+   * handler the request is refused with 503 `storage_unavailable`.
    */
   unavailable(fn: (error: Error) => void): void
 }
@@ -55,7 +55,7 @@ export interface Db {
 
 export type AtomicResult = { ok: true } | { ok: false; index: number }
 
-/** What became of one unit of a group commit: it alone was rolled back when not ok. */
+/** Result of one unit in a group commit. When `ok` is false, only this unit was rolled back. */
 export type UnitResult = { ok: true } | { ok: false; index: number; error: Error | null }
 
 /** A store driver: the Db verbs on one engine. */

@@ -30,7 +30,7 @@ export interface WireBody {
 
 /** Facts about one (provider, model): rules read these, never model-name regexes. Absent = unknown. */
 export interface ModelCaps {
-  /** Whose signatures these are: `claude`, `gemini`, `gpt`, else the provider id. */
+  /** The family whose signatures these are: `claude`, `gemini`, `gpt`, else the provider id. */
   family: string
   /** Input plus output tokens. */
   context?: number
@@ -124,9 +124,9 @@ export interface Hop {
   readonly sse: boolean
   /** Sanitised → original tool names of this request; filled by encodeRequest, read by decoders. */
   readonly names: Map<string, string>
-  /** What encoders may remember for the way back (custom tools flattened to functions, a schema forced as a tool …). */
+  /** Memory of encoders for the way back (custom tools flattened to functions, a schema forced as a tool …). */
   readonly notes: Map<string, Json>
-  /** The request as the caller meant it: echoed by the responses dialect. */
+  /** The caller's original request: the responses dialect echoes it. */
   readonly request: Frozen<CanonicalRequest> | null
   /** Adds a slug to `x-gateway-warnings`. */
   warn(slug: string): void
@@ -181,7 +181,7 @@ export interface DialectRoute {
   operation: Operation
   /** `json` = GATEWAY_MAX_BODY_BYTES, `default` = 2 MiB. */
   bodyLimit: 'json' | 'default'
-  /** Which virtual models may be named here. */
+  /** Virtual models that this route accepts. */
   models: 'text' | 'image' | 'concrete' | 'none'
   parse?(rest: string): { model: string; stream: boolean } | null
   /** A body may show that the caller speaks another dialect (chat route with `contents`). */
@@ -190,7 +190,7 @@ export interface DialectRoute {
   docs?: readonly RouteDoc[]
 }
 
-/** What OpenAPI says of a route: what a caller must give and may rely on. Nothing is refused because of it. */
+/** OpenAPI text of a route: required members and guaranteed ones. It is documentation; validation does not use it. */
 export interface RouteDoc {
   /** OpenAPI template, for a prefix; default: the route's own path. */
   path?: string

@@ -15,7 +15,7 @@ export interface GatewayErrorShape extends Error {
   with(patch: { message?: string; retryAfterMs?: number | null; headers?: readonly string[]; cause?: unknown }): GatewayErrorShape
 }
 
-/** What the executor and the routing plugins decide by. */
+/** The facts about a failure that the executor and the routing plugins use. */
 export interface UpstreamFailure {
   readonly kind: 'connect' | 'tls' | 'dns' | 'proxy' | 'reset' | 'timeout' | 'protocol' | 'status' | 'stream'
   /** The upstream's own status, 0 when none was received. */

@@ -1,4 +1,4 @@
-// Who calls the control plane.
+// A caller of the control plane.
 
 /** `member` reads, `manage` administers an organization, `system` the whole gateway. */
 export type Role = 'public' | 'member' | 'manage' | 'system'

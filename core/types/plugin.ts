@@ -26,13 +26,13 @@ export interface ApiRoute<
   summary: string
   /** Default `member` for GET, `manage` otherwise. */
   role?: Role
-  /** Of the answer; default 200. */
+  /** Status of the answer; default 200. */
   status?: number
   params?: P
   /** A parameter whose field is an array gets its values as they are repeated; any other may be given once. */
   query?: Q
   body?: B
-  /** Of a JSON answer; documented in OpenAPI, asserted in tests. */
+  /** Schema of a JSON answer; documented in OpenAPI, asserted in tests. */
   response?: R
   /** Other statuses that answer something else than the error envelope; for OpenAPI. */
   responses?: Readonly<Record<number, ZodType>>
@@ -51,7 +51,7 @@ export interface ApiCall<P, Q, B> {
   readonly orgId: number | null
   readonly peer: Peer
   readonly request: Request
-  /** What the audit entry names: default the path's `id`, else the answer's `id`. */
+  /** The target of the audit entry: by default the path's `id`, else the answer's `id`. */
   audited(target: string | number, details?: Record<string, unknown>): void
 }
 
@@ -63,14 +63,14 @@ export interface DataRoute<O extends Operation = Operation> {
   method: 'GET' | 'POST'
   /** Byte for byte; one that ends in `*` is a prefix of whatever `accepts`. */
   path: string
-  /** Whether the undecoded rest behind a prefix, never empty, names something; default: it does. */
+  /** Whether the undecoded rest after a prefix (never empty) is a valid name; default: true. */
   accepts?(rest: string): boolean
   operation: O
   /** Bytes; default 2 MiB. */
   bodyLimit?: number
-  /** Which virtual models may be named here. */
+  /** Virtual models that this route accepts. */
   models: ModelKind
-  /** What of a client key binds here: allow-list and rates, rates only, or nothing. */
+  /** Which client-key restrictions apply: allow-list and rate limits, rate limits only, or none. */
   scope: KeyScope
   /** True: a valid client key is needed even where anonymous calls are allowed. */
   keyRequired?: boolean
@@ -111,7 +111,7 @@ export interface MetricsFactory {
 
 export interface InvokeOptions {
   operation: Operation
-  /** Who calls: `fusion`, `probe`, `semantic-cache` … */
+  /** The caller: `fusion`, `probe`, `semantic-cache` … */
   source: string
   parent?: RequestContext
   /** Skips resolve. */

@@ -39,7 +39,7 @@ export interface Ingress {
   readonly query: string
   readonly headers: HeaderBag
   readonly peer: Peer
-  /** What the host has to say against the request already, before it is routed. */
+  /** The host's objection to the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null
   /** The whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>
@@ -122,7 +122,7 @@ export interface TakeResult {
 }
 
 export interface DebitResult {
-  /** Of the current window. */
+  /** Total of the current window. */
   total: number
   /** Until the next window begins. */
   endsInMs: number
@@ -174,15 +174,15 @@ export interface HealthCheck {
   check(): Promise<{ ok: boolean } & Readonly<Record<string, string | number | boolean>>>
 }
 
-/** Which addresses the gateway may be sent to by people who administer it. */
+/** The addresses that administrators may send the gateway to. */
 export interface OutboundGuard {
   /** @throws GatewayError 400 naming `param`: not http(s), or an address inside. Names are judged again at every dial. */
   check(url: string, param: string): URL
 }
 
 /**
- * A POST to an address that somebody who administers the gateway gave: every dial is judged and goes to the address that was
- * judged, redirects are not followed, and of the answer no more than 4 KiB is read. Rejects when there is none.
+ * Sends a POST to an address that an administrator entered. Each dial is checked and goes to the checked address, redirects are not
+ * followed, and at most 4 KiB of the answer is read. Rejects when there is no answer.
  */
 export type OutboundPost = (request: {
   url: string
@@ -197,7 +197,7 @@ export type OutboundPost = (request: {
 export interface VectorEntry {
   /** Unique in its scope. */
   readonly id: string
-  /** Of length 1. */
+  /** Normalized to length 1. */
   readonly vector: Float32Array
   readonly value: string
   /** Epoch ms. */
@@ -212,8 +212,8 @@ export interface VectorMatch {
 }
 
 /**
- * Nearest neighbours within a scope; nothing of another scope is ever compared. What is kept may be lost, the newest 2,000 of
- * a scope stay. A store that shares between replicas rejects while it is away.
+ * Nearest neighbours within a scope. Vectors of different scopes are never compared. Entries may be lost; the newest 2,000 of a scope are
+ * kept. A store that replicas share rejects while it is unavailable.
  */
 export interface VectorStore {
   add(scope: string, entry: VectorEntry): Promise<void>

@@ -1,4 +1,4 @@
-// What models cost, as lists of prices say it.
+// Model prices as price lists state them.
 
 /** Nano-USD per 1M tokens, by kind. A kind that is absent has no price of its own. */
 export interface TokenPrices {
@@ -22,7 +22,7 @@ export interface TieredPrices extends TokenPrices {
 export type ServiceTier = 'batch' | 'priority' | 'flex'
 
 export interface ModelPrice extends TieredPrices {
-  /** Of calls that were served so. */
+  /** Prices of calls in these service tiers. */
   services?: Readonly<Partial<Record<ServiceTier, TieredPrices>>>
   /** For 1M searches by a tool of the provider's own. */
   webSearch?: number

@@ -5,7 +5,7 @@ import type { Db, View } from './db.ts'
 /** A row as reconciliation sees it. */
 export interface ResourceRow {
   readonly id: number
-  /** What must be unique among living rows; shown in plans. */
+  /** Unique among active rows; shown in plans. */
   readonly name: string
   readonly managedBy: 'config' | 'api'
   readonly configKey: string | null
@@ -22,7 +22,10 @@ export interface ResourceKind<T = unknown> {
   /** The view over these rows: reconciliation writes through it. */
   readonly view: View<unknown>
   nameOf(key: string, entry: T): string
-  /** What the declaration's text does not show, as a secret changed behind the same reference; never the secret itself. */
+  /**
+   * A hash of inputs that the declaration does not show, such as the value behind a secret reference, so that a changed secret triggers an
+   * update. Never the secret itself.
+   */
   fingerprint?(key: string, entry: T): string
   rows(db: Db): Promise<ResourceRow[]>
   insert(db: Db, key: string, entry: T, declared: string): Promise<void>

@@ -1,4 +1,4 @@
-// What answers a request, wherever it arose: an upstream, a cache, a plugin.
+// The answer to a request, from an upstream, a cache or a plugin.
 import type { CanonicalResponse } from './answer.ts'
 import type { Dialect, Frozen } from './canonical.ts'
 import type { WireBody } from './dialect.ts'

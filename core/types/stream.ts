@@ -26,10 +26,10 @@ export interface PartMeta {
   kind?: 'function' | 'custom'
   itemId?: string
   signature?: Signature
-  /** Of a tool call: who called, where it was not the model itself. */
+  /** For a tool call: the caller, when it is not the model itself. */
   caller?: Json
   raw?: Json
-  /** Of a text or refusal: the part's own, for what its encoder has to know before the first delta. */
+  /** For a text or refusal: the part's own `ext`, which its encoder needs before the first delta. */
   ext?: Ext
 }
 
@@ -56,7 +56,7 @@ export interface StreamTransform {
   readonly passive?: true
 }
 
-/** What the pump has seen so far; the same in both lanes. Settlement, checkpoints and the commit point read it. */
+/** Facts that the pump has collected so far, the same in both lanes. Settlement, checkpoints and the commit point read them. */
 export interface StreamFacts {
   /** True from the first text, reasoning, tool, refusal, audio or image byte on. */
   content: boolean

@@ -4,9 +4,9 @@ import type { Clock, VectorEntry, VectorMatch, VectorStore } from '../types/port
 
 export interface MemoryVectorsOptions {
   readonly clock: Pick<Clock, 'now'>
-  /** Of one scope; default 2,000. */
+  /** Entries of one scope; default 2,000. */
   readonly maxEntries?: number
-  /** Of all together; default 64 MiB. */
+  /** Bytes of all scopes together; default 64 MiB. */
   readonly maxBytes?: number
 }
 
@@ -19,10 +19,10 @@ export interface MemoryVectors extends VectorStore {
   readonly bytes: number
 }
 
-/** Of a scope that is shared or kept here. */
+/** Entries of one scope, shared or local. */
 export const MAX_ENTRIES = 2000
 const MAX_BYTES = 64 * 1024 * 1024
-/** What an entry takes beside its numbers and its text. */
+/** Overhead of an entry beside its vector and its text, bytes. */
 const OVERHEAD = 200
 
 export function memoryVectors({ clock, maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES }: MemoryVectorsOptions): MemoryVectors {

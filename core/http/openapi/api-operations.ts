@@ -27,7 +27,7 @@ function operationOf(route: ApiRoute, shared: Components): Described {
       tags: [tagOf(path)],
       ...(role === 'public' ? { security: [] } : { description: `Needs the role \`${role}\`.`, security: [{ operator: [] }] }),
       ...(parameters.length > 0 ? { parameters } : {}),
-      // Nothing sent is an empty object.
+      // A missing body is an empty object.
       ...(body ? { requestBody: requestBody(shared.schema(body, 'input'), !body.safeParse({}).success) } : {}),
       responses: {
         [status]: answerOf('Done.', response && shared.schema(response, 'output')),

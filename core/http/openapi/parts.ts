@@ -1,4 +1,4 @@
-// What operations of both planes are made of.
+// OpenAPI parts that operations of both planes share.
 import type { ZodType } from 'zod'
 import type { Components, JsonSchema } from './components.ts'
 
