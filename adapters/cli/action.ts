@@ -1,4 +1,4 @@
-// One command: flags nobody knows and operands that are missing are a wrong command line.
+// Runs one command. Unknown flags and missing operands are usage errors.
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { ApiFailure } from './api-failure.ts'
 import { failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
@@ -16,7 +16,7 @@ export interface Action<T extends ArgsDef> {
   description: string
   /** Operands are all needed. */
   args: T
-  /** Which flag a field of the API comes from: `{ rate_limit_rpm: 'rpm' }`. */
+  /** Maps a field of the API to the flag that sets it: `{ rate_limit_rpm: 'rpm' }`. */
   fields?: Readonly<Record<string, string>>
   /** A number is the exit code; nothing is 0. */
   run(given: ParsedArgs<T>): Promise<unknown>

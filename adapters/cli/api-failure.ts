@@ -1,4 +1,4 @@
-// What the control plane refused, as it said it.
+// Prints a refusal of the control plane with its own message.
 export class ApiFailure extends Error {
   readonly status: number
   /** The field that is wrong, dotted. */

@@ -7,7 +7,7 @@ import { say } from './say.ts'
 type Load = () => Promise<CommandDef>
 type Group = {
   readonly about: string
-  /** What it does without a second word. */
+  /** The action that runs without a subcommand. */
   readonly alone?: Load
   readonly commands: Readonly<Record<string, Load>>
 }

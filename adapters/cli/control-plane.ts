@@ -46,7 +46,7 @@ export async function withControlPlane<T>(
   }
 }
 
-/** Whoever holds master key and database may do anything: the host vouches. */
+/** A caller with the master key and the database already has full access, so the CLI acts with the system role. */
 const OPERATOR = { actor: 'cli', orgId: null, role: 'system', readOnly: false, auth: 'host' } as const
 
 async function answered(gateway: HostedGateway, method: string, path: string, body: unknown): Promise<Response> {

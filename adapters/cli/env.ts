@@ -1,4 +1,4 @@
-// `hookgate env`: every variable with its value here, its source and its default. Nothing is printed that is a credential.
+// `hookgate env`: every variable with its value, its source and its default. It never prints a credential.
 import { parseConfig } from '../../core/config/define.ts'
 import { type Env, type Resolved, readEnv } from '../../core/config/env.ts'
 import { findConfig, loadConfig } from '../node/load-config.ts'
@@ -35,7 +35,7 @@ export const envCommand = action({
   },
 })
 
-/** What `serve` would use: defaults, below the file's options, below the environment. */
+/** The values that `serve` would use: defaults, then the file's options, then the environment. */
 async function effective(config: string | undefined): Promise<Env> {
   const environment = process.env
   const flags = { CONFIG: config }

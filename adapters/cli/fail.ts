@@ -13,8 +13,7 @@ export function failUsage(message: string): never {
 }
 
 /**
- * A flag that nobody reads is a typing error: `--prot 9000` must not serve on 8788, and `-json` must not print a table.
- * @throws WrongUsage
+ * Refuses an unknown flag as a typing error: `--prot 9000` must not serve on 8788, and `-json` must not print a table. @throws WrongUsage
  */
 export function refuseUnknownFlags(
   rawArgs: readonly string[],

@@ -83,6 +83,6 @@ function textOf(path: string): string {
   }
 }
 
-/** What the filter itself writes. */
+/** Log lines of the filter itself. */
 const line = (_message: string, fields?: object) => say.log(printable((fields as { text?: string } | undefined)?.text ?? ''))
 const guestLines: Logger = { debug: line, info: line, warn: line, error: line }

@@ -1,4 +1,4 @@
-// What flags mean: counts, lists, times, and secrets that need not stand on the command line.
+// Parses flag values: counts, lists, times, and secrets that come from a file, a variable or stdin.
 import { failUsage } from './fail.ts'
 import { promptSecrets } from './prompt-secret.ts'
 

@@ -16,7 +16,7 @@ export const hooksCommand = action({
   description: 'Print which plugin runs at which hook, in order.',
   args,
   async run(given) {
-    // What stops `serve` stops this too, also where a value does not matter here.
+    // Errors that stop `serve` stop this command too, also for values that it does not use.
     readEnv({ environment: process.env, flags: { CONFIG: given.config } })
     const loaded = await loadGateway({
       flags: { CONFIG: given.config, DATABASE_URL: 'sqlite::memory:' },

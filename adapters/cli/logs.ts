@@ -25,7 +25,7 @@ const FILTERS = {
   search: { type: 'string', description: 'Beginning of a request id, or a piece of an error message', valueHint: 'text' },
 } as const
 
-/** Which member of the query each is. */
+/** Maps each flag to its query member. */
 const MEMBERS = {
   ...{ status: 'status', provider: 'provider', model: 'model', 'virtual-model': 'virtual_model', key: 'key_id' },
   ...{ session: 'session_id', user: 'user_id', 'cost-center': 'cost_center', source: 'source' },

@@ -3,5 +3,5 @@
 import { runCommandLine } from './command-line.ts'
 
 const code = await runCommandLine(process.argv.slice(2))
-// What failed may have left something open; what succeeded may be a server.
+// A failed command may have left handles open, so exit. A successful one may be a running server.
 if (code !== 0) process.exit(code)

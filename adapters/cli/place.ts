@@ -1,4 +1,4 @@
-// What a command line and its surroundings name, without opening anything: configuration, variables, database.
+// Finds the configuration, variables and database that a command line selects. Opens none of them.
 import { existsSync } from 'node:fs'
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { type Env, readEnv } from '../../core/config/env.ts'

@@ -5,7 +5,7 @@ const INTERRUPT = '\u0003'
 const ENDS = ['\r', '\n', '\u0004']
 const ERASES = ['\u007f', '\b']
 
-/** One answer each. Nothing is shown in between either, however early it is typed. Ctrl-C ends the process with 130. */
+/** Reads one answer per question without echo, also for text typed early. Ctrl-C exits with 130. */
 export function promptSecrets(questions: readonly string[]): Promise<string[]> {
   const { stdin, stderr } = process
   const answers: string[] = []

@@ -22,8 +22,8 @@ export const serveCommand = action({
   description: 'Serve the gateway (default).',
   args,
   async run(given) {
-    // What lives as long as a request is young. V8 takes it for old when a young generation is as short as a request, makes
-    // the next ones in the old one, and what these point at survives every young collection (docs/performance.md).
+    // Keep request objects in the young generation. V8 would pretenure them when a young generation is as short as a request, and
+    // everything that they point at would then survive each young collection (docs/performance.md).
     setFlagsFromString('--no-allocation-site-pretenuring')
     surviveDeafReaders()
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
@@ -66,12 +66,12 @@ function milliseconds(text: string, flag: string): number {
   return failUsage(`${flag}: \`${text.slice(0, 60)}\` is not a whole number of milliseconds.`)
 }
 
-/** Whoever reads the log may end before the gateway does, and the disk it goes to may be full: lines are lost, no requests. */
+/** The log's reader may exit, and its disk may be full. Drop log lines then, and keep serving. */
 function surviveDeafReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** What the variable would say, in the flag's name. */
+/** Same check as for the variable, with the flag's name in the message. */
 function refuseBadPort(text: string): void {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     failUsage(`--port: \`${text.slice(0, 60)}\` is not a port, a whole number from 0 to 65535.`)

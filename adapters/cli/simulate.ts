@@ -1,5 +1,4 @@
-// `hookgate simulate`: a configuration tried on a script of requests and failures, on a clock of its own. Nothing is stored,
-// nothing leaves the machine.
+// `hookgate simulate`: runs a configuration against a script of requests and failures, on its own clock. It stores and sends no data.
 import { readFileSync } from 'node:fs'
 import { readEnv } from '../../core/config/env.ts'
 import type { Logger } from '../../core/types/ports.ts'
@@ -50,7 +49,7 @@ async function configuration(asked: string | undefined) {
   return path === null ? {} : loadConfig(path)
 }
 
-/** What becomes of requests is in the report; what of the configuration does not count is not. */
+/** The report shows failed requests; ignored parts of the configuration are logged. */
 const warnings: Logger = {
   debug() {},
   info() {},

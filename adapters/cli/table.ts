@@ -40,7 +40,7 @@ function coloured(): boolean {
   return FORCE_COLOR !== undefined ? FORCE_COLOR !== '0' : process.stdout.isTTY === true && TERM !== 'dumb'
 }
 
-/** What stands in a cell for nothing. */
+/** Text of a cell; an empty value prints as a dash. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   return printable(Array.isArray(value) ? value.join(',') || '-' : String(value))

@@ -1,4 +1,4 @@
-// GATEWAY_* variables that are set and that nobody reads: most are slips, and one in a name leaves a door open in silence.
+// Finds GATEWAY_* variables that are set and unknown. Most are typing errors, and a wrong name can silently leave access open.
 import { VARIABLES } from '../../core/config/variables.ts'
 
 export interface UnreadVariable {

@@ -47,7 +47,7 @@ const LISTS = [
 ] as const
 
 const BAR_WIDTH = 16
-/** Of each table; the API has all of them. */
+/** Rows of each table. The API returns all of them. */
 const ROWS = 15
 
 export const usageCommand = action({
@@ -86,7 +86,7 @@ export const usageCommand = action({
   },
 })
 
-/** What of the sums nobody but the gateway has counted; null: nothing. */
+/** The part of the sums that the gateway estimated; null when there is none. */
 function estimate({ estimated_tokens, estimated_cost_usd, interrupted_requests }: Summary['totals']): string | null {
   const parts = [
     ...(estimated_tokens > 0 ? [`estimated: ${count(estimated_tokens)} tokens, ${usd(estimated_cost_usd)}`] : []),

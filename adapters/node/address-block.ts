@@ -1,7 +1,7 @@
 // The unit that connections are counted by: an IPv4 address, or the /64 of an IPv6 address, which one subscriber usually has.
 import ipaddr from 'ipaddr.js'
 
-/** What is no address is one block of its own: a socket that is gone already has none. */
+/** Block of an address. Sockets without an address (already closed) share one block. */
 export function addressBlock(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown'
   const parsed = ipaddr.process(address)

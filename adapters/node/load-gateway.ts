@@ -38,8 +38,7 @@ export interface LoadedGateway {
 const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
 /**
- * A served gateway keeps what it is told: the lowest layer of configuration names a directory for it.
- * @throws Error naming each wrong field.
+ * A served gateway stores its data on disk: the default layer of configuration names a directory. @throws Error naming each invalid field.
  */
 function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env']>): GatewayConfig {
   return { ...config, options: { dataDir: defaultDataDir(environment), ...parseConfig(config).options } }

@@ -1,5 +1,5 @@
-// Who counts as local: a loopback socket, no forwarding header, a Host we answer to. Loopback alone is not
-// enough: DNS rebinding and drive-by pages reach it too.
+// A peer is local when its socket is loopback, it sends no forwarding header, and its Host is one of ours. Loopback alone is not enough:
+// DNS rebinding and malicious pages reach it too.
 import type { IncomingMessage } from 'node:http'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines } from './exchange.ts'
@@ -10,7 +10,7 @@ export interface PeerRules {
   readonly hosts: ReadonlySet<string>
 }
 
-/** What only a proxy, a load balancer or a content network writes; every name that begins with `x-forwarded` besides. */
+/** Headers that only proxies, load balancers and CDNs add. Every name with the prefix `x-forwarded` counts too. */
 const FORWARDED: ReadonlySet<string> = new Set([
   'cdn-loop',
   'cf-connecting-ip',

@@ -65,7 +65,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /** A URL without these is another one: `/health/../api/keys` would walk past a proxy that keeps `/api/` to itself. */
 const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** Who is refused before has not sent the body: what comes next on the connection cannot be told from it. */
+/** A refused client has not sent its body, so the next bytes of the connection are ambiguous: close it. */
 function continueWhenRead(req: IncomingMessage, res: ServerResponse, goOn: () => void): void {
   const asked = res.shouldKeepAlive
   res.shouldKeepAlive = false

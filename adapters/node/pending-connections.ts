@@ -11,7 +11,7 @@ export interface PendingLimits {
 }
 
 export interface PendingConnections {
-  /** Of now; what has brought its request since the last look may still be in it. */
+  /** Current number. It may include connections whose request arrived since the last sweep. */
   readonly size: number
   opened(socket: Socket): void
   /** The head of a request is there. Constant time; nothing for a connection that is no longer counted. */

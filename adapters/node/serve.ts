@@ -62,7 +62,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
   server.on('connection', pending.opened)
-  // Credentials and the declared length are judged before the client is told to go on.
+  // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, toNodeHandler(gateway, { peer, expectContinue: true })))
   server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)

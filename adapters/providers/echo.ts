@@ -1,5 +1,5 @@
-// `echo`: no network, no key, always the same answer for the same request. A newcomer sees every dialect
-// work with it; a test needs nothing else. `echo/echo-1` repeats the last user text and calls the first tool when told to.
+// `echo`: no network, no key, always the same answer for the same request. It shows every dialect to a new user and serves tests.
+// `echo/echo-1` repeats the last user text and calls the first tool on request.
 
 import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'

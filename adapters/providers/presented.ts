@@ -1,4 +1,4 @@
-// What people call the providers of the registry, and where their documents are.
+// Display names of the registry's providers, and links to their documentation.
 
 /** By id: the name, and the address of the API's documents; null: it has none. */
 export const PRESENTED: Readonly<Record<string, readonly [name: string, docsUrl: string | null]>> = {

@@ -77,7 +77,7 @@ export function watchAnswers({ redis, silenceMs, waitMs, onStall, clock = system
     })
   }
 
-  /** Whether the connection has answered anything since the last look. */
+  /** Whether the connection has answered since the last check. */
   function progress(): boolean {
     const now = redis.stream?.bytesRead ?? 0
     if (now === bytesRead) return false

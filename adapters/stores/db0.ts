@@ -7,7 +7,7 @@ import { isPostgresFault } from './postgres/faults.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
 import { isSqliteFault } from './sqlite/faults.ts'
 
-/** Of a MySQL connector nothing would work: the SQL of the plugins is for these two. */
+/** The plugins' SQL supports these two dialects only, so a MySQL connector is refused. */
 export function db0Database(connector: Connector, dialect: Db['dialect']): Database {
   return new Db0Database(connector, dialect)
 }

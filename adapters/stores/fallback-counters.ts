@@ -8,7 +8,7 @@ export type FallbackPolicy = 'fail-open' | 'local' | 'fail-closed'
 
 export interface FallbackCountersOptions {
   shared: Counters
-  /** Of this process: memoryCounters. */
+  /** Counters of this process: memoryCounters. */
   local: Counters
   link: RedisLink
   policy: FallbackPolicy
@@ -18,9 +18,9 @@ export interface FallbackCountersOptions {
 /** For /healthz. */
 export interface StoreHealth {
   ok: boolean
-  /** Of a round trip just made; null when there was none. */
+  /** Latency of a fresh round trip; null when there was none. */
   latency_ms: number | null
-  /** Who counts at the moment. */
+  /** The store that counts now. */
   mode: 'redis' | 'local'
 }
 

@@ -8,7 +8,7 @@ export class Gate {
   }
 
   async hold<T>(fn: () => Promise<T>): Promise<T> {
-    // Handed over held, so that nobody slips in between.
+    // Hands the lock over while held, so that no other caller can take it in between.
     if (this.#held) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#held = true
     try {

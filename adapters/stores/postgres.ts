@@ -179,7 +179,7 @@ class ClientSession implements Session {
 
   async command(...texts: string[]): Promise<void> {
     const { command } = await this.#send({ text: texts.join('; ') })
-    // What COMMIT answers when a statement had failed.
+    // COMMIT answers ROLLBACK when a statement has failed.
     if (command === 'ROLLBACK' && texts.at(-1) === 'COMMIT') throw new Error('PostgreSQL rolled the transaction back.')
   }
 

@@ -1,5 +1,5 @@
-// The gateway's one Redis connection. It never delays the boot, queues nothing while it is away, and a server that
-// hangs costs at most 50 ms a call until the breaker stops asking. Nothing of the URL reaches a log or an error.
+// The gateway's one Redis connection. It never delays the boot, queues no commands while Redis is unavailable, and a hanging server costs
+// at most 50 ms a call until the breaker opens. The URL never appears in a log or an error.
 import type { Redis } from 'ioredis'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'

@@ -1,5 +1,5 @@
-// The gateway's key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis
-// is away they live in this process's memory, under the same breaker as the counters: a slow store delays nobody.
+// Key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis is unavailable they live in this
+// process's memory, under the same breaker as the counters, so a slow store delays no request.
 import { createStorage, type Driver, type Storage } from 'unstorage'
 import type { RedisLink } from './redis-client.ts'
 

@@ -59,7 +59,7 @@ export function redisVectors({ link, clock }: { link: RedisLink; clock: Clock })
       await readOn(scope).catch(() => {})
       return local.find(scope, vector)
     },
-    // What is in Redis runs out by itself.
+    // Redis expires its entries itself.
     sweep: () => local.sweep(),
   }
 }

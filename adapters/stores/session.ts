@@ -38,7 +38,7 @@ export interface CommitRules {
   fatal(error: unknown): boolean
   /** The connection is gone, and the answer to what was asked last with it. */
   lost?(error: unknown): boolean
-  /** What is asked for before the first unit; null: nothing. */
+  /** The statement that takes locks before the first unit; null when none is needed. */
   locking?(names: readonly string[]): Sql | null
 }
 

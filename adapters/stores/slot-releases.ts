@@ -1,5 +1,5 @@
-// Slots that are given back while Redis is away: it is told as soon as it is back. Otherwise an account with a cap would stay
-// full until the leases lapse, with nothing in flight.
+// Remembers slots that are released while Redis is unavailable, and releases them when it is back. Otherwise an account with a cap would
+// stay full until the leases lapse, without a request in flight.
 import type { Redis } from 'ioredis'
 import type { Clock } from '../../core/types/ports.ts'
 

@@ -25,7 +25,7 @@ export interface SqliteOptions {
   clock?: Clock
 }
 
-/** SQLite blocks the event loop while it waits; beyond this the waiting is ours and blocks nobody. */
+/** SQLite blocks the event loop while it waits. After this time the driver waits asynchronously instead. */
 const BLOCKING_WAIT_MS = 25
 const RETRY_MS = 10
 /** More looks when the time is over: a process that stood still meanwhile has not waited. */
@@ -171,7 +171,7 @@ class SqliteDatabase implements Database {
     return this.#write(() => fn(this.#writer))
   }
 
-  /** At once, synchronously, when nobody holds the writer. */
+  /** Runs synchronously and at once when the writer is free. */
   #write<T>(fn: () => T): Promise<T> {
     if (this.#gate.open) {
       try {

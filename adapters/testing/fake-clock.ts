@@ -1,4 +1,4 @@
-// A clock that moves when told to. Timers fire in order of their time; what they start is awaited between two of them.
+// A clock that moves only on request. Timers fire in order of their time; work that they start is awaited in between.
 import type { Clock, Timer } from '../../core/types/ports.ts'
 
 export interface FakeClock extends Clock {

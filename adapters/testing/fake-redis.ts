@@ -23,7 +23,7 @@ export async function fakeRedis(
     if (fake.mode === 'garbage') return '\u0000HTTP/1.1 400 Bad Request\r\n\r\n'
     if (command === 'info') return '$23\r\nredis_version:7.0.0\r\n\r\n\r\n'
     if (/^(auth|quit)$/.test(command)) return '+OK\r\n'
-    // What a server without RESP3 says; clients then speak RESP2.
+    // Answer of a server without RESP3; clients then use RESP2.
     if (command === 'hello') return '-NOPROTO unsupported protocol version\r\n'
     if (command !== 'ping') commands.push(command)
     if (fake.mode === 'error') return '-OOM command not allowed\r\n'

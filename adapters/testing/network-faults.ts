@@ -8,7 +8,7 @@ export interface FaultyAddress {
   close(): Promise<void>
 }
 
-/** A port on which nobody listens; nor is it given to anybody who asks for a free one as long as the process lives. */
+/** A port without a listener. No other caller gets it as a free port while the process lives. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
   const port = await listening(server)
@@ -17,7 +17,7 @@ export async function closedPort(): Promise<number> {
   return port
 }
 
-/** It is the near end of a connection: whoever dials it is refused, and whoever names it may still listen there. */
+/** Occupies the port as the local end of a connection: dialing it is refused, and an explicit listen on it still works. */
 async function taken(localPort: number): Promise<void> {
   const far = createServer((socket) => void socket.on('error', () => {}).unref())
   const near = connect({ port: await listening(far), host: '127.0.0.1', localAddress: '127.0.0.1', localPort })
@@ -53,7 +53,7 @@ const SLEEPING_LISTENER = `
   const server = require('node:net').createServer()
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     parentPort.postMessage(server.address().port)
-    // Here and now: a turn of the loop later it might have accepted somebody.
+    // Blocks at once: one turn of the loop later the server might accept a connection.
     Atomics.wait(workerData, 0, 0)
   })
 `
@@ -63,7 +63,7 @@ export async function silentPort(): Promise<FaultyAddress> {
   return rawServer(() => {})
 }
 
-/** A TCP server that does to each connection what it is told. */
+/** A TCP server that handles each connection with the given function. */
 export async function rawServer(onSocket: (socket: Socket) => void): Promise<FaultyAddress> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-// What a plugin adds to a request: the same requests with it and without it in turn, answered without a network.
+// Measures the latency that a plugin adds: the same requests with and without it in turn, answered without a network.
 import assert from 'node:assert/strict'
 import type { GatewayConfig } from '../../core/config/define.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
@@ -20,7 +20,7 @@ export function latencyCases(make: () => Plugin, options: PluginConformanceOptio
     name: `a ${stream ? 'streamed' : 'whole'} answer takes at most ${latencyMs} ms longer with it, in the median`,
     async run() {
       let added = Number.POSITIVE_INFINITY
-      // Who is too slow is so each time; a machine that others keep busy is not.
+      // A slow plugin is slow in every run; a busy machine is not.
       for (let tries = 0; tries < TRIES && added > latencyMs; tries++)
         added = Math.min(added, await addedMs(make, options, requestFor('chat', 'echo/echo-1', stream)))
       assert.ok(added <= latencyMs, `it takes ${added.toFixed(2)} ms longer in the median, ${latencyMs} ms are allowed`)

@@ -7,8 +7,8 @@ export interface PluginConformanceOptions {
   beside?: () => Plugin[]
   /** GATEWAY_* without the prefix. */
   env?: Record<string, string>
-  /** What upstreams answer, by name; default: CONTRACT_REPLIES. */
+  /** Upstream answers by name; default: CONTRACT_REPLIES. */
   recordings?: Readonly<Record<string, Reply>>
-  /** What it may add to a request, ms, in the median; default 2. */
+  /** Latency that the plugin may add to a request, ms, median; default 2. */
   latencyMs?: number
 }

@@ -13,7 +13,7 @@ import type { PluginConformanceOptions } from './plugin-conformance-options.ts'
 import type { TestRequest } from './requests.ts'
 import { createTestGateway, type TestGateway } from './test-gateway.ts'
 
-/** Starts a gateway, uses it, closes it; rejects when the plugin failed in it, even where nobody noticed. */
+/** Starts a gateway, uses it, closes it. Rejects when the plugin failed in it, also when no answer showed the failure. */
 export type Run = (use: (t: TestGateway) => Promise<void>) => Promise<void>
 
 export function running(make: () => Plugin, { beside = () => [], env = {} }: PluginConformanceOptions): Run {
@@ -36,7 +36,7 @@ export function running(make: () => Plugin, { beside = () => [], env = {} }: Plu
 
 export interface Judged {
   readonly status: number
-  /** What the answer says, without ids; null where it was refused or is no model's. */
+  /** Content of the answer without ids; null when it was refused or is not a model's. */
   readonly meaning: unknown
 }
 

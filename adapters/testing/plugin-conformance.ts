@@ -1,6 +1,6 @@
-// What every plugin must stand: each endpoint, streamed and not, between all pairs of dialects, however the bytes are cut; upstreams
-// that fail; callers that leave; and no more time than it may take.
-// `for (const { name, run } of pluginConformance(() => mine({ … }))) it(name, run, 30_000)`.
+// Contract tests for plugins: each endpoint, streamed and not, between all pairs of dialects, at every split of the bytes; failing
+// upstreams; clients that leave; and a latency limit. `for (const { name, run } of pluginConformance(() => mine({ … }))) it(name, run,
+// 30_000)`.
 import assert from 'node:assert/strict'
 import type { Plugin } from '../../core/types/plugin.ts'
 import type { ContractCase } from './contract.ts'

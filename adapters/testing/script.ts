@@ -32,7 +32,7 @@ export interface Delivery {
   contentType?: string
   /** Informational answers before the head. */
   inform?: readonly (100 | 102 | 103)[]
-  /** Compresses the body although nobody asked. */
+  /** Compresses the body although the request does not accept it. */
   encoding?: 'gzip' | 'br'
   headers?: Readonly<Record<string, string>>
 }

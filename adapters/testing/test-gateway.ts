@@ -67,7 +67,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   // Tests reach nothing outside.
   const variables = { PRICING_SYNC_ENABLED: 'false', ...options.env }
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`GATEWAY_${name}`, value]))
-  // What an endpoint of a test would be told stays here.
+  // Notifications of a test gateway are not sent.
   const outboundPost = async () => ({ status: 204 })
   const named = { ...env, ...options.ports?.env, ...options.config?.options }
   const keeps = ['GATEWAY_DATABASE_URL', 'DATABASE_URL', 'GATEWAY_DATA_DIR', 'databaseUrl', 'dataDir'].some(

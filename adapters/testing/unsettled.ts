@@ -1,4 +1,4 @@
-// What must not be left in the books of a gateway that has been closed: money kept back, requests without an end.
+// Finds open entries in the books of a closed gateway: reserved money, and requests without an end.
 import { sql } from '../../core/db/sql.ts'
 import type { Database } from '../../core/types/db.ts'
 

@@ -1,4 +1,4 @@
-// The contract of a vector store. What several gateways share is checked when the subject has several instances.
+// Contract tests for a vector store. State that gateways share is tested when the subject has several instances.
 import assert from 'node:assert/strict'
 import type { VectorStore } from '../../core/types/ports.ts'
 import type { ContractCase } from './contract.ts'

@@ -1,5 +1,5 @@
-// What went wrong on the wire, as the gateway's error: class, message without hosts or credentials, and whether the
-// one legal blind resend applies.
+// Converts a network failure to the gateway's error: its class, a message without hosts or credentials, and whether the one safe resend
+// applies.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { ProxyError } from './proxies.ts'
 

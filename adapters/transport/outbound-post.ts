@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 
-/** Of an answer; its status is all that counts. */
+/** Limit of the answer's body; only its status is used. */
 const MAX_BYTES = 4096
 const CONNECT_MS = 15_000
 
@@ -21,7 +21,7 @@ export function outboundPost(options: GuardOptions = {}): OutboundPost {
       signal,
       reset: true,
     })
-    // Read, so that the far side is not cut off in the middle of a short answer. Whatever becomes of it, the status stands.
+    // Read a short answer to its end, so that the receiver's write does not fail. The status applies whatever happens here.
     await answer.body.dump({ limit: MAX_BYTES, signal }).catch(() => {})
     return { status: answer.statusCode }
   }

@@ -1,4 +1,4 @@
-// undici's ways through a proxy. Whatever keeps a tunnel from being made is the proxy's failure, and not the upstream's.
+// undici dispatchers for proxies. A tunnel that cannot be opened is a failure of the proxy, not of the upstream.
 import type { Socket } from 'node:net'
 import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici'
 
@@ -7,7 +7,7 @@ export class ProxyError extends Error {
   readonly code = 'ERR_PROXY'
 }
 
-/** What a ProxyAgent needs beside its address. */
+/** Options of a ProxyAgent beside its address. */
 export function tunnelling(proxyUrl: string, timeout: number): Pick<ProxyAgent.Options, 'token' | 'clientFactory'> {
   return {
     ...loginOf(proxyUrl),

@@ -1,5 +1,5 @@
-// `100 Continue` that nobody asked for: a client has to pass it over (RFC 9110 15.2), undici ends the connection instead.
-// So it is taken out of what the socket reads, before undici's parser sees it.
+// Removes an unrequested `100 Continue`. A client must ignore it (RFC 9110 15.2), but undici ends the connection. So it is cut from the
+// socket's data before undici's parser sees it.
 import type { Readable } from 'node:stream'
 
 /** A head longer than this is left to the parser. */
@@ -38,7 +38,7 @@ export function skipUnaskedContinue(socket: Readable): () => void {
   }
 }
 
-/** Where the answer after a `100` begins; 0: these bytes are no `100`; -1: it cannot be told yet. */
+/** Offset of the answer after a `100`; 0: these bytes are not a `100`; -1: more bytes are needed. */
 function continueEnd(bytes: Buffer): number {
   const known = Math.min(bytes.length, START.length)
   for (let at = 0; at < known; at++) if (at !== MINOR_VERSION && bytes[at] !== START[at]) return 0

@@ -126,7 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         error: (error) => this.#fail(error),
       })
     }
-    // Most answers are good, and nobody reads the headers of those.
+    // Most answers succeed, and their headers are not read.
     this.#handler.head(
       status,
       headerBag(() => flatten(headers)),

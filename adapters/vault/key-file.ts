@@ -9,7 +9,7 @@ import { parseKey } from './key-text.ts'
 export const nextPath = (path: string): string => `${path}.next`
 
 export interface KeyFileRules {
-  /** What errors name: the variable that leads to the file. */
+  /** The variable that names the file, for errors. */
   readonly variable: string
   /** The directory must be closed to others, not only protected from their writing. */
   readonly privateDirectory: boolean

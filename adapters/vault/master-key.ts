@@ -9,7 +9,7 @@ import { parseKey } from './key-text.ts'
 export interface MasterKey {
   /** The variable to look at, for messages. */
   readonly variable: string
-  /** Of the file, null for a key from a variable. */
+  /** Path of the key file, null for a key from a variable. */
   readonly path: string | null
   /**
    * The key, then the next one of a rotation that did not finish. Empty: no file yet.

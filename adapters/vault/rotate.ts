@@ -15,7 +15,7 @@ export interface RotateOptions {
 
 export interface RotateFileOptions {
   db: Database
-  /** Of the key file: MasterKey.path. */
+  /** Path of the key file: MasterKey.path. */
   path: string
   /** For messages: MasterKey.variable. */
   variable?: string

@@ -136,7 +136,7 @@ class KeyRing {
     return unwrapKey(await this.#fitting(row.kek_id), row)
   }
 
-  /** Whoever is first, here or in another replica: all get the key that is in the table afterwards. */
+  /** The first writer wins, in this replica or another: all use the key that is in the table afterwards. */
   #make(scope: string): Promise<WrappedKey> {
     return changeKeys(this.#db, async (tx) => {
       if (scope === ROOT) await createKeyTable(tx)

@@ -1,5 +1,5 @@
-// What processes that ended left behind: requests that were never settled, writes that the database would not take. Looked at
-// before a gateway is loaded, which settles them as every start does.
+// Finds what ended processes left behind: requests that were never settled, and writes that the database refused. Runs before a gateway is
+// loaded, because every start settles them.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from '../../../core/db/sql.ts'

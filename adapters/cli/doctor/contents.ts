@@ -1,4 +1,4 @@
-// What is in the database: connections that cannot work, keys nobody has, the file that is not applied, settings it pins.
+// Checks the database's content: connections that cannot work, missing keys, an unapplied configuration file, settings that the file fixes.
 import { builtInProviders } from '../../providers/index.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'

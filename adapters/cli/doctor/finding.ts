@@ -3,7 +3,7 @@ export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
-  /** What to do about it. */
+  /** The command or change that fixes it. */
   readonly fix?: string
 }
 

@@ -1,4 +1,4 @@
-// Who can reach the gateway, and what they need.
+// Checks who can reach the gateway, and which credentials they need.
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 

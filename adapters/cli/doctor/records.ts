@@ -1,4 +1,4 @@
-// Money and records: prices that are old, budgets for nobody, webhook endpoints that do not answer, bodies that are kept.
+// Checks money and records: old prices, budgets without an entity, webhook endpoints that do not answer, stored bodies.
 import type { ControlPlane } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, ok, warn } from './finding.ts'

@@ -1,4 +1,4 @@
-// Master key, database and shared store. Nothing is made by looking.
+// Checks master key, database and shared store. The check creates none of them.
 import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../../core/lib/clock.ts'

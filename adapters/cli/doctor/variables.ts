@@ -1,4 +1,4 @@
-// Node, and the variables: which ones nobody reads, which ones hide what the file says, which values were ignored.
+// Checks Node and the variables: unknown ones, ones that override the file, and ignored values.
 import { variableName } from '../../../core/config/env.ts'
 import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'

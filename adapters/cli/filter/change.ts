@@ -1,4 +1,4 @@
-// What became of a value, in a few words.
+// Describes how a value changed, in a few words.
 
 const SHOWN = 3
 const LENGTH = 40

@@ -1,5 +1,4 @@
-// What a filter is tried on: canonical requests with their answers. Those that come with hookgate are one of each dialect, as
-// its vendor answers; a file of JSON lines gives others.
+// Sample requests and answers for trying a filter, in canonical form. The built-in ones cover each dialect; a JSON Lines file gives others.
 import { z } from 'zod'
 import { headerBag } from '../../../core/lib/headers.ts'
 import { createSseSplitter } from '../../../core/lib/sse.ts'

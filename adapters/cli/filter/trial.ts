@@ -23,7 +23,7 @@ export interface TrialInit {
 export interface TrialRow {
   hook: 'on_request' | 'on_response' | 'on_chunk'
   recording: string
-  /** Of the first run; of several chunks the most that was done: deny, replace, continue. */
+  /** Action of the first run. With several chunks, the strongest one: deny, replace, continue. */
   action: string
   changes: string
   calls: number

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogRow, Page } from './row.ts'
 
 const LOOK_MS = 1000
-/** The newest that are looked at; whoever took longer than so many others is not seen. */
+/** Number of newest rows per poll. A request that ends after this many newer ones is not shown. */
 const PAGE = '200'
 /** With a page full of new ones, the one behind it is looked at too. */
 const MOST_PAGES = 10
@@ -18,7 +18,7 @@ export interface Following {
   show(row: LogRow): void
 }
 
-/** Resolves when the process is interrupted, or nobody reads any more. */
+/** Resolves on an interrupt, or when the output is closed. */
 export async function follow({ read, first, show }: Following): Promise<void> {
   const known = new Set<string>()
   const stopped = new AbortController()

@@ -15,7 +15,7 @@ export interface AccountTimes {
 
 interface Out {
   readonly kind: keyof AccountTimes
-  /** Epoch ms; null: until somebody changes it. */
+  /** Epoch ms; null: until the next change. */
   readonly until: number | null
 }
 

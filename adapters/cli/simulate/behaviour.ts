@@ -1,4 +1,4 @@
-// What each account does when, by the lines of a script: the last one that names it holds.
+// The behaviour of each account over time, from the lines of a script. The last line that names an account applies.
 import type { SimulatedAccount } from './observer.ts'
 import { type ScriptedAnswer, type UpstreamAnswer, WORKS } from './script.ts'
 

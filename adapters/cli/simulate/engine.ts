@@ -16,7 +16,7 @@ export interface SimulationOptions {
   readonly config: GatewayConfig
   /** By time. */
   readonly requests: readonly ScriptedRequest[]
-  /** What this account does with a call that begins `at` ms after the start. */
+  /** The account's answer to a call that begins `at` ms after the start. */
   answer(account: SimulatedAccount, at: number): UpstreamAnswer
   /** @throws Error when these accounts are not what the caller reckoned with: nothing runs then. */
   check?(accounts: readonly SimulatedAccount[]): void
@@ -32,7 +32,7 @@ export interface SimulatedRequest {
   /** As usage would have it: 502 for a stream that broke after it began. */
   readonly status: number
   readonly attempts: readonly Attempt[]
-  /** What the caller was told; null when all went well. */
+  /** The caller's error message; null on success. */
   readonly error: string | null
   /** Simulated ms. */
   readonly latencyMs: number

@@ -1,4 +1,4 @@
-// What a simulation sees of the gateway from inside: its accounts, their state, and how each request ended.
+// Observes a simulated gateway from inside: its accounts, their state, and the end of each request.
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Plugin } from '../../../core/types/plugin.ts'

@@ -9,7 +9,7 @@ export interface RequestLine {
   readonly model: string
   readonly attempts: readonly AttemptLine[]
   readonly status: number
-  /** What the caller was told; null when all went well. */
+  /** The caller's error message; null on success. */
   readonly error: string | null
   readonly latency_ms: number
 }
@@ -21,7 +21,7 @@ export interface AttemptLine {
   readonly model: string
   /** The upstream's own; null where none was received, or nothing was sent. */
   readonly status: number | null
-  /** What went wrong on the wire: `connect`, `timeout`. */
+  /** The network failure: `connect`, `timeout`. */
   readonly failure: string | null
   readonly skipped: string | null
   /** Ms until it may be asked again, where that is known. */

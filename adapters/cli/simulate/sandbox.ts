@@ -1,4 +1,4 @@
-// A configuration that can do no harm: no stores, no keys, nobody to tell. What routes requests stays as it is.
+// Makes a configuration harmless: without stores, keys and notifications. Routing stays the same.
 import { readFileSync } from 'node:fs'
 import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
 import { isSecretRef } from '../../../core/config/secret.ts'
@@ -41,7 +41,7 @@ export function sandboxOf(config: GatewayConfig, environment: Readonly<Record<st
   }
 }
 
-/** Nothing is sent, so that no real credential is needed and no way to go. */
+/** The simulation sends no requests, so it needs no real credential and no proxy. */
 function marked(key: string, { proxyUrl: _, apiKey, headers, ...entry }: ConnectionConfig): ConnectionConfig {
   return { ...entry, ...(apiKey === undefined ? {} : { apiKey: PLACEHOLDER }), headers: { ...headers, [MARKER]: key } }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { WORDED } from '../../../core/lib/issue-text.ts'
 
-/** What an upstream does with a call. */
+/** An upstream's answer to a call. */
 export interface UpstreamAnswer {
   /** 0: the connection is refused. */
   readonly status: number
@@ -10,7 +10,7 @@ export interface UpstreamAnswer {
   readonly latencyMs: number
   /** Sent as `retry-after`, seconds; null: not sent. */
   readonly retryAfterSecs: number | null
-  /** Of the reply, or of the error; null: a default. */
+  /** Text of the reply or of the error; null: a default. */
   readonly text: string | null
 }
 

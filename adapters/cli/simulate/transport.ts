@@ -21,7 +21,7 @@ export interface SimulatedTransport extends Transport {
   readonly calls: readonly SimulatedCall[]
   /** Calls without an answer yet. */
   readonly waiting: number
-  /** Of the next answer, monotonic ms; null when nobody waits. */
+  /** Time of the next answer, monotonic ms; null when no call is pending. */
   readonly nextAnswerAt: number | null
 }
 

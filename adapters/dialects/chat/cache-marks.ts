@@ -2,7 +2,7 @@
 import type { CacheMark, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 
-/** Nothing where the target has no marks. */
+/** Cache members of a part; none when the target does not support them. */
 export function cacheFields(mark: Frozen<CacheMark> | undefined, hop: Hop): JsonObject {
   if (mark === undefined) return {}
   if (hop.quirks.acceptsCacheControl) {
@@ -11,7 +11,7 @@ export function cacheFields(mark: Frozen<CacheMark> | undefined, hop: Hop): Json
   return hop.caps.cacheBreakpoints ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
 }
 
-/** Whether system and tool messages may be arrays of text parts here: only worth it where a part carries more than text. */
+/** Whether system and tool messages may be arrays of text parts. An array is used only when a part carries more than text. */
 export function acceptsPartArrays(hop: Hop): boolean {
   return hop.quirks.acceptsPartArrays === true || hop.quirks.acceptsCacheControl === true || hop.caps.cacheBreakpoints === true
 }

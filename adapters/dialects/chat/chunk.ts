@@ -4,7 +4,7 @@ import type { GatewayErrorShape } from '../../../core/types/error.ts'
 
 export const DONE = 'data: [DONE]\n\n'
 
-/** What every chunk of one stream repeats. */
+/** Members that every chunk of a stream repeats. */
 export interface ChunkHead {
   id: string
   created: number
@@ -39,7 +39,7 @@ export function chunkWriter(head: ChunkHead, own?: JsonObject): ChunkWriter {
   }
 }
 
-/** What came behind the finish: a chunk with a choice, since many clients read one from every chunk. */
+/** A chunk for members that arrive after the finish. It has a choice, because many clients read one from every chunk. */
 export function lateChunk(head: ChunkHead, own: JsonObject): string {
   return `data: {${headMembers(head)},"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":null}]${members(own)}}\n\n`
 }

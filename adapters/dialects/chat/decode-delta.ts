@@ -65,7 +65,7 @@ export class ChoiceDecoder {
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : legacy) if (isObject(call)) this.#call(call, emit)
   }
 
-  /** What only this dialect knows of the choice. */
+  /** Keeps members of the choice that only this dialect knows. */
   owns({ message, delta = message, ...choice }: JsonObject): void {
     const own = ownOfChoice(choice)
     if (own !== undefined) this.#own = { ...this.#own, ...own }

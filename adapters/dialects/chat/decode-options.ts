@@ -67,7 +67,7 @@ export function understood(key: string, value: Json): boolean {
   return true
 }
 
-/** Which of two bounds an upstream goes by is its own affair: the larger one is what may come back. */
+/** Upstreams differ in which of two limits they apply, so the larger one bounds the answer. */
 function larger(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }

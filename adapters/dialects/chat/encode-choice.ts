@@ -42,7 +42,7 @@ export class ChoiceEncoder {
   #length = 0
   readonly #secrets = new ThoughtSecrets()
   #thoughtPart: number | null = null
-  /** Of all thoughts, and where the last one began. */
+  /** Length of all reasoning text, and the offset of the last part. */
   #thoughtLength = 0
   #thoughtFrom = 0
   #images = 0

@@ -35,7 +35,7 @@ export function textContent(parts: readonly AnyPart[], keepParts: boolean, separ
   return marked && keepParts ? texts : texts.map((part) => part.text as string).join(separator)
 }
 
-/** What most messages are: text without marks or members of its own, joined where it is not empty. Null for anything else. */
+/** Fast path of most messages: plain text without marks or own members, joined. null for other parts. */
 export function bareText(parts: readonly AnyPart[], separator: string): string | null {
   let joined = ''
   for (const part of parts) {

@@ -79,7 +79,7 @@ function responseFormat(output: Frozen<OutputFormat> | undefined, own: boolean, 
   }
 }
 
-/** A wish to switch reasoning off is only told to models that are known to have a word for it. */
+/** Switching reasoning off is sent only to models that are known to support it. */
 function effort(request: Request, own: boolean, hop: Hop): string | undefined {
   const { reasoning } = request
   // The caller's own vendor field says the same already.

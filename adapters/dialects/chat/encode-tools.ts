@@ -12,7 +12,7 @@ import { noteFlattened, wireToolName } from './tool-names.ts'
 type Request = Frozen<CanonicalRequest>
 type Declared = { name: string; kind: 'function' | 'custom'; wire: JsonObject }
 
-/** Nothing at all without tools: a choice among none is a 400 everywhere. */
+/** Tool members of a request; none without tools, because every vendor answers 400 to a choice without tools. */
 export function encodeToolFields(request: Request, hop: Hop): JsonObject {
   const declared: Declared[] = []
   const own: JsonObject[] = []
@@ -95,7 +95,7 @@ function nestedFormat(format: Json): Json {
   return { type, grammar }
 }
 
-/** The model cannot be held to the grammar here, but it can be told. */
+/** This target cannot enforce the grammar, so the tool's description states it. */
 function inputHint(format: Json | undefined): string {
   const grammar = isObject(format) ? text(format.definition) : undefined
   return grammar === undefined

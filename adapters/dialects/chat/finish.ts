@@ -37,7 +37,7 @@ const TO_WIRE: Readonly<Record<Finish, string>> = {
 
 const WIRE_WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
-/** What was in the choice decides beside the word: a refusal without a text is a refusal, calls win over `stop`. */
+/** Content takes precedence over the finish reason: a refusal without text is a refusal, and tool calls override `stop`. */
 export function decodeFinish(native: string | undefined, seen: { toolCall: boolean; refusalOnly: boolean }): Finish {
   const mapped = native === undefined ? 'stop' : (entryOf(FROM_WIRE, native) ?? 'other')
   const finish = settleFinish(mapped, seen.toolCall)

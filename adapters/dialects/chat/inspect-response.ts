@@ -36,7 +36,7 @@ export function inspectResponse(body: WireBody, hop: Hop): Inspection {
   return facts
 }
 
-/** What was put into the parsed choices. */
+/** Changes that were made to the parsed choices. */
 interface Changes {
   /** Members that are null now. */
   readonly missing: NullMember[]

@@ -1,5 +1,5 @@
-// What a model or provider accepts of the plain option fields.
-// One set of rules for both lanes: the byte lane edits the caller's body, the other one the object being built.
+// Rules for plain option fields by model and provider. Both lanes share them: the byte lane edits the caller's body, the event lane the
+// object that it builds.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Hop, WireBody } from '../../../core/types/dialect.ts'
@@ -87,7 +87,7 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
   const { caps } = hop
   const given = fields.get('reasoning_effort')
   let effort = typeof given === 'string' ? given : undefined
-  // Models that take budgets: whoever serves them here turns an effort into one, and they think only when asked.
+  // Models with thinking budgets: their hosts convert an effort into a budget, and the models think only on request.
   if (caps.thinking !== undefined && !caps.efforts?.includes('none') && effort === 'none') {
     fields.remove('reasoning_effort')
     effort = undefined

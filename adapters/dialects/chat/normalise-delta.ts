@@ -7,7 +7,7 @@ import { callerFinishWord } from './finish.ts'
 import { isObject, text } from './read.ts'
 import { callArgs, ToolSlots } from './tool-slots.ts'
 
-/** What has been seen of a choice. */
+/** State of one choice so far. */
 export class ChoiceWatch {
   readonly slots = new ToolSlots()
   readonly announced = new Set<number>()

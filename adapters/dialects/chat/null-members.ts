@@ -6,7 +6,10 @@ export type NullMember = 'content' | 'refusal' | 'logprobs'
 const CHOICE = '"choices":[{'
 const MESSAGE = '"message":{'
 
-/** Of the only choice. Null where its place is not certain: other white space, or another order of members. */
+/**
+ * Adds the missing null members to the only choice. Returns null when their place is uncertain: other white space, or another order of
+ * members.
+ */
 export function withNulls(text: string, missing: readonly NullMember[]): string | null {
   const choice = text.indexOf(CHOICE)
   const message = text.indexOf(MESSAGE, choice)
@@ -15,7 +18,7 @@ export function withNulls(text: string, missing: readonly NullMember[]): string 
   const inMessage = message + MESSAGE.length
   // Quotes within strings are escaped, so that both are members, if only of this name.
   if (text[choice - 1] === '\\' || text[message - 1] === '\\') return null
-  // Nothing else is opened before: they are the members of the answer and of its choice.
+  // No other object may begin earlier, so these are the members of the answer and of its choice.
   if (text.indexOf('{', text.indexOf('{') + 1) !== inChoice - 1 || text.indexOf('{', inChoice) !== inMessage - 1) return null
   if (/[}\]]/.test(text.slice(inChoice, message))) return null
   const comma = text[inMessage] === '}' ? '' : ','

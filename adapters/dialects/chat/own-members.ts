@@ -1,4 +1,4 @@
-// What a vendor adds to an answer beside the published members: a caller of the same dialect gets it as it came.
+// Keeps members that a vendor adds to the published ones. A caller of the same dialect gets them unchanged.
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, unknownMembers } from './read.ts'
 

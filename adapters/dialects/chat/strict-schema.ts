@@ -1,4 +1,4 @@
-// Whether a schema may be sent with strict:true: every object closed, every property required.
+// Tests whether a schema may be sent with strict:true: every object closed, every property required.
 import type { Frozen, Json } from '../../../core/types/canonical.ts'
 
 /** Recursion is bounded by the depth of a scanned body (128). */

@@ -1,5 +1,5 @@
-// Which tool call a stream fragment belongs to. Vendors omit the index, give every parallel call index 0, repeat the name
-// in every chunk, or send the id only once (golden 51).
+// Assigns stream fragments to tool calls. Some vendors omit the index, give every parallel call index 0, repeat the name in every chunk, or
+// send the id only once.
 import type { JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, text } from './read.ts'
 

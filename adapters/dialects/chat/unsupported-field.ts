@@ -1,4 +1,4 @@
-// Which request field an upstream's 400 says it does not know, as a dotted path that can be removed.
+// Finds the request field that an upstream's 400 calls unknown, as a dotted path to remove.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.[\]]+): Extra (?:inputs|fields) (?:are )?not permitted/i,

@@ -13,7 +13,7 @@ export function findUsage(answer: JsonObject): JsonObject | null {
   return isObject(first) && isObject(first.usage) ? first.usage : null
 }
 
-/** Null when the counters are missing or nonsense (negative, not numbers): then nobody reported. */
+/** null when counters are missing or impossible (negative, not numbers): usage was not reported. */
 export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): Usage | null {
   if (wire === null) return null
   if (absent(wire.prompt_tokens) && absent(wire.completion_tokens)) return null
@@ -47,7 +47,7 @@ export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): 
   return usage
 }
 
-/** Usage of an upstream that reported none; whoever settles estimates. */
+/** Usage of an upstream that reported none. Settlement estimates it. */
 export function missingUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: true, raw: null }
 }

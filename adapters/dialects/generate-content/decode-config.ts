@@ -1,4 +1,4 @@
-// generationConfig and its neighbours → canonical options. What only Gemini knows is returned, to be kept as ext.
+// generationConfig and its neighbours → canonical options. Members that only Gemini knows are returned, to be kept as ext.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Effort, Json, JsonObject, OutputFormat, ReasoningOptions } from '../../../core/types/canonical.ts'
 import { booleanField, fieldsOf, listField, numberField, textField, textList } from './fields.ts'

@@ -69,7 +69,7 @@ export function media(part: JsonObject, param: string): Part {
 
 function thought(text: string, signature: Signature | undefined): Part {
   if (signature === undefined) return { t: 'reasoning', text }
-  // What our encoder wrapped for other dialects goes back to where it came from.
+  // Unwraps reasoning that our encoder wrapped for other dialects.
   if (signature.dialect === 'responses') return { t: 'reasoning', text, encrypted: signature }
   if (signature.dialect === 'messages' && signature.modelFamily === 'redacted') {
     return { t: 'reasoning', text, redacted: signature.value }

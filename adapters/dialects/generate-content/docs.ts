@@ -1,5 +1,5 @@
-// What OpenAPI says of this dialect: the members a caller must give and may rely on; all others pass through. Members may
-// be written in camelCase or snake_case; the document names the former.
+// OpenAPI text of this dialect: required members and guaranteed ones. All other members pass through. Members may be camelCase or
+// snake_case; the document shows camelCase.
 import { z } from 'zod'
 import type { RouteDoc } from '../../../core/types/dialect.ts'
 

@@ -73,7 +73,7 @@ function userTurn(
   for (const message of messages) {
     const instruction = message.role === 'system' || message.role === 'developer'
     for (const part of message.parts) {
-      // Of two results for one call the later counts.
+      // The later of two results for one call applies.
       if (part.t === 'tool_result') {
         if (ids.has(part.callId)) results.set(part.callId, part)
         else rest.push(...orphanResult(part, field, hop))

@@ -1,5 +1,4 @@
-// Canonical media → inlineData or fileData. Nothing is fetched here: remote URLs are inlined by the core beforehand
-// (remote-media.ts), or refused.
+// Canonical media → inlineData or fileData. It fetches no URLs: the core has inlined remote ones before (remote-media.ts) or refused them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Frozen, JsonObject, Part, Source } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

@@ -34,7 +34,7 @@ export function functionResponses(
   return [...responses, ...siblings]
 }
 
-/** A result whose call is gone from the history: told as text; nothing when it is empty. */
+/** A result whose call is missing from the history becomes text; an empty one is dropped. */
 export function orphanResult(result: Frozen<ToolResultPart>, field: string, hop: Hop): WirePart[] {
   const text = resultText(result.parts)
   const media = result.parts.filter(isMedia).flatMap((part) => userParts(part, field, hop))

@@ -20,7 +20,7 @@ const CR = 13
 const DATA = [100, 97, 116, 97, 58]
 
 export function filterStream(hop: Hop): FrameFilter {
-  // Every chunk carries usage and only the last one counts: it is read when somebody asks.
+  // Every chunk carries usage and only the last one applies, so it is parsed on demand.
   let reported: JsonObject | null = null
   let usage: Usage | null = null
   const facts: StreamFacts = {

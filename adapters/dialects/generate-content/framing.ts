@@ -3,7 +3,7 @@
 
 export interface Framing {
   item(json: string): string
-  /** What has to follow the last item; once. */
+  /** Text after the last item. Call it once. */
   close(): string
 }
 

@@ -1,4 +1,4 @@
-// What Gemini cannot do at all (R of DIALECTS 3): refused before any upstream call, so that another target may serve it.
+// Requests that Gemini cannot serve. They are refused before any upstream call, so that another target may serve them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'

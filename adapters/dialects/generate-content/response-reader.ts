@@ -54,7 +54,7 @@ export class ResponseReader {
     return [...this.#choices.values()].some((choice) => choice.finish !== null)
   }
 
-  /** What only this dialect knows of the answer so far. */
+  /** Members of the answer so far that only this dialect knows. */
   get ext(): Ext | undefined {
     return this.#feedback === undefined ? undefined : { generate_content: { promptFeedback: this.#feedback } }
   }

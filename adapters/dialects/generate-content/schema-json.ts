@@ -11,7 +11,7 @@ export function jsonSchema(schema: Frozen<Json>): Json {
   return rest
 }
 
-/** What a function takes; null when it takes nothing. */
+/** Parameters of a function; null when it has none. */
 export function parametersJsonSchema(schema: Frozen<Json> | undefined): Json | null {
   if (!isObject(schema)) return null
   const value = jsonSchema(schema) as JsonObject

@@ -39,7 +39,7 @@ export function legacySchema(schema: Frozen<Json>): JsonObject {
   return convert(root, { root, open: new Set(), depth: 0, budget: { nodes: MAX_NODES } })
 }
 
-/** What a function takes; null when it has no properties: then `parameters` stays away. */
+/** Parameters of a function; null when it has no properties: `parameters` is then left out. */
 export function legacyParameters(schema: Frozen<Json> | undefined): JsonObject | null {
   if (!isObject(schema)) return null
   const converted = legacySchema(schema.type === undefined ? { ...schema, type: 'object' } : schema)

@@ -1,5 +1,5 @@
-// Reasoning wishes → thinkingConfig, by what the model takes: a level, a budget or nothing.
-// Clamped rather than refused; level and budget never travel together.
+// Reasoning options → thinkingConfig, as the model supports it: a level, a budget or neither. Values are clamped instead of refused; level
+// and budget are never sent together.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
 import type { Hop } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'
@@ -82,7 +82,7 @@ function wish(reasoning: Frozen<ReasoningOptions>): Effort | undefined {
   return reasoning.budgetTokens === undefined ? undefined : effortOfBudget(reasoning.budgetTokens)
 }
 
-/** Nothing is known about the model and the caller speaks this dialect: what was sent, but never both. */
+/** For an unknown model and a caller of this dialect: the caller's values, but never both. */
 function asSent(reasoning: Frozen<ReasoningOptions>): JsonObject {
   if (reasoning.budgetTokens !== undefined) return { thinkingBudget: reasoning.budgetTokens }
   if (reasoning.mode === 'disabled') return { thinkingBudget: 0 }

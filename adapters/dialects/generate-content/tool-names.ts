@@ -33,7 +33,7 @@ export function rememberCustom(flat: string, hop: Hop): void {
   note(CUSTOM, hop)[flat] = true
 }
 
-/** What the caller called the tool that the upstream names. */
+/** The caller's name of the tool that the upstream names. */
 export function callerTool(upstream: string, hop: Hop): CallerTool {
   const flat = callerName(upstream, hop)
   const custom = own(hop.notes.get(CUSTOM), flat) === true

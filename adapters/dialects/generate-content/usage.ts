@@ -48,7 +48,7 @@ export function usageOf(value: Frozen<Json> | undefined): Usage | null {
   }
 }
 
-/** Nothing was reported: zeros, to be replaced by a count of our own. */
+/** Zeros for an answer without usage. An estimate replaces them. */
 export function noUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: true, raw: null }
 }

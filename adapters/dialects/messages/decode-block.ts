@@ -1,5 +1,5 @@
-// One content block of a request or an answer → a canonical part. What only this dialect knows stays raw, so that it can go
-// back to this dialect as it came.
+// One content block of a request or an answer → a canonical part. Members that only this dialect knows stay raw, so that they return to
+// this dialect unchanged.
 import { randomId } from '../../../core/lib/ids.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import { UNSIGNED, unwrapSignature } from '../../../core/lib/signature.ts'
@@ -12,7 +12,7 @@ import { withExt } from './part-ext.ts'
 
 export interface BlockReader {
   body: WireBody
-  /** Whose secrets unwrapped signatures are: '' for a caller's history. */
+  /** The family whose secrets unwrapped signatures are: '' for a caller's history. */
   family: string
 }
 

@@ -1,5 +1,5 @@
-// A caller's /v1/messages or count_tokens body → canonical request. Nothing is validated beyond what has to be read:
-// a missing max_tokens stays absent and gets its default towards the target.
+// A caller's /v1/messages or count_tokens body → canonical request. It validates only the members that it reads: a missing max_tokens stays
+// absent and gets its default at the target.
 import type { CanonicalRequest, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'

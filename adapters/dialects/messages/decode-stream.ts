@@ -36,7 +36,7 @@ class MessageStreamDecoder implements StreamDecoder {
   readonly #blocks: BlockReceiver
   readonly #replay = new BlockReplay()
   readonly #latch = new UsageLatch()
-  /** What only this dialect knows of the message and was not there at its start. */
+  /** Members of the message that only this dialect knows and that arrive after its start. */
   #later: JsonObject | null = null
   #started = false
   #finished = false

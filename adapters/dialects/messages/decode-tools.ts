@@ -1,4 +1,4 @@
-// tools[] and tool_choice → canonical. Typed tools of the vendor stay raw; web search is also told in the common form.
+// tools[] and tool_choice → canonical. The vendor's typed tools stay raw; web search also gets the common form.
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../core/types/canonical.ts'
 import { booleanField, isObject, listField, numberField, others, textField, wrongType } from '../shared/fields.ts'
 import { cacheMark } from './decode-block.ts'

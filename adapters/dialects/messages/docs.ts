@@ -1,4 +1,4 @@
-// What OpenAPI says of this dialect: the members a caller must give and may rely on; all others pass through.
+// OpenAPI text of this dialect: required members and guaranteed ones. All other members pass through.
 import { z } from 'zod'
 import type { RouteDoc } from '../../../core/types/dialect.ts'
 

@@ -1,4 +1,4 @@
-// What this API cannot do: refused before any upstream call (R of DIALECTS 3), or dropped with a warning (W).
+// Requests that this API cannot serve: refused before any upstream call, or sent without the member and with a warning.
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// Reasoning wishes → thinking and output_config.effort, by what the model takes:
-// a budget, adaptive effort, or nothing. Clamped with a warning, never refused.
+// Reasoning options → thinking and output_config.effort, as the model supports it: a budget, adaptive effort, or neither. Values are
+// clamped with a warning, never refused.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
 import type { Hop, ModelCaps } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'

@@ -43,7 +43,7 @@ export function rememberNamespace(flat: string, name: string, namespace: string,
   remember(NAMESPACES, flat, [namespace, name], hop)
 }
 
-/** What the caller called the tool that the upstream names. */
+/** The caller's name of the tool that the upstream names. */
 export function callerTool(upstream: string, hop: Hop): CallerTool {
   const flat = callerName(upstream, hop)
   const custom = recall(CUSTOM, flat, hop) === true

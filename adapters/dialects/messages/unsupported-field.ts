@@ -1,4 +1,4 @@
-// Which request field a 400 says this model or version does not know, as a dotted path that can be removed.
+// Finds the request field that a 400 calls unknown for this model or version, as a dotted path to remove.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.]+): Extra (?:inputs|fields) (?:are )?not permitted/i,

@@ -1,6 +1,6 @@
-// Token counts of a stream, whoever of message_start and message_delta tells the truth. Anthropic counts
-// the prompt first; Qwen and Kimi put the full prompt there and the real split at the end; MiniMax starts with zero.
-// The result does not depend on the order of the reports.
+// Merges the usage of `message_start` and `message_delta`; vendors disagree on which one is authoritative. Anthropic counts the prompt
+// first; Qwen and Kimi report the full prompt there and the real split at the end; MiniMax starts with zero. The result does not depend on
+// the order of the reports.
 import { tokenCount } from '../../../core/lib/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -15,7 +15,7 @@ export class UsageLatch {
   #serverTools: Record<string, number> | undefined
   #iterations: Iterations | null = null
   #raw: JsonObject = {}
-  /** A counter was none: whoever settles estimates, unless another report has it right. */
+  /** A counter was impossible. Settlement estimates usage unless another report has a valid one. */
   #absurd = false
 
   /** One `usage` object; anything else is ignored. */
@@ -36,7 +36,7 @@ export class UsageLatch {
     if (iterations !== null && iterations.output >= (this.#iterations?.output ?? 0)) this.#iterations = iterations
   }
 
-  /** Null while nobody has reported anything that can be true. */
+  /** null until a valid report arrives. */
   result(): Usage | null {
     const incomplete = this.#input === null || this.#output === undefined
     if ((this.#input === null && this.#output === undefined) || (this.#absurd && incomplete)) return null

@@ -13,7 +13,7 @@ export function decodeUsage(raw: Json | undefined): Usage | null {
   return latch.result()
 }
 
-/** What stands in for a report that never came: whoever settles estimates. */
+/** Usage of an answer without a report. Settlement estimates it. */
 export function missingUsage(): Usage {
   return { ...noUsage(), estimated: true }
 }
@@ -44,7 +44,7 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
   return members
 }
 
-/** What the vendor's report of a whole stream says beside the published counts; what stands in its start is not told again. */
+/** Members of the vendor's final usage report beside the published counts, without those that its first report already had. */
 export function ownDeltaCounts(usage: Frozen<Partial<Usage>>): JsonObject | undefined {
   const own = ownReport(usage)
   return own === undefined ? undefined : (others(own as JsonObject, AT_START) ?? undefined)

@@ -100,7 +100,7 @@ function sampling(wire: JsonObject): CanonicalRequest['sampling'] {
   }
 }
 
-/** What is unknown of a nested object stays in `ext` under its own name and is merged back by the own encoder. */
+/** Unknown members of a nested object stay in `ext` under its name. This dialect's encoder merges them back. */
 function readReasoning(wire: JsonObject, encrypted: boolean, request: CanonicalRequest, ext: JsonObject): void {
   const given = objectField(wire, 'reasoning') ?? {}
   const reasoning: ReasoningOptions = {}

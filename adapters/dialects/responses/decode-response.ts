@@ -9,7 +9,7 @@ import { decodeItem } from './decode-items.ts'
 import { innerError } from './errors.ts'
 import { decodeUsage, missingUsage } from './usage.ts'
 
-/** What only this dialect knows of a response. */
+/** Members of a response that only this dialect knows. */
 export function ownMembers(wire: JsonObject): JsonObject | null {
   return others(wire, RETOLD)
 }

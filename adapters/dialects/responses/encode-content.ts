@@ -1,5 +1,4 @@
-// Canonical parts → input_text, input_image and input_file. What this API has no input for is refused: audio, video, and
-// files that only another vendor holds.
+// Canonical parts → input_text, input_image and input_file. Other input is refused: audio, video, and files that another vendor stores.
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { entryOf } from '../../../core/lib/entry-of.ts'
@@ -16,7 +15,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/json': 'json',
 }
 
-/** Whose file ids may go to this upstream: those of the two OpenAI dialects, or of the very provider. */
+/** File ids that may go to this upstream: those of the two OpenAI dialects, or of the same provider. */
 export interface ContentRules {
   hop: Hop
   ownFiles: boolean

@@ -1,5 +1,5 @@
-// Canonical system blocks and messages → input items. No ids go out (they name items of somebody else's store), every
-// output stands behind its call, and reasoning is replayed only where its secret belongs.
+// Canonical system blocks and messages → input items. No ids are sent (they name items in another store), every output follows its call,
+// and reasoning is replayed only to the vendor that made it.
 import type {
   CanonicalRequest,
   Frozen,
@@ -30,7 +30,7 @@ export function encodeInput(request: Frozen<CanonicalRequest>, hop: Hop): Encode
   return { ...(instructions === undefined ? {} : { instructions }), input: writer.items }
 }
 
-/** What goes to `instructions`: what came from there, and the first block where the backend insists on the field. */
+/** System blocks for `instructions`: those that came from there, and the first block when the backend requires the field. */
 function takeInstructions(blocks: Frozen<SystemBlock>[], hop: Hop): string | undefined {
   const marked = blocks.findIndex((block) => block.parts.some((part) => part.ext?.responses?.instructions === true))
   const index = marked === -1 && hop.quirks.instructionsRequired && blocks.length > 0 ? 0 : marked

@@ -42,7 +42,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     hop.request,
   )
   const output = choice === undefined ? [] : outputItems(choice, status === 'completed' ? 'completed' : 'incomplete', hop)
-  // Of an answer that is still being made, no count is known.
+  // An unfinished answer has no counts yet.
   const usage =
     running && isUnreported(response.usage) ? null : encodeUsage(usageOrEstimate(response.usage, choice?.parts ?? [], hop))
   return JSON.stringify({ ...echoMembers(hop), ...own, ...head, output, usage })

@@ -83,7 +83,7 @@ class ResponseStreamEncoder implements StreamEncoder {
     return this.#frames.take()
   }
 
-  /** Nothing can come before `response.created`; ids are made up when the upstream's start is late or foreign. */
+  /** `response.created` comes first. Ids are generated when the upstream's start is late or of another dialect. */
   #begin(): void {
     if (this.#id !== '') return
     this.#id = ownId(this.#start?.id, 'resp_', this.#hop)

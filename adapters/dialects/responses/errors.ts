@@ -97,7 +97,7 @@ function errorBody(bytes: Uint8Array): Json {
     const parsed = JSON.parse(decodeUtf8(bytes)) as Json
     return Array.isArray(parsed) ? (parsed[0] ?? null) : parsed
   } catch {
-    // HTML or plain text of something between us and the vendor: nothing in it is meant for a client.
+    // HTML or plain text from a proxy in between: not shown to clients.
     return null
   }
 }

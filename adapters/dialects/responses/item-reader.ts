@@ -115,7 +115,7 @@ export class ItemReader {
 
   /** Arguments of a function, or the input of a custom tool. */
   args(event: JsonObject, delta: string, emit: Emit): void {
-    // A call nobody announced has no name yet: its whole item follows.
+    // A call without an announcement has no name yet. Its complete item follows.
     if (delta === '' || !this.#writer.hasTool(0, keyOf(event))) return
     this.#item(event).args = true
     this.#writer.toolArgs(0, keyOf(event), delta, emit)

@@ -1,5 +1,5 @@
-// Which message item of an upstream a text came from, and its phase: a canonical answer has neither, and only the own encoder
-// puts the items together again from it.
+// Marks the upstream message item and the phase of a text. A canonical answer has neither; this dialect's encoder rebuilds the items from
+// the marks.
 import type { Ext, Frozen } from '../../../core/types/canonical.ts'
 
 export function messageMark(item: string, phase: string): Ext {

@@ -9,7 +9,7 @@ export class FrameWriter {
     this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#next++},${members}}\n\n`
   }
 
-  /** What was pushed since the last call. */
+  /** Frames pushed since the last call. */
   take(): string {
     const out = this.#out
     this.#out = ''

@@ -19,7 +19,7 @@ interface Content {
   kind: 'text' | 'refusal'
   text: TextBuilder
   annotations: Frozen<Json>[]
-  /** Citations of the whole text: told when its length is known. */
+  /** Citations of the whole text, sent when its length is known. */
   waiting: Frozen<Annotation>[]
   logprobs: Frozen<Json>[]
   open: boolean

@@ -1,4 +1,4 @@
-// Whether a JSON Schema may be used in strict mode: every object closed and every property required.
+// Tests whether a JSON Schema may be used in strict mode: every object closed and every property required.
 import type { Frozen, Json } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'
 

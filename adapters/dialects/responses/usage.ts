@@ -30,7 +30,7 @@ export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Us
   }
 }
 
-/** What stands in for a report that never came: the core counts then. */
+/** Usage of an answer without a report. The core estimates it. */
 export function missingUsage(): Usage {
   return { ...noUsage(), estimated: true }
 }

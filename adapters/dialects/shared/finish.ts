@@ -2,7 +2,7 @@
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Part } from '../../../core/types/canonical.ts'
 
-/** A client tool call turns `stop` and a word that nobody knows into `tool_calls`; `tool_calls` without a call is `stop`. */
+/** A client tool call turns `stop` and an unknown reason into `tool_calls`; `tool_calls` without a call becomes `stop`. */
 export function settleFinish(finish: Finish, hasToolCall: boolean): Finish {
   if (hasToolCall && (finish === 'stop' || finish === 'other')) return 'tool_calls'
   if (!hasToolCall && finish === 'tool_calls') return 'stop'

@@ -15,7 +15,7 @@ export function fittedId(field: string, value: string, hop: Hop): string {
   return hashedId(value, limit)
 }
 
-/** Of a wire body, or of what is to become one. */
+/** Shortens ids in a wire body, or in an object that becomes one. */
 export function fitIds(body: Pick<WireBody, 'get' | 'set'>, hop: Hop): void {
   for (const field in hop.quirks.idLimits) {
     const value = body.get(field)

@@ -5,7 +5,7 @@ export interface NameRule {
   /** Characters that are not allowed. */
   forbidden: RegExp
   maxLength: number
-  /** What a name must start with; `_` is put in front otherwise. */
+  /** Allowed first characters; other names get the prefix `_`. */
   start?: RegExp
 }
 

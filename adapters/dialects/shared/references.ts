@@ -1,4 +1,4 @@
-// What points at something elsewhere: items that a responses vendor stored, servers that Anthropic connects to.
+// References to data elsewhere: items that a responses vendor stores, servers that Anthropic connects to.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'

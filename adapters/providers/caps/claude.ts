@@ -1,5 +1,4 @@
-// What Claude models can do, by generation. An id that is newer than this list,
-// or carries no version, inherits the newest generation.
+// Capabilities of Claude models, by generation. An id that is newer than this list, or has no version, inherits the newest generation.
 import type { Effort } from '../../../core/types/canonical.ts'
 import type { ModelCaps } from '../../../core/types/dialect.ts'
 

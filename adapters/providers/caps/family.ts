@@ -9,7 +9,7 @@ export function familyCaps(model: string): ModelCaps | null {
   const id = bareName(model)
   const caps = factsOf(id)
   if (caps === null) return null
-  // Which endpoint takes tools, and which tools the server runs, is a fact about the host. A limit of the model stays.
+  // Which endpoint takes tools, and which tools the server runs, depends on the host. A limit of the model applies everywhere.
   const { toolsOnChat: _, webSearch, ...facts } = caps
   return webSearch === false ? { ...facts, webSearch } : facts
 }

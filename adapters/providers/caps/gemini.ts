@@ -1,5 +1,5 @@
-// What Google's models can do, by family and generation. An id newer than this file inherits the newest behaviour,
-// an unknown family gets none of it.
+// Capabilities of Google's models, by family and generation. A newer id inherits the newest behaviour of its family; an unknown family
+// inherits none.
 import type { ModelCaps } from '../../../core/types/dialect.ts'
 
 const FAMILY = 'gemini'

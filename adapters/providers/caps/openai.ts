@@ -1,5 +1,5 @@
-// What OpenAI's models can do, by family and generation. An id newer than this
-// file inherits the newest behaviour of its family, an unknown family gets none of it.
+// Capabilities of OpenAI's models, by family and generation. A newer id inherits the newest behaviour of its family; an unknown family
+// inherits none.
 import type { Effort } from '../../../core/types/canonical.ts'
 import type { ModelCaps } from '../../../core/types/dialect.ts'
 

@@ -6,7 +6,7 @@ import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 const FAULT = /^(08|28|53|57P|58|XX)|^(25006|25P03|25P04|3D000|55P03|57014)$/
 const CONFLICT = /^(40001|40P01)$/
 
-/** Nothing has been done, and doing it again may succeed. */
+/** The statement had no effect, and a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error) ?? '') || isStalePlan(error)
 }
@@ -29,7 +29,7 @@ export function isConnectionLost(error: unknown): boolean {
   return state === null || /^(08|57P|25P0[34])/.test(state)
 }
 
-/** What keeps a connection from being made keeps the database from being used, whatever its state. */
+/** An error that prevents the connection also prevents use of the database, whatever its state. */
 export function unreachable(error: unknown): Error {
   return storageUnavailable(wordsFor(sqlState(error)), error)
 }

@@ -1,4 +1,4 @@
-// What a scripted upstream answers, said once and rendered in any of the four dialects.
+// A scripted upstream's answer, defined once and rendered in any of the four dialects.
 import type { Finish } from '../../../core/types/answer.ts'
 
 export interface ReplyToolCall {
