@@ -1,4 +1,4 @@
-// What an alert says: figures and names of one request, nothing of what was asked or answered.
+// Content of an alert: figures and names of one request, never its prompt or answer.
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export const FORMATS = ['generic', 'slack', 'discord'] as const

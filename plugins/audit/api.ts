@@ -1,5 +1,4 @@
-// /api/audit: read, verify, export. The chain is one for the whole gateway, so all but reading one's own
-// part of it is for whoever runs the gateway.
+// /api/audit: read, verify, export. One chain covers the whole gateway, so only the system role may do more than read its own part.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'

@@ -1,5 +1,5 @@
-// A link of the chain: hash = SHA-256(prev_hash, line feed, the entry as canonical JSON). Whoever holds an exported line can
-// check it: what is hashed is the line without its last two members.
+// A link of the chain: hash = SHA-256(prev_hash, line feed, the entry as canonical JSON). You can verify an exported line by itself: the
+// hash covers the line without its last two members.
 import { createHash } from 'node:crypto'
 
 /** `prev_hash` of the first entry. */
@@ -29,7 +29,7 @@ export function linked(entry: Entry, seq: number, prevHash: string): Link {
 
 /** False when any column of the entry was altered. */
 export function intact(link: Link): boolean {
-  // What cannot even be read as an entry is not one that was written.
+  // A line that cannot be parsed as an entry was not written by the gateway.
   if (!Number.isSafeInteger(link.at) || Math.abs(link.at) > 8.64e15) return false
   return hashOf(link, link.prev_hash) === link.hash
 }

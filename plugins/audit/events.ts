@@ -1,4 +1,4 @@
-// Events bridged from the audit log: what happens to keys and users is told from what was written down.
+// Emits key and user events from audit entries.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Link } from './chain.ts'
 

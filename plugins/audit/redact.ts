@@ -1,5 +1,4 @@
-// What of an action's details may be kept: no secret, and not more than a screenful. It runs before anything is hashed, as
-// what the chain holds cannot be taken out of it again.
+// Bounds an action's details and removes secrets. Runs before hashing, because entries of the chain cannot be changed later.
 import { maskUrl } from '../../core/lib/sanitize.ts'
 import { rfc8785 } from './rfc8785.ts'
 

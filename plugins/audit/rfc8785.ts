@@ -1,6 +1,6 @@
 // The RFC 8785 text of a JSON value: members sorted, no white space, null kept.
 
-/** Of a JSON value of bounded depth; members that are undefined are left out. */
+/** Canonical JSON (RFC 8785) of a value of bounded depth; undefined members are left out. */
 export function rfc8785(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => rfc8785(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

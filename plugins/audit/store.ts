@@ -7,7 +7,7 @@ import { type Entry, type Link, linked } from './chain.ts'
 export interface ChainState {
   readonly head_seq: number
   readonly head_hash: string
-  /** Of the last entry that was pruned; 0 and zeros when none was. */
+  /** Sequence number of the last pruned entry; 0 with a hash of zeros when none was pruned. */
   readonly anchor_seq: number
   readonly anchor_hash: string
   readonly exported_seq: number

@@ -16,13 +16,13 @@ import type { Calendar } from './window.ts'
 
 export type Hold = Parameters<Services['ledger']['hold']>[1][number]
 
-/** What a request has to do with budgets. */
+/** The budgets that apply to a request. */
 export interface Applied {
   readonly budgets: readonly Budget[]
   readonly session: SessionCap | null
   /** Where it is kept back; booked by the ledger. */
   held: readonly Hold[]
-  /** Who said 402. */
+  /** The budget that refused with 402. */
   refusedBy: Budget | 'session' | null
 }
 

@@ -48,7 +48,7 @@ export async function announce(tx: Db, occasion: Occasion, outbox: Services['out
     const own = same.find(({ windowStart }) => windowStart === window.start)
     const wasAbove = own?.above ?? false
     const lastAt = Math.max(0, ...same.map((state) => state.lastAt))
-    // Of a refusal there is no way back below that could be seen: each is a crossing.
+    // A refusal cannot be undone within a window, so each one is a crossing.
     const passes = above && (!wasAbove || type === 'budget.crossed') && !isRecent(lastAt, now)
     const state = { windowStart: window.start, type, threshold, above: above && (wasAbove || passes) }
     states.push({ ...state, lastAt: passes ? now : lastAt })

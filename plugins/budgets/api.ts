@@ -112,7 +112,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
       refuseOwnedByFile(SECTION, known)
       if (body.hard_limit_usd !== undefined) refuseAboveCap(known.scope, body.hard_limit_usd)
       const moved = await view.write(async (tx) => {
-        // What another process has just changed is not undone by what is left out here.
+        // Omitted members keep the values that another process may have just written.
         const row = await livingBudget(tx, orgId, id)
         if (row === undefined) throw unknown(id)
         const before = budgetOf(row)

@@ -8,7 +8,7 @@ export interface Call {
   readonly model: string
   /** Tokens. */
   readonly input: number
-  /** Of all choices. */
+  /** Output tokens of all choices. */
   readonly output: number
 }
 
@@ -20,17 +20,17 @@ export interface Calls {
 
 type VirtualModel = NonNullable<ReturnType<Services['virtualModels']['named']>>
 
-/** What is behind virtual names. */
+/** Targets of virtual models. */
 export interface Recipes {
   named(orgId: number | null, name: string): VirtualModel | null
   /** An id or alias to the id. */
   providerId(provider: string): string
 }
 
-/** Of one choice. @param cap `max_tokens` of the virtual model itself; null = it says none. */
+/** Output tokens of one choice. @param cap `max_tokens` of the virtual model; null = it sets none. */
 export type OutputOf = (provider: string, model: string, cap: number | null) => number
 
-/** What the gateway itself says to a judge, or to a step of a pipeline that has no instruction of its own. */
+/** Tokens of the gateway's own prompt for a judge, or for a pipeline step without an instruction. */
 const OWN_WORDS = 200
 const PER_SOURCE = 16
 /** By which a target's params may bound the answer, in the four dialects. */

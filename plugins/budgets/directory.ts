@@ -1,5 +1,5 @@
-// Which budgets a request counts against: made when rows change, so that a request pays one look-up for each
-// scope, and nothing more where there are none.
+// Index of the budgets that apply to a request. Rebuilt when rows change, so that a request pays one look-up per scope, and none without
+// budgets.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { Budget } from './service.ts'
@@ -11,7 +11,7 @@ export interface Entities {
 
 /** Whom a budget is for, as far as it is there. */
 export interface Entity {
-  /** null: an organization's, or nobody has this name. */
+  /** null: the budget of an organization, or an entity that does not exist. */
   readonly id: number | null
   readonly label: string | null
   /** False: the budget counts nothing and blocks nothing. */

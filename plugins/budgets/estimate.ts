@@ -1,5 +1,5 @@
-// What a request can cost at most, before it is sent: exact integers, rounded up once.
-// What has no price costs nothing here, as it does in the books.
+// Upper bound of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing here, as in the
+// ledger.
 
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
@@ -24,17 +24,17 @@ type Facts = ReturnType<Services['modelFacts']['facts']>
 export type FactsOf = (provider: string, model: string) => Facts | undefined
 
 export interface EstimateRules {
-  /** For a prompt whose size nobody here knows: the model's whole window is kept back, or the request is refused. */
+  /** For a prompt of unknown size: reserve the model's whole window, or refuse the request. */
   readonly unknownPrompt: 'reserve' | 'refuse'
   readonly serverTools: ToolShares
   readonly dialectsOf: DialectsOf
 }
 
-/** Output tokens where nobody says a bound. */
+/** Output tokens when neither request nor model sets a limit. */
 const DEFAULT_OUTPUT = 4096
 /** The vendor takes no smaller bound, so it is raised on the way. */
 const LEAST_OF_RESPONSES = 16
-/** Tokens, of a model that nobody knows more of: no model in use reads more. */
+/** Context window of an unknown model, tokens. No current model has a larger one. */
 const DEFAULT_WINDOW = 2_097_152
 /** Names that upstreams may take for a bound of the answer, beside the one of the caller's dialect. */
 const OTHER_BOUNDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'maxOutputTokens'] as const
@@ -101,7 +101,7 @@ function largestBound({ maxTokens, source, ext }: Frozen<CanonicalRequest>): num
   return most
 }
 
-/** Of one choice. @param cap what the virtual model says over the caller; null = nothing. */
+/** Output tokens of one choice. @param cap limit of the virtual model, which overrides the caller's; null = none. */
 function outputTokens(
   { reasoning }: Frozen<CanonicalRequest>,
   bound: number | undefined,
@@ -116,7 +116,7 @@ function outputTokens(
   return Math.min(answer + thinking, Math.max(ceiling ?? Number.POSITIVE_INFINITY, answer))
 }
 
-/** What is asked of each call. */
+/** The limits of each call. */
 interface Asked {
   readonly prompt: PromptSize
   readonly use: ServerUse

@@ -1,5 +1,5 @@
-// Tells what becomes of budgets, off the request's path. It looks at levels, not at bookings: a crash
-// between a booking and the look costs nothing, because the next look finds the same.
+// Emits budget events, off the request's path. It compares levels instead of bookings, so a crash between a booking and the evaluation
+// loses no event.
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import { accountOf, type BudgetAccount, budgetIdOf } from './account.ts'
@@ -151,7 +151,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
 
 function levelsOf(budget: Budget, window: Window, { spentNano: spent, requests }: Known, now: number): BudgetLevel[] {
   const limit = limitOf(budget, now)
-  // Of nothing there is no part.
+  // A limit of 0 has no thresholds.
   if (limit === 0) return []
   const levels: BudgetLevel[] = THRESHOLDS.map((threshold) => ({
     type: 'budget.threshold_crossed',

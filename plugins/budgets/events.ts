@@ -80,7 +80,7 @@ export function dataOf({ type, threshold, budget, entity, window, limit, spent, 
   }
 }
 
-/** Of a limit of 0 everything is used. */
+/** A limit of 0 is always fully used. */
 export function percentOf(spent: number, limit: number): number {
   return limit === 0 ? 100 : (spent / limit) * 100
 }

@@ -1,4 +1,4 @@
-// What may be said about a budget, in the spelling of the file.
+// Members of a budget as the configuration file spells them.
 import { z } from 'zod'
 import { type BudgetScope, SCOPES, WINDOWS } from './service.ts'
 

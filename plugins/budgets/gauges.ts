@@ -1,5 +1,5 @@
-// Metrics of budgets, as this process knows them: read when somebody scrapes. With many budgets only sums by scope are shown, so
-// that the number of series stays bounded.
+// Budget metrics of this process, read at scrape time. With many budgets only sums by scope are exported, so that the number of series
+// stays bounded.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { accountAt } from './account.ts'
 import { NANO } from './fields.ts'

@@ -1,5 +1,5 @@
-// Budgets: what organizations, virtual models, keys and sessions may spend. The books are the
-// ledger's: this plugin says which accounts a request counts against, how much is kept back, and what is told afterwards.
+// Budgets: spending limits of organizations, virtual models, keys and sessions. The ledger keeps the accounts; this plugin selects the
+// accounts of a request, the amount to reserve, and the events to emit.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -39,18 +39,18 @@ export const budgets = definePlugin({
     timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
     /** 503 where budgets apply and cannot be verified. */
     failClosed: z.boolean().default(false).meta({ env: 'BUDGET_FAIL_CLOSED' }),
-    /** What a session may spend where its key says nothing; 0 or null = no cap. */
+    /** Spending limit of a session whose key sets none; 0 or null = no limit. */
     sessionUsd: usd.meta({ env: 'SESSION_BUDGET_USD' }),
     /** The budget of each new key; 0 or null = none. */
     defaultKeyUsd: usd.meta({ env: 'DEFAULT_KEY_BUDGET_USD' }),
     defaultKeyWindow: z.string().default('monthly').meta({ env: 'DEFAULT_KEY_BUDGET_WINDOW' }),
     /** 0 or null = no bound. */
     maxKeyUsd: usd.meta({ env: 'MAX_KEY_BUDGET_USD' }),
-    /** Of temporary increases; 0 = no bound. */
+    /** Maximum length of a temporary increase; 0 = unlimited. */
     maxIncreaseDays: z.int().min(0).default(90).meta({ env: 'MAX_BUDGET_INCREASE_DAYS' }),
     /** A prompt, or a part of one, that is not in the request: keep back the model's whole window, or refuse with 400. */
     unknownPrompt: z.enum(['reserve', 'refuse']).default('reserve').meta({ env: 'BUDGET_UNKNOWN_PROMPT' }),
-    /** What is kept back for tools that run at the vendor, by their kind. */
+    /** Reservation for tools that run at the vendor, by kind. */
     serverTools: toolShares.default({}),
   }),
   events: SUBSCRIPTIONS,
@@ -110,7 +110,7 @@ export const budgets = definePlugin({
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
 
-    // Behind whoever changes or blocks the request, before any cache answers it.
+    // After hooks that change or block the request, before any cache answers it.
     gateway.hook('request', gate.check, { order: 'post' })
     gateway.hook('admit', gate.reserve)
     gateway.hook('settle', (ctx, { chargeNano }) => {

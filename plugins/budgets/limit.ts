@@ -1,5 +1,4 @@
-// What a budget allows now: its hard limit and the increases that have not ended. Computed when it is asked
-// for, so that an increase ends by itself.
+// The current limit of a budget: its hard limit plus active increases. Computed on each use, so that an increase ends by itself.
 import { MAX_USD, nanoOf } from './fields.ts'
 import type { Budget, BudgetIncrease } from './service.ts'
 

@@ -54,7 +54,7 @@ export const migrations: Migration[] = [
     `,
   },
   {
-    // The ledger keeps the accounts; what events were told of is a state.
+    // The ledger keeps the accounts; this table keeps which events were emitted.
     id: '002-states',
     up: `
       DROP TABLE budgets_counters;

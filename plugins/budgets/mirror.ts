@@ -1,5 +1,5 @@
-// What budgets have spent, as this process knows it: read behind bookings and every two seconds for those in use. It never
-// refuses by itself: whoever looks spent is looked up.
+// A copy of spent amounts in this process: updated after bookings, and every two seconds for budgets in use. It never refuses by itself: an
+// account that looks spent is read from the database.
 
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'
@@ -13,7 +13,7 @@ export interface Known {
 }
 
 export const REFRESH_MS = 1800
-/** Whoever was not asked about for this long is not followed. */
+/** Budgets that no request used for this long are no longer polled. */
 const IN_USE_MS = 60_000
 /** Accounts in one query. */
 const CHUNK = 200
@@ -22,7 +22,7 @@ const NOTHING = { spentNano: 0, reservedNano: 0, requests: 0 }
 interface Entry {
   account: BudgetAccount
   known: Known
-  /** Monotonic ms; null: nobody asked. */
+  /** Time of the last use, monotonic ms; null: never used. */
   askedAt: number | null
 }
 

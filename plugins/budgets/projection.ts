@@ -1,4 +1,4 @@
-// What a budget will have spent at the end of its window when it goes on like this.
+// Projects a budget's spending to the end of its window at the current rate.
 import type { Window } from './window.ts'
 
 const LEAST_ELAPSED = 0.1

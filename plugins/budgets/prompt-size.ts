@@ -31,7 +31,7 @@ const FILM_PER_SECOND = 300
 
 interface Seen {
   tokens: number
-  /** Of the body: base64 that is not text. */
+  /** Bytes of base64 media in the body. */
   mediaBytes: number
   hasImage: boolean
   hasAudio: boolean

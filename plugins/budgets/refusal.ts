@@ -11,7 +11,7 @@ export interface Spent {
   /** Epoch ms; null: never. */
   readonly windowEnd: number | null
   readonly now: number
-  /** Nothing is left; else only too little for this request. */
+  /** True when the budget is used up; false when the rest is too small for this request. */
   readonly usedUp: boolean
 }
 
@@ -30,7 +30,7 @@ export function budgetExhausted({ budget, label, limit, windowEnd, now, usedUp }
   return GatewayError.budgetExhausted(`${whose} ${what}`, windowEnd === null ? null : Math.max(0, windowEnd - now))
 }
 
-/** A session's cap has no window, so nobody knows when to come back. */
+/** A session's limit has no window, so there is no Retry-After. */
 export function sessionExhausted(sessionId: string, limit: number): GatewayError {
   const named = sessionId.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
   return GatewayError.budgetExhausted(

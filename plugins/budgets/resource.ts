@@ -60,7 +60,7 @@ export function budgetResource(
       const updated = await updateBudget(db, null, row.id, fieldsOf(entry), now(), { config_key: key, declared })
       if (updated === undefined) return
       const { scope, entity } = entry
-      // Rows are named by scope, entity and window; one that only has another window meant the same entity before.
+      // Rows are named by scope, entity and window. A row that differs only in its window is the same budget before the change.
       const others = WINDOWS.map((one) => nameOf(scope, entity ?? null, one))
       await recount(db, budgetOf(updated), !others.includes(row.name))
     },

@@ -11,9 +11,8 @@ export type Filter = Parameters<Services['ledger']['usage']['charged']>[1]
 
 export interface Recounts {
   /**
-   * Inside the transaction that writes the row. Usage rows go after a while: what the account has of the same entity is not
-   * taken back for that.
-   * @param entityChanged what the account has is somebody else's.
+   * Runs inside the transaction that writes the row. Usage rows expire, so an account of the same entity is never lowered. @param
+   * entityChanged the account's amounts belong to another entity.
    */
   now(tx: Db, budget: Budget, entityChanged?: boolean): Promise<void>
   /** Until others have read the row they book nothing to it: counted again when they have. */
@@ -33,7 +32,7 @@ export interface RecountSources {
 const LATER_MS = 5000
 const NOTHING = { nano: 0, requests: 0 }
 
-/** The rows that count; null: nobody has this name, so there are none. */
+/** The usage rows that count; null: the entity does not exist, so there are none. */
 export function usageOf({ scope, orgId }: Budget, { id, label, found }: Entity, { start, end }: Window): Filter | null {
   const window = { since: start, until: end ?? Number.MAX_SAFE_INTEGER, orgId }
   if (scope === 'org') return window

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
 
 const share = z.strictObject({
-  /** Of one request, where it bounds them no lower. */
+  /** Uses in one request that sets no lower limit. */
   uses: z.int().min(0).max(1000),
   /** Prompt tokens that one use adds. */
   tokens: z.int().min(0).max(10_000_000),
@@ -37,13 +37,13 @@ const CALLERS = /^(computer|bash|text_editor|memory|local_shell|apply_patch)/i
 /** By which chat vendors switch a search on without a tool. */
 const SWITCHES = ['plugins', 'search_parameters', 'enable_search', 'web_search', 'extra_body'] as const
 
-/** What tools at the vendor may add. */
+/** The cost that vendor-side tools may add. */
 export interface ServerUse {
-  /** Of all tools. */
+  /** Uses of all tools. */
   readonly uses: number
   /** Prompt tokens, by all uses together. */
   readonly tokens: number
-  /** Of the uses, those that are billed as searches. */
+  /** The uses that are billed as searches. */
   readonly searches: number
 }
 

@@ -15,7 +15,7 @@ export const SESSION_IDLE_MS = 86_400_000
 /** @param inherited nano-USD of keys without a cap of their own; 0 = none. Returns null where nothing caps. */
 export function sessionCap(ctx: RequestContext, keys: Pick<Services['keys'], 'of'>, inherited: number): SessionCap | null {
   const limit = keys.of(ctx)?.sessionBudgetNano ?? inherited
-  // The session header is read by whoever needs it.
+  // The session header is parsed on first use.
   if (limit === 0 || ctx.operation === 'count_tokens') return null
   const { sessionId, principal } = ctx
   if (sessionId === null) return null

@@ -1,4 +1,4 @@
-// What subscribers were told of each budget, as rows: whether a threshold is passed in a window, and when that was last said.
+// The notification state of each budget, as rows: whether a threshold is passed in a window, and when that was last emitted.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -19,7 +19,7 @@ const stateRow = z
     return { windowStart: window_start, type, threshold, above: above !== 0, lastAt: last_at }
   })
 
-/** Of all windows: something said in one is not said again at once in the next. */
+/** States of all windows: an event from one window is not repeated at once in the next. */
 export function statesOf(db: Db, budgetId: number): Promise<State[]> {
   return db.all(
     sql`SELECT window_start, type, threshold, above, last_at FROM budgets_states WHERE budget_id = ${budgetId}
@@ -53,7 +53,7 @@ export async function forgetStates(db: Db, budgetId: number, windowStart: number
   )
 }
 
-/** Of a budget that goes. */
+/** Deletes the states of a removed budget. */
 export async function dropStates(db: Db, budgetId: number): Promise<void> {
   await db.run(sql`DELETE FROM budgets_states WHERE budget_id = ${budgetId}`)
 }

@@ -64,12 +64,12 @@ export function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[] = [])
   }
 }
 
-/** Of every organization. */
+/** Active budgets of every organization. */
 export function livingBudgets(db: Db): Promise<BudgetRow[]> {
   return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
 }
 
-/** Of living budgets, also those that have ended. */
+/** Increases of active budgets, including ended ones. */
 export function livingIncreases(db: Db): Promise<IncreaseRow[]> {
   return db.all(
     sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,

@@ -21,7 +21,7 @@ export function extraTokens(text: string): number {
   return halves / 2
 }
 
-/** Of all texts in it, names of members included. Bodies are bounded in depth before they are decoded. */
+/** Extra tokens of all texts in the value, member names included. Bodies are bounded in depth before they are decoded. */
 export function extraTokensIn(value: Frozen<Json>): number {
   if (typeof value === 'string') return extraTokens(value)
   if (typeof value === 'number') return extraTokens(String(value))

@@ -1,4 +1,4 @@
-// What the rows of states said when they were last seen: a look that finds nothing new asks and writes nothing.
+// The last known notification states. An evaluation that finds no change reads and writes no rows.
 import { DEBOUNCE_MS } from './events.ts'
 import type { State } from './states.ts'
 

@@ -1,8 +1,8 @@
-// A prompt, or a part of it, that is not in the request: it lies at the vendor, or behind an address, and nobody here knows how
-// long it is. The member of the request that says so is named, for whoever gets it refused.
+// Finds prompt content that is not in the request: stored at the vendor, or behind a URL, so that its length is unknown. Returns the
+// member's name for the error.
 import type { CanonicalRequest, Frozen, Json, Part } from '../../core/types/canonical.ts'
 
-/** Seconds of film that may be told by its offsets; longer than any model takes. */
+/** Longest video that offsets can describe, seconds; longer than any model accepts. */
 const MAX_SECONDS = 86_400
 
 /** null: all of the prompt is in the request, or its size is known by its kind. */

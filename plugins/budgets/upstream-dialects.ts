@@ -1,5 +1,5 @@
-// Which dialects a request can leave in towards a model, where that changes how much may come back: what bounds it for its
-// caller may be unknown, or too small, to another vendor.
+// The upstream dialects that a request may use towards a model, as far as they change the output limit: the caller's limit may be unknown
+// to another vendor, or smaller than its minimum.
 import { capsOf } from '../../core/model-caps.ts'
 import type { ConnectionService } from '../../core/services.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// Calendar windows of budgets in one time zone: bounds come from local calendar fields, so that a day may have
-// 23 or 25 hours. What was computed is kept: while a window lasts, nobody asks Intl.
+// Calendar windows of budgets in one time zone. Bounds come from local calendar fields, so that a day may have 23 or 25 hours. Results are
+// cached: Intl is called once per window.
 import type { BudgetWindow } from './service.ts'
 import { type Zone, zoneOf } from './zone.ts'
 

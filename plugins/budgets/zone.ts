@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000
 
 export interface Zone {
   readonly name: string
-  /** What clocks there show at an instant, as if it were UTC, in epoch ms. */
+  /** Local wall-clock time at an instant, as epoch ms as if it were UTC. */
   wall(instant: number): number
   /**
    * The instant at which clocks there show `wall`: the earlier of two where they are set back, the first valid one behind the
@@ -13,7 +13,7 @@ export interface Zone {
   instant(wall: number): number
 }
 
-/** null: nobody knows this zone. */
+/** null for an unknown zone. */
 export function zoneOf(name: string): Zone | null {
   let format: Intl.DateTimeFormat
   try {

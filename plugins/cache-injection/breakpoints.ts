@@ -20,7 +20,7 @@ export function injectBreakpoints(body: WireBody, ttl: '5m' | '1h'): number {
   return count
 }
 
-/** Whoever sets breakpoints, anywhere, has a plan. A string in which these words stand is escaped, and no match. */
+/** A caller that sets any breakpoint manages caching itself. The name inside a string is escaped, so it does not match. */
 function isMarked(body: WireBody): boolean {
   return (
     body.raw('cache_control') !== undefined ||

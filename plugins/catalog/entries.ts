@@ -14,18 +14,18 @@ export interface ModelEntry {
   /** Provider ids. */
   readonly providers: readonly string[]
   readonly facts: ModelFacts
-  /** Of a virtual model: its targets' model strings. */
+  /** For a virtual model: its targets' model strings. */
   readonly targets: readonly string[] | null
 }
 
-/** What is needed of the service `accounts`. */
+/** The part of the service `accounts` that is used here. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null; enabled: boolean; createdAt: number }[]
 }
 
 export interface Entries {
   all(orgId: number | null): readonly ModelEntry[]
-  /** Also a model that no list shows but of which something is known; null: nobody here can be asked for it. */
+  /** Also finds models that no list shows but that have facts; null: no connection serves the model. */
   find(orgId: number | null, id: string): ModelEntry | null
 }
 

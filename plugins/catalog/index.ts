@@ -36,7 +36,7 @@ export const catalog = definePlugin({
   },
 })
 
-/** Of those it may be asked for; a test should cost next to nothing. */
+/** The cheapest model of a connection, because a test request should cost almost nothing. */
 function cheapest(connection: Connection, offers: Offers, facts: ModelFactsService): string | null {
   const priced = offers.of(connection).flatMap(({ model, allowed }) => {
     const { mode, price } = facts.facts(connection.provider, model)

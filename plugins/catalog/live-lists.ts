@@ -1,5 +1,5 @@
-// What providers themselves list: asked when somebody looks, kept for an hour, and for a day while a provider
-// does not answer. Nobody waits long for a slow one: what it says is there at the next look.
+// Model lists of the providers themselves: fetched on demand, kept for an hour, and for a day while a provider does not answer. A slow
+// provider delays no caller: its list appears at the next request.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -33,7 +33,7 @@ export function liveLists(gateway: PluginGateway): LiveLists {
 
   async function ask(connection: Connection): Promise<void> {
     const before = known.get(connection.id)
-    // Of another address it would be another provider's list.
+    // A list from another address may be another provider's.
     const same = before !== undefined && before.connection.baseUrl === connection.baseUrl
     let entry: Known
     try {

@@ -1,4 +1,4 @@
-// What a model is for, by its id: vendors name it there, and no data package says it for all of them.
+// A model's mode (chat, embedding, image …) by its id. Vendors put it into the id, and no data package has it for all models.
 import type { ModelMode } from './service.ts'
 
 const MODES: readonly [RegExp, ModelMode][] = [

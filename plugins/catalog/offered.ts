@@ -1,10 +1,9 @@
-// Which models the enabled connections of an organization offer, ready for requests: made anew when connections change,
-// not when a request asks.
+// Models that an organization's enabled connections offer. Rebuilt when connections change, not per request.
 import type { Connection } from '../../core/types/provider.ts'
 import type { Offers } from './offers.ts'
 import type { OfferedModels } from './service.ts'
 
-/** What is needed of the service `accounts`; the list is the same one until something changes. */
+/** The part of the service `accounts` that is used here. The list keeps its identity until a change. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null; enabled: boolean }[]
 }

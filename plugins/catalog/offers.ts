@@ -1,5 +1,4 @@
-// Which models each connection has to offer: those known of its provider, narrowed by its `allowed_models`, and those it
-// names itself.
+// Models of each connection: the known models of its provider, narrowed by its `allowed_models`, plus those that it names itself.
 import { globMatch } from '../../core/lib/glob.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { alsoListed, isUnlisted } from './facts/by-provider.ts'
@@ -15,7 +14,7 @@ export interface Offer {
 export interface Offers {
   /** Those that are not allowed too: a form shows them greyed. @param live what its provider lists, instead of what is known. */
   of(connection: Connection, live?: readonly string[]): readonly Offer[]
-  /** Whether the connection may be asked for the model. */
+  /** Whether the connection serves the model. */
   serves(connection: Connection, model: string): boolean
 }
 

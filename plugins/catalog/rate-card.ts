@@ -1,5 +1,5 @@
-// The rate card that is compiled in: @pydantic/genai-prices (MIT), a community's collection of vendors' price pages with
-// context windows. Nothing is fetched.
+// The built-in rate card: @pydantic/genai-prices (MIT), a community collection of vendors' price pages with context windows. It fetches
+// nothing.
 import type { ModelPrice, TokenPrices } from '../../core/types/prices.ts'
 
 export interface RateCardEntry {

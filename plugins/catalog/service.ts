@@ -1,4 +1,4 @@
-// What is known of models, and the lists that show it. Absent always means unknown: never zero, never false.
+// Model facts, and the lists that show them. An absent member means unknown, never zero or false.
 import type { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 
@@ -24,7 +24,7 @@ export interface ModelFactsService {
   compiledIn(provider: string, model: string): ModelFacts
   /** Over what the layers before say: a rate card, overrides. Returns what takes it back, for the plugin's teardown. */
   layer(layer: FactsLayer): () => void
-  /** What was remembered is asked for again: a layer has other facts now. */
+  /** Drops cached facts, because a layer has changed. */
   refresh(): void
 }
 
@@ -37,7 +37,7 @@ export interface VirtualEntry {
   targets: readonly { provider: string; model: string }[]
 }
 
-/** What enabled connections can be asked for, so far as it is known by name. */
+/** Models of enabled connections, as far as their names are known. */
 export interface OfferedModels {
   /** By provider id and bare model id, once each. */
   readonly all: readonly { readonly provider: string; readonly model: string; readonly isDefault: boolean }[]

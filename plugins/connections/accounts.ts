@@ -6,7 +6,7 @@ import type { Account, AccountExtension, AccountService } from './service.ts'
 
 export interface Accounts extends AccountService {
   stateOf(connection: Connection): Record<string, unknown>
-  /** What the first plugin that knows one says. */
+  /** The first answer of a plugin that knows a test model. */
   testModelOf(connection: Connection): string | null
 }
 

@@ -78,7 +78,7 @@ export async function storeChange(
   return updateConnection(db, orgId, rowId, sealed, now)
 }
 
-/** A credential is not sent to an address that whoever stored it did not see. */
+/** A stored credential is not sent to a new address: the person who stored it did not approve that address. */
 function refuseOldCredentials(body: ConnectionBody, plain: Plain): void {
   if (body.api_key === undefined && plain.secret !== null)
     throw GatewayError.invalid('api_key', '`api_key`: a new address needs the key again; send both together.')

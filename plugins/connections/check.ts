@@ -1,4 +1,4 @@
-// Whether a connection can work, before it is stored: each complaint names its field.
+// Validates a connection before it is stored. Each message names its field.
 import { type AddressRules, checkProxyUrl, guardAddress, operationIn, parsedAddress } from '../../core/config/addresses.ts'
 import type { Configuration } from '../../core/config/configuration.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -1,4 +1,4 @@
-// What the API takes and shows of a connection.
+// Members of a connection in the API.
 import { z } from 'zod'
 import { maskUrl } from '../../core/lib/sanitize.ts'
 import { apiCaps, shownCaps } from './caps.ts'

@@ -1,5 +1,4 @@
-// Secrets go out as a mask, and come back as one from whoever sends on what was read: a masked header stays what it is, and
-// a mask is never stored for what it hides.
+// The API shows secrets as masks, and clients may send a mask back. A masked header keeps its value; a mask itself is never stored.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export const MASK = '***'

@@ -16,7 +16,7 @@ const PATHS = {
 const TIMEOUT_MS = 10_000
 const NO_SUCH_LIST = 404
 const MAX_MODELS = 5000
-/** What a model string may hold. */
+/** Characters of a model id. */
 const MODEL_ID = /^[\x21-\x7e]{1,256}$/
 
 const openaiList = z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data.map(({ id }) => id))
@@ -29,7 +29,7 @@ const anyList = z.union([openaiList, googleList])
 export function provideModelList(gateway: PluginGateway): void {
   const configuration = gateway.use('configuration')
   const sideCalls = gateway.use('sideCalls')
-  /** null: nobody to ask, since the provider answers by itself. */
+  /** null: the provider answers by itself, so there is no upstream to query. */
   const ask = (connection: Connection, whole: boolean): Promise<SideAnswer> | null => {
     const provider = configuration.provider(connection.provider)
     if (provider.answer !== undefined && connection.baseUrl === null) return null

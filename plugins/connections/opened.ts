@@ -1,5 +1,5 @@
-// Rows as connections with their secrets opened: what a process keeps in memory. What the file declares is taken from the
-// file: its rows hold the id, not the secrets.
+// Rows as connections with opened secrets, as a process keeps them in memory. Secrets of file-owned rows come from the file; those rows
+// hold only the id.
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Sealer } from './sealer.ts'

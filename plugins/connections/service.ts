@@ -1,4 +1,4 @@
-// What other plugins may know of connections, and what they may say about them.
+// The service `connections`: what other plugins can read and extend.
 import type { Connection } from '../../core/types/provider.ts'
 
 export interface Account {
@@ -26,9 +26,9 @@ export interface AccountService {
   extend(extension: AccountExtension): () => void
 }
 
-/** What a provider says itself that it has. */
+/** A provider's own model list. */
 export interface VendorModelService {
-  /** Bare model ids; none of a provider that has nobody to ask. @throws GatewayError when there is no such answer. */
+  /** Bare model ids; empty for a provider without an upstream. @throws GatewayError when the request fails. */
   list(connection: Connection): Promise<readonly string[]>
 }
 

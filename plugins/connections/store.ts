@@ -36,7 +36,7 @@ export const connectionRow = z.object({
 })
 export type ConnectionRow = z.output<typeof connectionRow>
 
-/** What may be said about a connection, by column, secrets sealed. */
+/** Writable columns of a connection, secrets sealed. */
 export type ConnectionFields = Pick<
   ConnectionRow,
   | 'provider'

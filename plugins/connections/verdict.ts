@@ -1,4 +1,4 @@
-// What a test request's failure says about a connection: a closed list of kinds, the upstream's own words, what to do.
+// Diagnosis of a failed test request: one of a closed list of kinds, the upstream's own message, and a hint.
 import { z } from 'zod'
 import { isQuota } from '../../core/errors/classify.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -39,7 +39,7 @@ export function failure(kind: VerdictKind, message: string) {
   return { kind, message, hint: HINTS[kind] }
 }
 
-/** What the provider itself said: what a caller of the data plane is told says less. */
+/** The provider's own message. Callers of the data plane see less of it. */
 export function refusalOf(error: GatewayError): GatewayError {
   const { cause } = error
   return GatewayError.is(cause) && cause.upstream !== null ? refusalOf(cause) : error

@@ -32,7 +32,7 @@ export interface AnsweringSources {
   counted(result: 'hit' | 'followed' | 'miss'): void
 }
 
-/** Of a request: its key is made of the parsed body. */
+/** Largest request body to cache: the key needs the parsed body. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** They switch a vendor's behaviour. */
 const HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta']
@@ -71,7 +71,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       const meanwhile = full()
       if (meanwhile !== undefined) return meanwhile
       if (landed !== 'left') break
-      // Of the followers the first leads, the others follow it.
+      // The first of the waiting requests becomes the leader; the others join it.
       flight = flights.running(key)
     }
     const land = flight === undefined && size === 1 ? flights.lead(key) : LEADS_NONE

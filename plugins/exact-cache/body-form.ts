@@ -1,5 +1,5 @@
-// What of a request its key is made of: the body as the caller wrote it, or, where a plugin has edited the request, the request as it
-// is sent on: two that a guardrail has made the same are the same.
+// The form of a request that its cache key covers: the caller's body, or the edited request when a plugin changed it. Two requests that a
+// guardrail makes equal share an entry.
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'

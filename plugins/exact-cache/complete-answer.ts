@@ -1,5 +1,4 @@
-// Which answers may be given again: whole ones that ended by themselves, with text in them. One that was cut
-// at a limit, refused, filtered, or that calls a tool is asked for again.
+// Decides which answers are cached: complete ones with text. Truncated, refused and filtered answers, and tool calls, are not.
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 

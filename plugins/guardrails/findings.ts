@@ -1,4 +1,4 @@
-// What was found in a request and its answer: counted for the log and the metrics, never quoted.
+// Findings in a request and its answer: counted for the log and the metrics, never quoted.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Action, Direction } from './service.ts'
@@ -25,7 +25,7 @@ export class Findings {
 
   /** @throws GatewayError 400 when it is to be blocked. */
   add(detector: string, entity: string, action: Action, direction: Direction): void {
-    // A detector of somebody else's may call them anything.
+    // A third-party detector may use any name.
     const name = entity.slice(0, MAX_NAME)
     const key = `${detector} ${name} ${action} ${direction}`
     const found = this.#all.get(key) ?? { detector, entity: name, action, direction, count: 0 }

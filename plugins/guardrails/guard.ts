@@ -1,4 +1,4 @@
-// Who is guarded, and the order of it: built-in detectors first, then those that ask somebody, who see what is left.
+// Runs the detectors in order: built-in ones first, then remote ones, which see the redacted text.
 import { rootOf } from '../../core/lib/root-request.ts'
 import { changedForCaller } from '../../core/pipeline/derived-answer.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
@@ -32,7 +32,7 @@ interface GuardInit {
   counted(detector: string, action: Action | 'failed'): void
 }
 
-/** Of the caller's request; its internal calls share it. */
+/** State of the caller's request, shared by its internal calls. */
 interface Guarded {
   readonly findings: Findings
   readonly redactor: Redactor
@@ -48,7 +48,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     const root = rootOf(ctx)
     let state = slot.get(root)
     if (state === undefined) {
-      // What a detector that failed let pass was not judged: no cache is to give it again.
+      // Content that a failing detector let pass was not inspected, so no cache may store it.
       const count: typeof counted = (detector, action) => {
         counted(detector, action)
         if (action === 'failed') caches()?.request(root, { noStore: true })
@@ -67,14 +67,14 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     const { findings, redactor } = stateOf(ctx)
     const rules = searched ? policy().rules[direction] : []
     const local = !searched || detectors.size === 0 ? [] : staged(direction, false)
-    // What a model says is never read back.
+    // Model output is never restored.
     const used = direction === 'input' ? redactor : new Redactor(false)
     return new Inspection({ direction, rules, local, findings, redactor: used, log })
   }
   const injectionOf = (ctx: RequestContext): InjectionPolicy | null =>
     slot.get(rootOf(ctx))?.tightened ? { ...injectionFacts(settings()), action: 'block' } : policy().injection
 
-  /** What is to stand for each text; the same list where nothing is. */
+  /** The replacement of each text; the same list when there is none. */
   const inspected = async (
     ctx: RequestContext,
     direction: Direction,
@@ -122,7 +122,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
     readsBack: (ctx: RequestContext): boolean => ctx.operation === 'chat' && ctx.parent === null && restoresOf(ctx) !== null,
 
-    /** What a panel or a chain made: its calls were inspected as they ended, and only the caller is told what stood there. */
+    /** Internal calls of a fusion or pipeline model were inspected already. Here only the redacted values are restored for the caller. */
     async call(ctx: RequestContext, next: () => Promise<Result>): Promise<Result> {
       const result = await next()
       const restores = restoresOf(ctx)

@@ -1,5 +1,5 @@
-// Guardrails: what goes to models and comes from them is searched for secrets, personal data, topics, words and
-// attempts to give the model other orders. Nobody who calls can switch them off. Where they are off they take part in nothing.
+// Guardrails inspect requests and answers for secrets, personal data, topics, words and prompt injection. Callers cannot switch them off.
+// When they are off, they register no hooks.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'

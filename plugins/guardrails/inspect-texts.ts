@@ -1,5 +1,4 @@
-// Many texts, of any length, without keeping others waiting: the work is done in steps, and between two of them the process
-// serves whoever else is there.
+// Inspects many long texts in steps, and yields to other requests in between.
 import { InjectionScore, type InjectionSource } from './detectors/prompt-injection.ts'
 import { type Inspection, readAfter } from './inspection.ts'
 import type { InjectionPolicy } from './policy.ts'
@@ -23,7 +22,7 @@ interface Inspected {
 const STEP = 8192
 const MIN_STEP = 2048
 
-/** What is to stand for each text, in the same order. @throws GatewayError what a detector decided. */
+/** The replacement of each text, in order. @throws GatewayError with a detector's decision. */
 export function* inspectTexts(texts: readonly PlacedText[], use: Inspected): Generator<void, string[]> {
   const out: string[] = []
   for (const { text, place } of texts) {

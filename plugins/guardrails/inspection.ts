@@ -15,7 +15,7 @@ export class Inspection {
   readonly #local: readonly LocalDetector[]
   readonly #redactor: Redactor
   readonly #log: Logger
-  /** Of what needs more than one hit: over all texts together. */
+  /** Hits of rules that need more than one, over all texts. */
   readonly #hits = new Map<string, number>()
 
   constructor(init: {
@@ -38,7 +38,7 @@ export class Inspection {
     return this.#rules.filter(({ grid }) => grid > 1).length + this.#local.length
   }
 
-  /** A text that comes in pieces. `changed` is told when something was redacted. */
+  /** A scanner for a text that arrives in pieces. Calls `changed` after a redaction. */
   scanner(info: TextInfo, changed: () => void = () => {}): Scanner {
     const rules = this.#local.length === 0 ? this.#rules : [...this.#rules, ...this.#local.map((one) => localRule(one, info))]
     return new Scanner(rules, {

@@ -1,5 +1,5 @@
-// The text of a streamed answer, inspected on its way: what may still become something is held back, 256 characters at most
-// for what has bounds of its own. Arguments of tool calls wait until they are whole: nobody can use them before.
+// Inspects a streamed answer. Text that may still become a match is held back, at most 256 characters for rules with a bounded length.
+// Arguments of a tool call are held until they are complete, because clients cannot use them earlier.
 import type { Part } from '../../core/types/canonical.ts'
 import type { Delta, Emit, StreamEvent, StreamTransform } from '../../core/types/stream.ts'
 import type { Inspection } from './inspection.ts'
@@ -16,7 +16,7 @@ interface Channel {
   readonly member: TextMember
   readonly scanner: Scanner
   readonly restorer: Restorer | null
-  /** What came in, and what went out. */
+  /** Characters received and sent. */
   taken: number
   said: string
   redacted: boolean
@@ -135,7 +135,7 @@ export class GuardedStream implements StreamTransform {
     emit({ e: 'delta', choice, part, d: { [channel.member]: text } as Delta })
   }
 
-  /** What belongs to a text follows it; not what spells a changed one out, points into it, or signs a changed thought. */
+  /** Members of a text follow it, except those that quote a changed text, point into it, or sign a changed thought. */
   #deliver(choice: number, part: number, open: OpenPart, emit: Emit, all: boolean): void {
     if (open.waiting.length === 0) return
     let released = 0
@@ -162,7 +162,7 @@ export class GuardedStream implements StreamTransform {
     return { ...rest, text, ...(open.channels.has('summary') ? { summary: [said('summary')] } : {}) }
   }
 
-  /** What its vendor says of it beside the text, often behind the text, is no more than the thought may be. */
+  /** The vendor's copy of a thought, which often arrives after it, must not contain more than the inspected thought. */
   #thought(full: ThoughtPart, choice: number): ThoughtPart {
     if (full.ext === undefined) return full
     const details = detailsOf(full)
@@ -174,7 +174,7 @@ export class GuardedStream implements StreamTransform {
     return rest
   }
 
-  /** Of a choice that was changed nothing goes on that may quote it. */
+  /** After a change, members of the choice that may quote the text are dropped. */
   #finished(event: Of<'finish'>): Of<'finish'> {
     if (event.ext === undefined || !this.#changed.has(event.choice)) return event
     const { ext, ...rest } = event

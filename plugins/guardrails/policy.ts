@@ -28,8 +28,8 @@ export interface Policy {
 }
 
 /**
- * What somebody else wrote is tried on windows: how long its matches get, nobody knows. On answers the window is what a
- * stream may hold back, and the same for answers that come whole.
+ * Operator patterns run on windows, because the length of their matches is unknown. For answers the window equals the hold-back of a
+ * stream, also when they are not streamed.
  */
 export const WINDOWS: Readonly<Record<Direction, { readonly reach: number; readonly grid: number }>> = {
   input: { reach: 1024, grid: 2048 },

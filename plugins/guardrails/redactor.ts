@@ -1,5 +1,5 @@
-// What stands for something that was redacted. With `restore` personal data get numbers, by which the answer of the same
-// request is read back; the list lives as long as the request and is kept nowhere.
+// Placeholders for redacted text. With `restore` personal data get numbered placeholders, and the answer of the same request is restored
+// from them. The list lives as long as the request and is never stored.
 export class Redactor {
   /** null: nothing is to be read back. */
   readonly #restores: Map<string, string> | null
@@ -38,7 +38,7 @@ export class Redactor {
 }
 
 const PLACEHOLDER = /\[([A-Z][A-Z_]{1,30})_(\d{1,6})\]/g
-/** What may still become one. */
+/** Text that may still become a placeholder. */
 const BEGUN = /\[[A-Z_\d]{0,38}$/
 
 function labelOf(detector: string, entity: string): string {

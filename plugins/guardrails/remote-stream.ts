@@ -1,4 +1,4 @@
-// A streamed answer for detectors that ask somebody: it is held until each of its texts is whole and has been judged.
+// A streamed answer for remote detectors: held until each of its texts is complete and inspected.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Part } from '../../core/types/canonical.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
@@ -17,7 +17,7 @@ export class HeldStream {
     this.#judge = judge
   }
 
-  /** What of it may go on. @throws GatewayError what a detector decided. */
+  /** The events that may be sent. @throws GatewayError with a detector's decision. */
   async events(events: readonly StreamEvent[]): Promise<StreamEvent[]> {
     let over = false
     for (const event of events) {

@@ -1,4 +1,4 @@
-// Detectors that ask somebody: whole texts, a few at a time, each with its own end.
+// Runs remote detectors on whole texts, a few at a time, each with its own timeout.
 import type { Clock } from '../../core/types/ports.ts'
 import type { Inspection } from './inspection.ts'
 import type { Finding, RemoteDetector, TextInfo } from './service.ts'
@@ -18,7 +18,7 @@ export interface InfoText {
 const DEFAULT_TIMEOUT_MS = 2000
 const AT_ONCE = 8
 
-/** What is to stand for each text, in the same order. @throws GatewayError what a detector decided, or why `signal` ended it. */
+/** The replacement of each text, in order. @throws GatewayError with a detector's decision, or the reason of `signal`. */
 export async function askRemote(
   detectors: readonly RemoteDetector[],
   texts: readonly InfoText[],
@@ -60,7 +60,7 @@ async function answered(
     })
     return await Promise.race([detector.check(text, info, ended.signal), late])
   } catch (error) {
-    // That the client left says nothing about the detector.
+    // A client that left is not a failure of the detector.
     signal.throwIfAborted()
     inspection.broken(detector.name, detector.failOpen ?? detector.mode !== 'block', error)
     return []

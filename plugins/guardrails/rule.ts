@@ -1,5 +1,5 @@
-// What is looked for in a text, so that it can be decided on pieces of it: an attempt at a position reads at most `reach`
-// characters from there, unless it has matched; and a match reads at most to where its last run of characters ends.
+// A rule that can run on pieces of a text: an attempt at a position reads at most `reach` characters from there, unless it has matched; a
+// match reads at most to the end of its last run of characters.
 import type { Action } from './service.ts'
 
 export interface Span {

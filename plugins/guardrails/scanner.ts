@@ -12,7 +12,7 @@ interface Redaction {
 interface ScannerUse {
   /** Decided. @throws what ends the text here. */
   hit(rule: Rule, entity: string): void
-  /** What stands for text that a rule wants redacted. */
+  /** The replacement of text that a rule redacts. */
   replacement(rule: Rule, entity: string, found: string): string
   /** A rule threw: it is out for the rest of this text, unless this throws. */
   broken(rule: Rule, error: unknown): void
@@ -38,7 +38,7 @@ export class Scanner {
   /** The text from `#base` on. */
   #text = ''
   #base = 0
-  /** What is before is out. */
+  /** Text before this offset has been returned. */
   #out = 0
   #ended = false
   #redactions: Redaction[] = []
@@ -55,7 +55,7 @@ export class Scanner {
     return this.#release()
   }
 
-  /** Nothing more comes: the rest. */
+  /** Ends the text and returns the rest. */
   end(): string {
     this.#ended = true
     this.#search()
@@ -197,7 +197,7 @@ export class Scanner {
   }
 }
 
-/** Of a finder, to be told from what a hit decides. */
+/** An error of a finder, distinct from a rule's decision. */
 class FinderFailure extends Error {}
 
 function isHighSurrogate(code: number): boolean {

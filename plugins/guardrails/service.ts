@@ -1,4 +1,4 @@
-// What other plugins may use of the guardrails: detectors of their own, texts of their own to check, and tightening.
+// The service `guardrails`: add detectors, inspect texts, tighten the policy.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export type Direction = 'input' | 'output'
@@ -11,7 +11,7 @@ export interface TextInfo {
   readonly place: 'text' | 'reasoning' | 'tool_call' | 'tool_result' | 'document'
 }
 
-/** `start` and `end` are offsets into the text that was given. Without them the whole text is meant. */
+/** `start` and `end` are offsets into the given text. Without them the finding covers the whole text. */
 export interface Finding {
   readonly entity: string
   readonly start?: number
@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 interface DetectorBase {
-  /** Of the plugin's choosing; in records, metrics and messages. */
+  /** A name for records, metrics and messages. */
   readonly name: string
   readonly stage: readonly Direction[]
   readonly mode: Action
@@ -33,7 +33,9 @@ export interface LocalDetector extends DetectorBase {
   check(text: string, info: TextInfo): readonly Finding[]
 }
 
-/** Asks somebody. It is shown whole texts, after the built-in detectors have redacted; an answer that streams is held for it. */
+/**
+ * A detector that calls a service. It gets whole texts after the built-in detectors have redacted them; a streamed answer is held for it.
+ */
 export interface RemoteDetector extends DetectorBase {
   readonly remote: true
   /** Default 2,000. */

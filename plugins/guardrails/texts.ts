@@ -6,7 +6,7 @@ import { mapJsonStrings } from './json-strings.ts'
 import type { TextInfo } from './service.ts'
 
 export interface Place extends Pick<TextInfo, 'role' | 'place'> {
-  /** What the text is to be read after. */
+  /** Text that gives the context. */
   readonly lead: string
 }
 
@@ -68,7 +68,7 @@ function mapParts(parts: Part[], role: TextInfo['role'], visit: Visit): Part[] {
   })
 }
 
-/** What a citation quotes goes upstream as well. */
+/** Quotes in citations are sent upstream too. */
 function isClean(raw: Json, role: TextInfo['role'], visit: Visit): boolean {
   return mapJson(raw, { role, place: 'document', lead: '' }, visit) === raw
 }
@@ -124,7 +124,7 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
   }
 }
 
-/** What a vendor says of a thought beside the thought (OpenRouter). */
+/** The vendor's details of a thought beside its text (OpenRouter). */
 export function detailsOf({ ext }: Extract<Part, { t: 'reasoning' }>): string {
   const details = ext?.chat?.reasoning_details
   if (!Array.isArray(details)) return ''

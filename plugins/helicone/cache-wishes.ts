@@ -1,4 +1,4 @@
-// Headers about caching, as wishes to the caches.
+// Parses Helicone's cache headers into cache directives.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'

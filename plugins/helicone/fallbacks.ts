@@ -14,7 +14,7 @@ export interface Fallback {
   readonly onCodes: readonly { readonly from: number; readonly to: number }[] | null
 }
 
-/** Of one request. */
+/** Fallback state of one request. */
 export interface FallbackState {
   readonly fallbacks: readonly Fallback[] | null
   /** By index of the plan's targets: on which failures of it the next one is asked; null: on those that always do. */

@@ -1,4 +1,4 @@
-// Which headers are Helicone's, and how their booleans are written.
+// Names of Helicone's headers, and their boolean syntax.
 import type { HeaderBag } from '../../core/types/ports.ts'
 
 const PREFIX = 'helicone-'

@@ -63,7 +63,7 @@ export const helicone = definePlugin({
           chosen: null,
           codes: null,
         })
-        // They are read from headers when somebody asks: asked before those are gone.
+        // The ids are parsed from headers on first use: read them before the headers are removed.
         ctx.sessionId = ctx.sessionId ?? null
         ctx.userId = ctx.userId ?? null
         strip(headers)
@@ -126,7 +126,7 @@ export const helicone = definePlugin({
     )
 
     gateway.hook('ready', () =>
-      // Who answers is not in the body: another list of fallbacks, or another host, is another answer.
+      // Fallbacks and host come from headers, so they must be part of the cache key.
       cachePolicy()?.version('helicone', (ctx) => {
         const asked = slot.get(ctx)
         if (asked === undefined || (asked.chosen === null && asked.codes === null)) return null

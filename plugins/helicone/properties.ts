@@ -37,7 +37,7 @@ export function propertiesIn(headers: HeaderBag): Record<string, string> | null 
   return kept.length === 0 ? null : Object.fromEntries(kept)
 }
 
-/** Whether it may be said by header is decided where `x-gateway-cost-center` is read. */
+/** The reader of `x-gateway-cost-center` decides whether a header may set it. */
 export function costCenterIn(headers: HeaderBag): string | null {
   const value = headers.get('helicone-property-cost-center') ?? headers.get('helicone-property-costcenter')
   return value !== null && COST_CENTER.test(value.trim()) ? value.trim() : null

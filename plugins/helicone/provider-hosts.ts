@@ -1,5 +1,5 @@
-// From an address that a caller names to a provider that is configured: it only chooses among what is there. Nothing is ever sent
-// to the address itself.
+// Finds the configured provider for a base URL that a caller names. It only selects an existing connection; no request is sent to the URL
+// itself.
 import type { Configuration } from '../../core/config/configuration.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
@@ -9,7 +9,7 @@ export type ProviderAt = (ctx: RequestContext, url: string) => string | null
 
 const MAX_URL = 2048
 
-/** Of several at one host, the one whose base path the address has the most of. */
+/** Of several providers at one host, the one with the longest matching base path. */
 export function providerHosts(
   accounts: Pick<Services['accounts'], 'list'>,
   { providers, providerId }: Pick<Configuration, 'providers' | 'providerId'>,

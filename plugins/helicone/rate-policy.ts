@@ -34,12 +34,12 @@ export function readRatePolicy(text: string | null): RatePolicy | null {
 export interface RatePolicies {
   /** @throws GatewayError 429 */
   check(ctx: RequestContext, policy: RatePolicy | null): Promise<void>
-  /** What the request cost, where cents are counted. */
+  /** Books the cost of a request for policies that count cents. */
   book(ctx: RequestContext, policy: RatePolicy | null, outcome: Outcome): Promise<void>
 }
 
 export function ratePolicies(counters: Counters, keys: Pick<Services['keys'], 'of'>): RatePolicies {
-  /** Of one key alone, whatever the segment is called. */
+  /** The counter of one key, whatever the segment is. */
   const counterOf = (ctx: RequestContext, { windowMs, unit, segment }: RatePolicy): string => {
     const key = keys.of(ctx)
     const who = key === null ? `ip:${ctx.ingress?.peer.address ?? 'unknown'}` : `key:${key.id}`

@@ -1,4 +1,4 @@
-// What one request asked for by its Helicone headers, for the stages behind the one that read them.
+// Options from a request's Helicone headers, for later stages.
 import type { FallbackState } from './fallbacks.ts'
 import type { RatePolicy } from './rate-policy.ts'
 import type { RetryPolicy } from './retry.ts'

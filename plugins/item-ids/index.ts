@@ -48,7 +48,7 @@ function amendmentFor(error: unknown): Amend | null {
   return /\bitem (?:with id )?['"`]?\w+_\w+['"`]? (?:was )?not found/i.test(error.message) ? withoutIds : null
 }
 
-/** Reasoning is sealed under its id: one that is missing is put back where the caller told it, one that is wrong goes. */
+/** Reasoning is sealed under its id: restore a missing id where the caller sent it, and remove a wrong one. */
 function withOtherIds(input: readonly Json[], request: Frozen<CanonicalRequest>): Json[] {
   const known = new Map<string, string>()
   for (const { parts } of request.messages)

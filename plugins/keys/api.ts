@@ -15,7 +15,7 @@ export interface KeyRoutes {
   view: View<ReadonlyMap<string, KeyRow>>
   /** The stored form of a new secret. */
   stored(secret: string): { mac: string; last4: string }
-  /** What others do for a new key before its secret is handed out. */
+  /** Runs other plugins' work for a new key before its secret is returned. */
   created(row: KeyRow): Promise<void>
   maxDays: number | null
 }

@@ -1,4 +1,4 @@
-// What callers and the file may say about a key: one schema in two spellings, one record out.
+// Members of a key for API and file: one schema in two spellings.
 import { z } from 'zod'
 import type { KeyFields, KeyRow } from './store.ts'
 

@@ -21,7 +21,7 @@ export const keys = definePlugin({
   config: z.strictObject({
     /** Longest lifetime of a new key, days; 0 or null = unbounded. */
     maxDays: z.int().min(0).nullable().default(null).meta({ env: 'MAX_KEY_DAYS' }),
-    /** Whether `x-gateway-cost-center` overrides a key's own. */
+    /** Whether `x-gateway-cost-center` overrides the key's own value. */
     costCenterHeaderTrusted: z.boolean().default(true).meta({ env: 'COST_CENTER_HEADER_TRUSTED' }),
   }),
   migrations,
@@ -45,7 +45,7 @@ export const keys = definePlugin({
     const service: KeyService = {
       of: (ctx) => slot.get(ctx) ?? null,
       find: (secret) => {
-        // What looks like a key and was mistyped needs no look-up.
+        // A mistyped key is refused without a look-up.
         if (secret.startsWith(KEY_PREFIX) && secret.length === 50 && !wellFormed(secret)) return null
         return byMac.get(mac(secret)) ?? null
       },

@@ -44,7 +44,8 @@ export function keyResource(
   const given = (key: string, entry: DeclaredKey): string | null => {
     if (entry.secret === undefined) return null
     const secret = configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
-    // Also what a reference leads to: nobody guesses 24 characters, and callers' spaces are trimmed.
+    // Applies to referenced secrets too: at least 24 characters so that they cannot be guessed, without spaces because callers' values are
+    // trimmed.
     if (!SECRET.test(secret))
       throw new Error(`keys.${key}.secret: must be at least 24 printable ASCII characters without spaces.`)
     return secret

@@ -1,4 +1,4 @@
-// What other plugins may know of a client key.
+// The service `keys`: what other plugins can read of a client key.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export interface ClientKey {
@@ -16,7 +16,7 @@ export interface ClientKey {
   readonly sessionBudgetNano: number | null
   /** Epoch ms. */
   readonly expiresAt: number | null
-  /** What it is called with is looked at by no guardrail. */
+  /** Guardrails skip requests with this key. */
   readonly guardrailsExempt: boolean
 }
 
@@ -28,9 +28,9 @@ export interface KeyService {
   expired(key: ClientKey): boolean
   /** Living ones, expired ones too. */
   get(orgId: number | null, id: number): ClientKey | null
-  /** Of several with one label the oldest. */
+  /** The oldest key with this label. */
   labelled(orgId: number | null, label: string): ClientKey | null
-  /** Before the secret of a new key is handed out; when it rejects, nobody gets the secret. Returns what takes it back. */
+  /** Runs before the secret of a new key is returned. When it rejects, the key is not created. Returns the function that unregisters it. */
   onCreated(fn: (key: ClientKey) => Promise<void>): () => void
 }
 

@@ -28,7 +28,7 @@ export const keyRow = z.object({
 })
 export type KeyRow = z.output<typeof keyRow>
 
-/** What may be said about a key, by column. */
+/** Writable columns of a key. */
 export interface KeyFields {
   label: string
   allowed_models: readonly string[]

@@ -75,7 +75,7 @@ export function book(requestId: string, hold: Account & { amountNano: number }, 
   return { sql: { text: BOOK, params }, lock: name }
 }
 
-/** Nothing was sent: what is kept back is free again, and what a sweep booked meanwhile is taken back. */
+/** For a request that was never sent: releases its reservation and takes back what a sweep booked meanwhile. */
 export function release(requestId: string, { name, windowStart, amountNano }: Account & { amountNano: number }): Statement {
   const params = [requestId, amountNano, requestId, requestId, name, windowStart]
   return { sql: { text: RELEASE, params }, lock: name }

@@ -16,7 +16,7 @@ export function checkpoints(
   prices: () => PriceService | undefined,
   promptBytesOf: (ctx: LiveRequest['ctx']) => number | null,
 ): () => Promise<void> {
-  /** What was written of each at the last checkpoint. */
+  /** The last checkpoint of each request. */
   let before = new Map<string, string>()
   return async () => {
     const seen = new Map<string, string>()
@@ -37,7 +37,7 @@ export function checkpoints(
   }
 }
 
-/** What was bought so far: by the calls inside of it, and by its own. */
+/** Usage of a request so far: of its internal calls and its own. */
 function progressIn(
   { ctx, contentBytes, usage, steps, calls }: LiveRequest,
   promptBytes: number,

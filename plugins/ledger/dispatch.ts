@@ -1,5 +1,4 @@
-// The trace of a request that is on its way: written when it is admitted, gone when it is settled. What a crash leaves behind
-// is found by it.
+// The dispatch row of a request in flight: written at admission, deleted at settlement. Recovery finds interrupted requests by it.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -12,7 +11,7 @@ const REMOVE = 'DELETE FROM ledger_dispatch WHERE request_id = ?'
 
 const text = z.string().nullable()
 
-/** What a row of an interrupted request is made of. Stored as a list in this order: it is written with each request. */
+/** Facts for the row of an interrupted request. Stored as a list in this order, because it is written with each request. */
 const facts = z.object({
   orgId: z.number().nullable(),
   keyId: z.number().nullable(),
@@ -48,7 +47,7 @@ const progress = z.object({
   costNano: z.number().nullable(),
   chargeNano: z.number().nullable(),
 })
-/** What the pump had seen at the last checkpoint. */
+/** The pump's facts at the last checkpoint. */
 export type Progress = z.output<typeof progress>
 
 export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[], promptBytes: number): Statement {
@@ -82,7 +81,7 @@ export function removeDispatch(requestId: string): Statement {
   return { sql: { text: REMOVE, params: [requestId] } }
 }
 
-/** Of requests that still run; of others it changes nothing. */
+/** Updates a running request. It does not change other rows. */
 export function checkpoint(requestId: string, seen: Progress): { sql: Statement['sql'] } {
   return {
     sql: sql`UPDATE ledger_dispatch SET progress = ${JSON.stringify(seen)} WHERE request_id = ${requestId} AND swept_at IS NULL`,
@@ -105,7 +104,7 @@ const dispatchRow = z.object({
 })
 export type DispatchRow = z.output<typeof dispatchRow>
 
-/** Of other boots, by id, behind `after`. */
+/** Dispatch rows of other boots, by id, after `after`. */
 export function strayDispatches(db: Db, bootId: string, after: string, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
@@ -114,7 +113,7 @@ export function strayDispatches(db: Db, bootId: string, after: string, limit: nu
   )
 }
 
-/** Of this boot, not swept, begun before an instant, oldest first. */
+/** Dispatch rows of this boot that were not swept and began before an instant, oldest first. */
 export function ownDispatches(db: Db, bootId: string, before: number, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch

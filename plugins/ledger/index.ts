@@ -16,7 +16,7 @@ import type { Account, Hold, LedgerService } from './service.ts'
 import { usageReader } from './usage-reader.ts'
 import { insertRows, rowsOf } from './usage-rows.ts'
 
-/** What a request has to do with the books. */
+/** A request's entries in the ledger. */
 interface Entry {
   holds: readonly Hold[]
   charges: readonly Account[]
@@ -113,7 +113,7 @@ export const ledger = definePlugin({
         entry.promptBytes = holds.length === 0 ? ctx.bodyBytes : promptBytes(ctx)
         unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
         if (holds.length === 0) {
-          // Nobody waits for it: without the database the request goes on, and its end goes to the spool.
+          // Do not wait: when the database is unavailable the request continues, and its end goes to the spool.
           entry.admitted = true
           unit.unavailable(() => {})
           return

@@ -1,4 +1,4 @@
-// Which processes live: each tells now and then that it does, so that others know whose requests will never be settled.
+// Heartbeats of running processes. Others use them to find requests that will never settle.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ const instanceRow = z.object({
 type InstanceRow = z.output<typeof instanceRow>
 
 export interface Instances {
-  /** Of this gateway since it was started. */
+  /** Id of this gateway's boot. */
   readonly bootId: string
   beat(): Promise<void>
   leave(): Promise<void>

@@ -72,6 +72,6 @@ const tables = (keyed: string): string => `
 export const migrations: Migration[] = [
   // On SQLite the rows lie in their key: no second tree to write, and ids grow with time.
   { id: '001-ledger', up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') } },
-  // Of one key or virtual model no index of usage rows can count them.
+  // Usage rows have no index that counts them by key or virtual model.
   { id: '002-requests', up: 'ALTER TABLE ledger_accounts ADD COLUMN requests {{int}} NOT NULL DEFAULT 0' },
 ]

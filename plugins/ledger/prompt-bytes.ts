@@ -1,14 +1,14 @@
-// How much of a request's body is prompt, for whoever has to guess its tokens after a crash: base64 in it is billed as a picture or
-// a page, not as text. Without this an image of some megabytes would be a million tokens, beyond what was kept back for it.
+// Prompt bytes of a request's body, for the token estimate after a crash. Base64 media is billed by picture or page, not as text; without
+// this an image of some megabytes would count as a million tokens, more than was reserved for it.
 import type { Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** In shorter bodies it makes little difference. */
 const LONG_BYTES = 65_536
-/** What core counts for each, at four bytes a token. */
+/** The core's estimate for one medium, at four bytes a token. */
 const MEDIUM_BYTES = 1600 * 4
 
-/** Of a request that a budget applies to: its prompt was read to keep something back. */
+/** For a request with a budget, whose prompt was already parsed for the reservation. */
 export function promptBytes(ctx: RequestContext): number {
   if (ctx.operation !== 'chat' || ctx.bodyBytes <= LONG_BYTES) return ctx.bodyBytes
   let bytes = ctx.bodyBytes
@@ -16,7 +16,7 @@ export function promptBytes(ctx: RequestContext): number {
   return Math.max(bytes, 0)
 }
 
-/** What is billed for media, less what they take in the body. Parts nest a few levels at most: bodies are bounded in depth. */
+/** Billed bytes of media minus their bytes in the body. Bodies are bounded in depth, so parts nest only a few levels. */
 function mediaOf(parts: readonly Frozen<Part>[]): number {
   let bytes = 0
   for (const part of parts) {

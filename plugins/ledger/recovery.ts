@@ -37,7 +37,7 @@ export interface Recovery {
 /** This process's own requests. */
 export interface OwnRequests {
   living(): Iterable<string>
-  /** Refused while nobody knew whether their trace had been written. */
+  /** Requests that were refused before the result of their dispatch write was known. */
   readonly unsent: Set<string>
 }
 
@@ -132,7 +132,7 @@ export function recovery(
   }
 }
 
-/** Of a request that was never sent: as if it had not been admitted, whatever of that reached the database. */
+/** Undoes the admission of a request that was never sent, whatever part of it reached the database. */
 export function undo(requestId: string, holds: readonly HeldAmount[]): Statement[] {
   return [...holds.map((hold) => release(requestId, hold)), removeInterrupted(requestId), removeDispatch(requestId)]
 }
@@ -155,7 +155,7 @@ export function progressOf(
   }
 }
 
-/** Which account would have been asked is not known any more. */
+/** The selected account is no longer known. */
 const NOWHERE: Connection = {
   ...{ id: '', provider: '', baseUrl: null, label: '', wireFormat: null, allowedModels: [], priority: 0 },
   ...{ maxInflight: null, proxyUrl: null, headers: {}, defaultModel: null },

@@ -2,7 +2,7 @@
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Db } from '../../core/types/db.ts'
 
-/** What is spent and kept back under one name, in one window. */
+/** Spent and reserved amounts of one name in one window. */
 export interface Account {
   /** `budget:12`, `session:0:5:abc`: the prefix is its owner's. */
   readonly name: string
@@ -15,7 +15,7 @@ export interface Hold extends Account {
   readonly amountNano: number
   /** The request is refused when this much is spent, or when spent, reserved and this hold together pass it. */
   readonly limitNano: number
-  /** What is spent is forgotten when nobody has used the account for this long. */
+  /** Amounts of an account are deleted when it is unused for this long. */
   readonly idleMs?: number
   refuse(): Error
 }
@@ -23,11 +23,11 @@ export interface Hold extends Account {
 export interface Balance extends Account {
   readonly spentNano: number
   readonly reservedNano: number
-  /** That were booked to it. */
+  /** Number of requests booked to the account. */
   readonly requests: number
 }
 
-/** What usage rows come to. */
+/** Sums of usage rows. */
 export interface Charged {
   readonly nano: number
   readonly requests: number
@@ -47,11 +47,11 @@ export interface LedgerService {
   charge(ctx: RequestContext, accounts: readonly Account[]): void
   /** After each settlement that reached the database, with the accounts it booked to. Returns what takes it back. */
   onBooked(fn: (accounts: readonly Account[], requestId: string) => void): () => void
-  /** Those that exist; an account nobody has used has none. */
+  /** Balances of existing accounts; an unused account has none. */
   balances(db: Db, accounts: readonly Account[]): Promise<Balance[]>
-  /** Of all windows from `since` on whose name begins so. */
+  /** Balances of all windows from `since` on whose name has this prefix. */
   balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]>
-  /** What is spent becomes this; what is reserved stays, and the number of requests where none is given. */
+  /** Sets the spent amount, and the number of requests when given. Reservations stay. */
   restate(db: Db, account: Account, spentNano: number, requests?: number): Promise<void>
   readonly usage: UsageReader
 }
@@ -139,9 +139,9 @@ export interface UsageSum {
   readonly costNano: number
   readonly chargeNano: number
   readonly mediaUnits: number
-  /** What of it the gateway counted, because the upstream did not say. */
+  /** The part that the gateway estimated because the upstream did not report it. */
   readonly estimated: EstimatedSum
-  /** Of `requests`. */
+  /** The part of `requests` that was interrupted. */
   readonly interrupted: number
 }
 
@@ -157,7 +157,7 @@ export interface UsageReader {
   newest(filter: UsageFilter, cap: number, each: (row: UsageRow) => void): Promise<{ truncated: boolean }>
   /** Exact, summed by the database, in the order of the groups; page by page, so that memory stays bounded. */
   sums(filter: UsageFilter, by: readonly UsageGroup[]): AsyncIterable<UsageSum>
-  /** What the filter's rows charge together; inside a transaction with its `db`. */
+  /** The sum of the filter's rows; call it inside a transaction with its `db`. */
   charged(db: Db, filter: UsageFilter): Promise<Charged>
 }
 

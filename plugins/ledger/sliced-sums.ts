@@ -13,7 +13,7 @@ export interface Sliceable {
 }
 
 export interface Slicing<Row extends Sliceable> {
-  /** Of a part of the window. */
+  /** Rows of a part of the window. */
   sum(slice: Pick<UsageFilter, 'since' | 'until'>): Promise<Row[]>
   /** Names of the groups' columns. */
   readonly groups: readonly `g${number}`[]

@@ -13,7 +13,7 @@ const PAGE = 10_000
 /** Rows at a time: requests are served in between. */
 const BATCH = 1000
 
-/** What rows are grouped by, never null, so that pages can go on behind a value. */
+/** Grouping expressions, never null, so that pages can continue after a value. */
 const COLUMNS: Readonly<Record<Exclude<UsageGroup, 'month'>, Sql>> = {
   org: sql`org_id`,
   key: sql`COALESCE(key_id, -1)`,

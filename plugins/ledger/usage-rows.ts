@@ -58,7 +58,7 @@ const CORRECTED = COLUMNS.slice(2)
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 const INSERT = `INSERT INTO ledger_usage (${COLUMNS.join(', ')}) VALUES `
-/** Of a request settled twice the first row stands, unless it only said that the request was interrupted. */
+/** When a request settles twice the first row stays, unless it only recorded an interruption. */
 const ON_CONFLICT = ` ON CONFLICT (request_id, step) DO UPDATE SET ${CORRECTED} WHERE ledger_usage.interrupted = 1`
 const ONE = INSERT + ROW + ON_CONFLICT
 
@@ -69,7 +69,7 @@ export function insertRows(rows: readonly UsageRow[]): Statement {
   return { sql: { text, params } }
 }
 
-/** Of a request that was taken for interrupted, and was never sent. */
+/** For a request that was recorded as interrupted but never sent. */
 export function removeInterrupted(requestId: string): Statement {
   return { sql: { text: 'DELETE FROM ledger_usage WHERE request_id = ? AND interrupted = 1', params: [requestId] } }
 }
@@ -160,7 +160,7 @@ function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null
     status: outcome.status,
     latencyMs: outcome.latencyMs,
     firstByteMs: outcome.firstByteMs,
-    // Of a cached answer those of the call it came from; they cost nothing again.
+    // Tokens of the original call for a cached answer; they are not billed again.
     tokens: cachedCall === undefined ? NO_TOKENS : tokensOf(cachedCall.usage),
     mediaUnits: 0,
     estimated: cachedCall?.usage.estimated ?? false,

@@ -1,4 +1,4 @@
-// Rings by organization and who listens to them. One timer for all listeners, and none while there is nobody.
+// Event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
 import type { Clock, Timer } from '../../core/types/ports.ts'
 import type { Settled } from './payload.ts'
 import { Ring } from './ring.ts'
@@ -17,7 +17,7 @@ export interface HubOptions {
 
 export interface Listening {
   readonly orgId: number | null
-  /** Whose bound it counts for. */
+  /** The session whose limit this listener counts against. */
   readonly session: string
   /** `Last-Event-ID`, as the client sent it. */
   readonly lastEventId: string | null
@@ -34,7 +34,7 @@ const MAX_RINGS = 1000
 
 export interface Hub {
   readonly subscribers: number
-  /** Of one session. */
+  /** Number of listeners of one session. */
   listening(session: string): number
   push(settled: Settled): void
   /** The stream of a new listener. */
@@ -121,7 +121,7 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   }
 }
 
-/** Behind the last event the client saw; of a number nobody here gave it, all that is kept; without one, what comes now. */
+/** Start after the last event that the client saw; for an unknown number, at the oldest kept event; without one, at the next event. */
 function startOf(ring: Ring, lastEventId: string | null): number {
   if (lastEventId === null || !/^\d{1,15}$/.test(lastEventId)) return ring.next
   const last = Number(lastEventId)

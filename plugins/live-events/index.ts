@@ -24,7 +24,7 @@ export const liveEvents = definePlugin({
     buffer: z.int().min(1).default(256).meta({ env: 'LIVE_EVENT_BUFFER' }),
     /** Open streams of this gateway. */
     maxListeners: z.int().min(1).default(1000),
-    /** Open streams of one session or token; of one address where nobody has to sign in. */
+    /** Open streams per session or token, or per address without sign-in. */
     maxPerSession: z.int().min(1).default(5),
   }),
   setup(gateway, { buffer, maxListeners, maxPerSession }) {

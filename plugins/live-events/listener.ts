@@ -1,4 +1,4 @@
-// Who may listen. EventSource cannot send headers: here, and nowhere else, a session token may stand in the query.
+// Authenticates a listener. EventSource cannot send headers, so this route alone accepts a session token in the query.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
@@ -9,7 +9,7 @@ const LOCAL: Operator = { actor: 'local', orgId: null, role: 'system', readOnly:
 
 export interface Listener {
   readonly operator: Operator
-  /** One credential, or one address where nobody has to sign in. Never shown. */
+  /** Identifies one credential, or one address without sign-in. Never shown. */
   readonly session: string
 }
 

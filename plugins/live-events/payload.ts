@@ -1,4 +1,4 @@
-// What a completed request says of itself live: figures and names, never content.
+// The live event of a completed request: figures and names, never content.
 import { answererOf, spentNano, usedTokens } from '../../core/lib/recorded.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
@@ -28,7 +28,7 @@ export interface LiveEvent {
   readonly source: string
 }
 
-/** A settled request until somebody listens: most are never told. */
+/** A settled request before it is formatted; most are never sent. */
 export interface Settled {
   readonly requestId: string
   /** Epoch ms. */

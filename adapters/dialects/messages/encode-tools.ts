@@ -30,7 +30,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPla
     tools.push({ name: set.json, description: output.tool.description, input_schema: output.tool.schema })
   }
   if (tools.length === 0) return { tools }
-  // Calls in the history need declarations, but nobody asked for new ones.
+  // Calls in the history need declarations, but the caller asked for no new calls.
   if (undeclared) return { tools, toolChoice: { type: 'none' } }
   const toolChoice = encodeToolChoice(request, set, hop)
   return toolChoice === undefined ? { tools } : { tools, toolChoice }

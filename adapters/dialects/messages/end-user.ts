@@ -2,7 +2,7 @@
 import type { Hop } from '../../../core/types/dialect.ts'
 import { fittedId, hashedId } from '../shared/long-ids.ts'
 
-/** Of the API as Anthropic describes it; a target with another limit has it as a quirk. */
+/** Anthropic's documented limit. A target with another limit declares it as a quirk. */
 const MAX_LENGTH = 256
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const PHONE = /^\+?\d[\d\s().-]{5,20}\d$/

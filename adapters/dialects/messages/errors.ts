@@ -55,7 +55,7 @@ interface VendorError {
   type: string | null
   code: string | null
   param: string | null
-  /** What the error says its HTTP status is. */
+  /** The HTTP status that the error object names. */
   status: number | null
 }
 

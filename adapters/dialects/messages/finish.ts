@@ -36,7 +36,7 @@ export function decodeFinish(reason: string, hasToolCall: boolean): Finish {
   return settleFinish(entryOf(FROM_WIRE, reason) ?? (reason === '' ? 'stop' : 'other'), hasToolCall)
 }
 
-/** The finish in the byte lane, where nobody looks into the content. */
+/** The finish reason in the byte lane, which does not read content. */
 export function finishWord(reason: string): Finish {
   return entryOf(FROM_WIRE, reason) ?? 'other'
 }

@@ -59,7 +59,7 @@ function withoutAlternatives(schema: JsonObject): JsonObject {
     ),
   }
   if (required.size > 0) out.required = [...required]
-  // What one alternative forbids another may ask for.
+  // A member that one alternative forbids may be required by another.
   if (anyOf !== undefined || oneOf !== undefined) delete out.additionalProperties
   return out
 }

@@ -1,4 +1,4 @@
-// What a block has beyond the known, kept on the part for this dialect's own encoder.
+// Unknown members of a block, kept on the part for this dialect's own encoder.
 import type { JsonObject, Part } from '../../../core/types/canonical.ts'
 import { others } from '../shared/fields.ts'
 

@@ -5,7 +5,7 @@ import type { Finder } from '../rule.ts'
 /** Steps for each character grow with it. */
 const MAX_PROGRAM = 1000
 
-/** What is wrong with it, as somebody who wrote it wants to know; null: nothing. */
+/** The fault of a pattern, for its author; null: none. */
 export function regexFault(source: string): string | null {
   try {
     const compiled = RE2JS.compile(source)
@@ -23,7 +23,7 @@ export function regexFinder(source: string, caseSensitive: boolean, reach: numbe
     entity: 'regex',
     reach,
     find(text, from) {
-      // What is behind is no part of it, but for the character before.
+      // Only the character before the text is part of the context.
       const lead = Math.max(0, from - 1)
       const matcher = compiled.matcher(lead === 0 ? text : text.slice(lead))
       for (let at = from - lead; at < text.length - lead && matcher.find(at); at = matcher.start() + 1) {

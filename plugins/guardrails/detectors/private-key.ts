@@ -1,5 +1,4 @@
-// Private keys in PEM, from the first line to the last. Of one whose last line never comes, the lines
-// that look like it.
+// Private keys in PEM, from the first line to the last. Without a last line, all following lines that look like key data.
 import type { Finder, Span } from '../rule.ts'
 
 const BEGIN = '-----BEGIN '

@@ -10,7 +10,7 @@ export const WORD_REACH = MAX_WORD + 1
 
 interface Node {
   readonly next: Map<number, Node>
-  /** Of whom it is a word; empty: it is none. */
+  /** Owners of the word; empty: not a word. */
   readonly owners: string[]
 }
 
