@@ -44,7 +44,7 @@ import { virtualModels } from './virtual-models/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
-// Services, events and sections of the file that they declare: nobody else names these files to who only has the types.
+// Loads the declared types of services, events and file sections for users who import only the preset.
 export type {} from './audit/events.ts'
 export type {} from './budgets/events.ts'
 export type {} from './budgets/resource.ts'

@@ -1,5 +1,5 @@
-// The key of an answer: an HMAC over the scope, which is mandatory, and over what was asked in a canonical form.
-// Neither scope nor body can be read from it, and without the master key nobody can make one.
+// The key of a cached answer: an HMAC over the scope, which is mandatory, and over the request in canonical form. The key reveals neither,
+// and cannot be computed without the master key.
 import type { Dialect } from '../../core/types/canonical.ts'
 
 /** All of it, or there is no key. */
@@ -12,7 +12,7 @@ export interface Scope {
   readonly model: string
   /** Headers that change what a vendor answers. */
   readonly headers: readonly (string | null)[]
-  /** What is configured and changes answers. */
+  /** Configuration that changes answers. */
   readonly policy: string
   readonly seed: string
   /** The request is what a plugin made of it. */

@@ -3,7 +3,7 @@ import { isFresh, type KeptAnswer } from './kept-answer.ts'
 
 const MAX_ANSWERS = 1000
 const MAX_BYTES = 64 * 1024 * 1024
-/** What an answer takes beside its body: its key, its bill, the objects around it. */
+/** Overhead of an answer beside its body: its key, its bill, its objects. */
 const OVERHEAD = 1024
 
 export interface MemoryStore {

@@ -1,8 +1,8 @@
-// The answer caches as other plugins see them: what one request wants of them, what is part of every key, and what they found.
-// What a hit saved is on the request and its outcome: `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
+// The answer caches for other plugins: directives of one request, additions to every key, and the lookup's result. The saved cost is in
+// `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
 import type { RequestContext } from '../../core/types/context.ts'
 
-/** What one request asks of the caches; what is absent stays as it is configured. */
+/** Cache directives of one request. An absent member keeps the configured value. */
 export interface CacheWishes {
   /** Lifetime of its answer and greatest age of one it takes, ms; also where the exact cache is off. At most 365 days. */
   readonly ttlMs?: number
@@ -20,21 +20,24 @@ export interface CacheWishes {
   readonly noStore?: boolean
 }
 
-/** What the exact cache did for a request. */
+/** Result of the exact cache for a request. */
 export interface CacheLookup {
   readonly hit: boolean
-  /** Which of the answers under its key; of a miss, the one that will be kept. */
+  /** Index among the answers under one key; on a miss, the index of the answer to store. */
   readonly bucketIndex: number
 }
 
 /** Provided as `exactCache`. */
 export interface ExactCacheService {
-  /** In `ingress`, `access` or `request`, before the caches are asked. Later wishes win member by member; a `bypass` and a `noStore` stay. */
+  /**
+   * Call it in `ingress`, `access` or `request`, before the caches run. Later directives override earlier ones member by member; `bypass`
+   * and `noStore` stay set.
+   */
   request(ctx: RequestContext, wishes: CacheWishes): void
   wishes(ctx: RequestContext): CacheWishes
-  /** The request, its headers or its wishes keep it away from both caches. */
+  /** True when the request, its headers or its directives exclude it from both caches. */
   bypassed(ctx: RequestContext): boolean
-  /** Greatest age, ms, of an answer that the request takes, by its wishes or its headers; Infinity: any. */
+  /** Maximum age of an answer in ms, by directives or headers; Infinity: any age. */
   maxAge(ctx: RequestContext): number
   /** null: the exact cache had no part in it. */
   lookup(ctx: RequestContext): CacheLookup | null

@@ -1,4 +1,4 @@
-// What a request wants of the caches: by header, and by what plugins asked for it.
+// Merges the cache directives of a request from headers and from plugins.
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { CacheWishes } from './service.ts'
 

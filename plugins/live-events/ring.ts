@@ -1,4 +1,4 @@
-// The last events of one organization under rising numbers. Their text is made when somebody reads them, once for all readers.
+// The last events of one organization, numbered. Their text is formatted on the first read, once for all readers.
 import { eventOf, type Settled } from './payload.ts'
 
 interface Kept {
@@ -29,7 +29,7 @@ export class Ring {
     return Math.max(this.#first, this.#next - this.#size)
   }
 
-  /** Whether the number was given to an event here; one of a former process was not. */
+  /** Whether this process assigned the number to an event. */
   gave(number: number): boolean {
     return number >= this.#first && number < this.#next
   }

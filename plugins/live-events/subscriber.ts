@@ -1,5 +1,5 @@
-// One listener: a place in the ring and a stream that is pulled. It holds what the reader has asked for and nothing else: who
-// reads slowly falls behind in the ring, and is told how much it missed.
+// One listener: a position in the ring and a pull stream. It buffers only what the reader requested. A slow reader falls behind in the ring
+// and is notified how many events it missed.
 import { encodeUtf8 } from '../../core/lib/bytes.ts'
 import type { Ring } from './ring.ts'
 
@@ -29,7 +29,7 @@ export class Subscriber {
     this.#end = end
     this.stream = new ReadableStream<Uint8Array>(
       { pull: (controller) => this.#pull(controller), cancel: () => this.#finish() },
-      // Nothing is made before it is read.
+      // Produce data only when it is read.
       { highWaterMark: 0 },
     )
   }
@@ -58,7 +58,7 @@ export class Subscriber {
     this.wake()
   }
 
-  /** What is left is told first. */
+  /** Sends the remaining events first. */
   close(): void {
     this.#over = true
     this.wake()

@@ -1,10 +1,10 @@
-// Who may read /metrics: everybody while nothing is hardened, then whoever presents a credential.
+// Access to /metrics: open until access control is configured, then with a credential.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
 import type { Peer } from '../../core/types/ports.ts'
 
 export interface MetricsRules {
-  /** Nothing asks for a credential. */
+  /** True when no credential is required. */
   open(): boolean
   /** Client keys do not count. */
   readonly operatorOnly: boolean

@@ -3,7 +3,7 @@ import type { Frozen, Json } from '../../core/types/canonical.ts'
 import type { WireBody } from '../../core/types/dialect.ts'
 import { type Path, RESERVED, type Rule } from './rule.ts'
 
-/** Whether the rule changed anything. */
+/** Applies the rule. Returns whether it changed the body. */
 export function applyRule(body: WireBody, rule: Rule): boolean {
   let changed = false
   const set = (path: Path, value: Json): void => {

@@ -1,5 +1,5 @@
-// PAYLOAD_RULES_PATH: the operator's edits of what goes to upstreams, from a file that is followed. What other
-// plugins put into a body comes before, but for replayed thoughts and for what an upstream refuses by name.
+// PAYLOAD_RULES_PATH: the operator's edits of upstream bodies, from a file that is reloaded on change. They run after other plugins' edits,
+// except for replayed thoughts and for fields that an upstream refused.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -12,7 +12,7 @@ const LOOK_MS = 900
 export const payloadRules = definePlugin({
   name: 'payload-rules',
   config: z.strictObject({
-    /** Of the JSON file; unset = no rules. */
+    /** Path of the JSON file; unset = no rules. */
     path: z.string().min(1).optional().meta({ env: 'PAYLOAD_RULES_PATH' }),
   }),
   async setup(gateway, { path }) {
@@ -41,7 +41,7 @@ export const payloadRules = definePlugin({
   },
 })
 
-/** What was applied to the attempts before this one. */
+/** Rules that were applied to earlier attempts. */
 function noted(ctx: RequestContext): string[] {
   const names = ctx.notes?.payload_rules
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []

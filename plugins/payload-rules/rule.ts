@@ -18,7 +18,7 @@ export interface Rule {
 
 export interface RuleSet {
   readonly rules: readonly Rule[]
-  /** What was left out of them, for the log. */
+  /** Ignored entries, for the log. */
   readonly ignored: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function readRules(file: unknown): RuleSet {
   return { rules, ignored }
 }
 
-/** What the gateway itself goes by: another value would desynchronise it from the upstream. */
+/** Members that the gateway itself depends on. Another value would desynchronize it from the upstream. */
 export const RESERVED: ReadonlySet<string> = new Set(['stream', 'model'])
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -142,7 +142,7 @@ function formatOf({ operation, upstream }: Hop): string {
   return operation === 'chat' || operation === 'compact' ? upstream : operation
 }
 
-/** What stands under any of a member's names; undefined when under none. */
+/** The list under any of a member's names; undefined when there is none. */
 function either(...lists: (readonly string[] | undefined)[]): readonly string[] | undefined {
   const said = lists.filter((list) => list !== undefined)
   return said.length === 0 ? undefined : said.flat()

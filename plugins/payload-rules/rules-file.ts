@@ -8,7 +8,7 @@ import { type Rule, type RuleSet, readRules } from './rule.ts'
 
 export interface RulesFile {
   readonly rules: readonly Rule[]
-  /** Of what the rules say; null without any. */
+  /** Hash of the rules; null without rules. */
   readonly version: string | null
   /** Never rejects. */
   look(): Promise<void>

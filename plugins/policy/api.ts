@@ -19,7 +19,7 @@ const policyRecord = z.strictObject({
 const providerId = z.string().min(1).max(64)
 
 export interface PolicyBook {
-  /** Of every provider that can be signed in with, by id. */
+  /** Policies of every provider with a sign-in, by id. */
   all(): readonly Policy[]
   /** By id or alias. */
   find(provider: string): Policy | undefined

@@ -1,5 +1,5 @@
-// Whether accounts that people sign in with may be used through a gateway: the operator's mode, and what providers were seen to
-// say. Connections with an API key are never looked at.
+// Decides whether accounts with a personal sign-in may be used through a gateway: by the operator's mode, and by observed refusals of
+// providers. Connections with an API key are never affected.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { policyRoutes } from './api.ts'
@@ -19,7 +19,7 @@ export const policy = definePlugin({
     const signedIn = signedInOf(gateway.use('accounts'))
     const view = await gateway.view('policies', allPolicies)
     let rows = new Map(view.current.map((row) => [row.provider_id, row]))
-    /** What was seen and is not in the rows yet: it is said once. */
+    /** Observed verdicts that are not stored yet; each is reported once. */
     const pending = new Map<string, Verdict>()
     view.watch((current) => {
       rows = new Map(current.map((row) => [row.provider_id, row]))

@@ -1,4 +1,4 @@
-// Whether an upstream's refusal means that this kind of credential may not be used here at all.
+// Tests whether an upstream's refusal means that this kind of credential is not allowed at all.
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 
 /**

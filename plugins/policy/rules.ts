@@ -1,4 +1,4 @@
-// What holds for the sign-ins of one provider: mode over observed verdict over builtin verdict.
+// The policy for the sign-ins of one provider: mode overrides observed verdict overrides built-in verdict.
 import type { Mode, PolicyRow, Verdict } from './store.ts'
 
 /** Vendors whose subscriptions for people can be signed in with; their terms keep those to their own clients. */

@@ -1,4 +1,4 @@
-// One row for each provider that somebody has set a mode for, or whose verdict was observed. They hold for all organizations.
+// One row per provider with a mode or an observed verdict. It applies to all organizations.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -27,7 +27,7 @@ export async function storeMode(db: Db, providerId: string, mode: Mode): Promise
   )
 }
 
-/** What restricts stays until it is reset; the first word of a kind counts. */
+/** A restricting verdict stays until a reset; the first verdict of a kind is kept. */
 export async function storeVerdict(
   db: Db,
   providerId: string,

@@ -1,4 +1,4 @@
-// What is known of prices after many syncs: the card of the last one over those before it.
+// Prices after many syncs: the newest card merged over the older ones.
 import type { Card, CardModel } from './card.ts'
 import { movedBeyond } from './decimal.ts'
 
@@ -6,7 +6,7 @@ export const CARD_SOURCES = ['primary', 'fallback'] as const
 export type CardSource = (typeof CARD_SOURCES)[number]
 
 export interface BookModel extends CardModel {
-  /** Whose word counts for it. */
+  /** The source of this price. */
   source: CardSource
   /** Prices that its source has not had since then, epoch ms. */
   stale?: Readonly<Record<string, number>>
@@ -92,7 +92,7 @@ export function expired(book: Book, now: number): Book | null {
 
 function together(old: BookModel, model: CardModel, { source, now, primaryAt }: MergeRules): BookModel {
   const held = source === 'fallback' && old.source === 'primary' && primaryAt !== null && now - primaryAt < PRIMARY_HOLDS_MS
-  // What the primary source said lately stays; the fallback adds what it does not say.
+  // A recent price of the primary source stays; the fallback adds only missing models.
   if (held)
     return {
       ...model,

@@ -1,4 +1,4 @@
-// What cards say of models, where lists and routing look for it: prices over all others, the rest only where nobody knows better.
+// Model facts from rate cards: prices override all others, other facts only fill gaps.
 
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { CardCapability, CardMode } from './card.ts'
@@ -13,7 +13,7 @@ interface Facts {
   price?: ModelPrice
 }
 
-/** What is needed of the service `modelFacts`. */
+/** The part of the service `modelFacts` that is used here. */
 interface FactsBelow {
   compiledIn(
     provider: string,
@@ -31,7 +31,7 @@ export function factsLayer(
     // Those compiled in are there already.
     const own = price !== undefined && source !== 'builtin' && ref !== null
     if (own) origins.set(price, { ref, borrowed })
-    // What another provider's model can says nothing of this one.
+    // Facts of another provider's model do not apply to this one.
     if (match === null || match.borrowed) return own ? { price, capabilities: {} } : null
     const known = below.compiledIn(provider, model)
     const { contextWindow, maxOutputTokens, mode, capabilities } = match.entry

@@ -12,7 +12,7 @@ export interface CardRequest {
   readonly url: string
   readonly timeoutMs: number
   readonly proxyUrl: string | null
-  /** Of the card we have from there. */
+  /** ETag of the stored card. */
   readonly etag: string | null
   readonly signal: AbortSignal
   parse(json: unknown): ParsedCard

@@ -1,4 +1,4 @@
-// What the API takes and shows of overrides: USD for 1M tokens, and for one of anything else.
+// Members of a price override in the API: USD for 1M tokens, and for one of any other unit.
 import { z } from 'zod'
 import { shifted } from './decimal.ts'
 import type { Override } from './overrides.ts'

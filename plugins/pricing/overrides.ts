@@ -1,5 +1,4 @@
-// What people say that models cost, over every card: by model string or glob, an organization's before the
-// operator's own.
+// Price overrides by model string or glob. They take precedence over every card, an organization's over the operator's.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { globMatch } from '../../core/lib/glob.ts'

@@ -1,4 +1,4 @@
-// What GET /api/pricing/resolve shows: what is not known is not there.
+// Answer of GET /api/pricing/resolve. Unknown members are absent.
 import { z } from 'zod'
 import type { TieredPrices, TokenPrices } from '../../core/types/prices.ts'
 import { percentMoved } from './decimal.ts'

@@ -1,4 +1,4 @@
-// What each upstream call costs: asked at the end of every one, answered from memory.
+// Prices each upstream call from memory.
 import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Resolver } from './resolver.ts'
@@ -10,7 +10,7 @@ export interface PriceParts {
   readonly whereabouts: Whereabouts
   /** As lists show it: with what every plugin knows. */
   listed(provider: string, model: string): ModelPrice | undefined
-  /** Who said a price of ours; a price that is not in it is somebody else's, or compiled in. */
+  /** Origin of each synced price; a price without one is built-in or foreign. */
   readonly origins: WeakMap<ModelPrice, PriceOrigin>
 }
 
@@ -32,7 +32,7 @@ export function priceService({ resolver, whereabouts, listed, origins }: PricePa
       if (price === undefined || !isPriced(price)) return whereabouts.isLocal(connection) ? FREE : null
       const { ref, borrowed } =
         own?.source === 'override' ? { ref: 'override', borrowed: false } : (origins.get(price) ?? BUILTIN)
-      // What runs here costs nothing, whatever it costs where its name comes from.
+      // A model on a loopback address is free, even if its name matches a priced public model.
       if (borrowed && whereabouts.isLocal(connection)) return FREE
       const costNano = tokenCost(price, usage)
       return { costNano, chargeNano: chargeOf(costNano), ref }
@@ -44,7 +44,7 @@ function isPriced({ input, output }: ModelPrice): boolean {
   return input !== undefined || output !== undefined
 }
 
-/** What the tenant pays; without tenants, what it costs. */
+/** The tenant's price; without tenants, the cost. */
 function chargeOf(costNano: number): number {
   return costNano
 }

@@ -1,5 +1,4 @@
-// LiteLLM's model_prices_and_context_window.json, field by field: USD per unit, one object by model id. What
-// is not known here is passed over.
+// Parses LiteLLM's model_prices_and_context_window.json: USD per unit, one object by model id. Unknown members are skipped.
 import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
 import { CardBuilder, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'
 import { alsoGoogle, primaryProvider } from './provider-names.ts'
@@ -26,7 +25,7 @@ const TOKENS: ReadonlyMap<string, string> = new Map(
 
 /** The first that is a price counts. */
 const UNITS: readonly { name: string; keys: readonly string[]; modes?: readonly string[] }[] = [
-  // Of a model that chats it is the price of a picture in the prompt.
+  // For a chat model it is the price of an image in the prompt.
   { name: 'per_image', keys: ['output_cost_per_image', 'input_cost_per_image'], modes: ['image_generation', 'image_edit'] },
   { name: 'per_pixel', keys: ['output_cost_per_pixel', 'input_cost_per_pixel'] },
   { name: 'per_second', keys: ['output_cost_per_second', 'input_cost_per_second'] },
@@ -65,7 +64,7 @@ export function primaryCard(json: unknown): ParsedCard {
 interface Place {
   provider: string
   model: string
-  /** Of an image: `hd/1024x1024`. */
+  /** Variant of an image: `hd/1024x1024`. */
   variant: string | null
 }
 

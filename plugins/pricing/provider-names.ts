@@ -1,4 +1,4 @@
-// Whose prices they are: the names that the sources have for providers, as our ids.
+// Maps the sources' provider names to our ids.
 
 const PRIMARY: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -50,7 +50,7 @@ export function alsoGoogle(provider: string, model: string): boolean {
   return provider === 'vertex' && /^(?:gemini|gemma|imagen|veo|text-embedding|learnlm)/i.test(model)
 }
 
-/** Whose models a provider serves under the same names, where nothing is said of its own. */
+/** The provider whose model names and prices a provider shares when the card has none of its own. */
 const BASE: ReadonlyMap<string, string> = new Map([
   ['azure', 'openai'],
   ['vertex', 'google'],

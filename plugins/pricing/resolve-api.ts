@@ -26,7 +26,7 @@ export function resolveRoute(gateway: PluginGateway, view: View<Stored>, resolve
   const catalogue = gateway.optional('modelCatalogue')
   const driftOf = (provider: string, model: string) => view.current.drift.get(`${provider}/${model}`.toLowerCase()) ?? []
 
-  /** Of the card, and what connections offer besides. */
+  /** Models of the card, and models that only connections offer. */
   const all = (orgId: number | null): string[] => {
     const ids = new Set<string>()
     for (const [provider, models] of view.current.book) for (const { id } of models.values()) ids.add(`${provider}/${id}`)

@@ -1,4 +1,4 @@
-// What a model costs, and who says so: an override's prices over the card's, the card's instead of those compiled in.
+// The price of a model and its source: overrides take precedence over the card, the card over built-in prices.
 import type { Clock } from '../../core/types/ports.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { CardLookup, CardMatch } from './lookup.ts'
@@ -10,7 +10,7 @@ import type { Stored } from './stored.ts'
 export interface Resolved extends ResolvedPrice {
   readonly list: PriceList
   readonly match: CardMatch | null
-  /** The card's is another provider's, and nobody has overridden it. */
+  /** The card's price belongs to another provider, and no override exists. */
   readonly borrowed: boolean
 }
 
@@ -27,7 +27,7 @@ export interface ResolverParts {
   lookup(): CardLookup
   /** null: the operator's own. */
   overrides(orgId: number | null): OverrideIndex
-  /** Of the package that is compiled in. */
+  /** The built-in price. */
   builtin(provider: string, model: string): ModelPrice | undefined
   /** Runs on this machine: a name that it shares with a vendor's model says nothing. */
   local(provider: string): boolean
@@ -108,7 +108,7 @@ function sourceOf(
   return match === null || Object.keys(carded).length === 0 ? 'none' : match.entry.source
 }
 
-/** Of what is overridden the card's tiers and sizes do not hold either. */
+/** An overridden price also replaces the card's tiers and sizes. */
 function overridden(list: PriceList, prices: PriceList): PriceList {
   const given = Object.keys(prices)
   const kept = Object.entries(list).filter(([name]) => !given.some((one) => isVariantOf(name, one)))

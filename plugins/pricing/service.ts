@@ -9,7 +9,7 @@ export interface ResolvedPrice {
   readonly provider: string
   readonly model: string
   readonly source: PriceSource
-  /** What goes onto usage rows: `override`, `primary:<run>`, `fallback:<run>`, `builtin`; null with source `none`. */
+  /** Reference on usage rows: `override`, `primary:<run>`, `fallback:<run>`, `builtin`; null with source `none`. */
   readonly ref: string | null
   /** The rate card's version, as it was recorded when the card was fetched; null where prices are of no card. */
   readonly version: string | null

@@ -1,4 +1,4 @@
-// The card, its sources, the runs that fetched it, and price changes that somebody should look at, as rows.
+// Tables of the card, its sources, its sync runs, and price changes to review.
 import { z } from 'zod'
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -132,7 +132,7 @@ export async function finishRun(db: Db, run: Omit<RunRow, 'reason' | 'started_at
   return row
 }
 
-/** Failed runs go. Of the others, usage rows name those that stored prices: they stay. */
+/** Deletes old failed runs. Runs that stored prices stay, because usage rows refer to them. */
 export async function pruneRuns(db: Db, before: number): Promise<void> {
   await db.run(sql`DELETE FROM pricing_runs WHERE started_at < ${before} AND status = 'failed'`)
   await db.run(sql`DELETE FROM pricing_drift WHERE detected_at < ${before} AND reviewed_at IS NOT NULL`)
@@ -179,7 +179,7 @@ export async function openDrifts(db: Db): Promise<number> {
   return (await db.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM pricing_drift WHERE reviewed_at IS NULL`))?.n ?? 0
 }
 
-/** Of one that was reviewed already nothing changes. undefined: there is none. */
+/** A reviewed change stays unchanged. undefined: it does not exist. */
 export async function reviewDrift(db: Db, id: number, by: string, now: number): Promise<DriftRow | undefined> {
   await db.run(sql`UPDATE pricing_drift SET reviewed_at = ${now}, reviewed_by = ${by} WHERE id = ${id} AND reviewed_at IS NULL`)
   return db.get(sql`SELECT * FROM pricing_drift WHERE id = ${id}`, driftRow)

@@ -1,4 +1,4 @@
-// What the tables say, in memory: the book is read again only when a run has stored another one.
+// The tables' content in memory. The book is read again only after a run has stored another one.
 
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -21,7 +21,7 @@ export interface Stored {
   readonly bookRun: number
   readonly sources: ReadonlyMap<CardSource, SourceState>
   readonly lastRun: RunRow | undefined
-  /** The newest that nobody has reviewed, by `provider/model` in lower case. */
+  /** The newest unreviewed changes, by `provider/model` in lower case. */
   readonly drift: ReadonlyMap<string, readonly DriftRow[]>
   readonly driftOpen: number
 }

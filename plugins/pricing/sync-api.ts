@@ -1,4 +1,4 @@
-// POST /api/pricing/sync, and the price changes that wait for somebody to look at them. Rate cards are the whole gateway's.
+// POST /api/pricing/sync, and price changes that wait for a review. Rate cards belong to the whole gateway.
 import { z } from 'zod'
 import { conflict } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'

@@ -83,7 +83,7 @@ export function syncer(gateway: PluginGateway, view: View<Stored>, options: Sync
     return { found: null, errors }
   }
 
-  /** Only while the book is what the primary source said last: else it has to be told again. */
+  /** Only while the book equals the primary source's last card; otherwise fetch it again. */
   function knownTag(): string | null {
     const { sources, bookRun } = view.current
     const state = sources.get('primary')

@@ -1,5 +1,5 @@
-// What the tokens of one call cost: exact, rounded up once. It runs on every request, so it counts in
-// numbers as long as these are exact, which is up to 2^53 nano-USD for 1M tokens.
+// The exact token cost of one call, rounded up once. It runs on every request, so it uses numbers while these are exact: up to 2^53
+// nano-USD for 1M tokens.
 import type { Usage } from '../../core/types/answer.ts'
 import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'
 
@@ -80,7 +80,7 @@ function whole(count: number | undefined): number {
   return count !== undefined && count > 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : 0
 }
 
-/** Of a whole number; a quotient in floating point would lose the last nano. */
+/** Rounds a whole number up; a floating-point quotient would lose the last nano. */
 function roundedUp(sum: number): number {
   const rest = sum % PER
   return (sum - rest) / PER + (rest > 0 ? 1 : 0)

@@ -1,8 +1,8 @@
-// Whose a connection is, and whether it leads to this machine. Asked on every request: remembered until connections change.
+// Owner of a connection, and whether its address is this machine. Used on every request: cached until connections change.
 import type { Connection } from '../../core/types/provider.ts'
 import { isLoopback } from './source-url.ts'
 
-/** What is needed of the service `accounts`; the list is the same one until something changes. */
+/** The part of the service `accounts` that is used here. The list keeps its identity until a change. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null }[]
 }

@@ -1,4 +1,4 @@
-// /api/proxy-pools. What belongs to another organization is not there.
+// /api/proxy-pools. Another organization's pool answers 404.
 import { z } from 'zod'
 import { type AddressRules, checkProxyUrl } from '../../core/config/addresses.ts'
 import { conflict } from '../../core/config/owned.ts'

@@ -1,4 +1,4 @@
-// Whether a proxy carries: one GET through it to an address that answers with the caller's own.
+// Tests a proxy: one GET through it to an address that answers with the caller's own.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { SideAnswer, SideCalls } from '../../core/services.ts'
 import type { Clock } from '../../core/types/ports.ts'

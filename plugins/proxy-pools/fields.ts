@@ -1,4 +1,4 @@
-// What the API takes and shows of a proxy pool.
+// Members of a proxy pool in the API.
 import { z } from 'zod'
 import type { Pool } from './pool.ts'
 import { lastTest } from './store.ts'

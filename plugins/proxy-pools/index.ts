@@ -12,7 +12,7 @@ export const proxyPools = definePlugin({
   name: 'proxy-pools',
   requires: ['accounts', 'outbound', 'sideCalls'],
   config: z.strictObject({
-    /** Answers with the address of whoever asks; asked when somebody tests a proxy, and never else. */
+    /** A URL that answers with the caller's address. Used only by a proxy test. */
     testUrl: z.url({ protocol: /^https?$/ }).default('https://api.ipify.org'),
   }),
   migrations,

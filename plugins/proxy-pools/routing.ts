@@ -1,4 +1,4 @@
-// Which proxy a call goes through, and the one time it goes straight after a proxy that is not strict has failed it.
+// Selects the proxy of a call. After a failure of a proxy that is not strict, the call goes direct once.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ProxyService } from '../../core/services.ts'
 import type { View } from '../../core/types/db.ts'

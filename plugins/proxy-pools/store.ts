@@ -39,7 +39,7 @@ export interface Assignment {
   pool_id: number
 }
 
-/** Of every organization. */
+/** Pools of every organization. */
 export function allPools(db: Db): Promise<PoolRow[]> {
   return db.all(sql`SELECT * FROM proxy_pools ORDER BY id`, poolRow)
 }
@@ -65,7 +65,7 @@ export async function updatePool(db: Db, orgId: number | null, id: number, pool:
   )
 }
 
-/** What was found out about the address before is forgotten with it. */
+/** Facts about the old address are deleted with it. */
 export async function storeUrl(db: Db, orgId: number | null, id: number, sealed: string): Promise<void> {
   await db.run(sql`UPDATE proxy_pools SET proxy_url = ${sealed}, last_test = NULL WHERE id = ${id} AND org_id = ${orgId ?? 0}`)
 }

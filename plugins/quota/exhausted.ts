@@ -1,5 +1,5 @@
-// Which accounts have nothing left: in memory for every request, in rows for the next boot and for other processes. The event
-// goes out once for each time an account runs out, whoever finds out.
+// Accounts without remaining quota: in memory for every request, in rows for the next boot and for other processes. The event is emitted
+// once each time an account runs out.
 import { globMatch } from '../../core/lib/glob.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -9,12 +9,12 @@ import { deleteExhausted, type ExhaustedRow, storeExhausted } from './store.ts'
 interface Block {
   /** Epoch ms. */
   until: number
-  /** Whose quota it is; undefined: not asked since the boot. */
+  /** The credential of this quota; undefined: not read since the boot. */
   credential?: string | null
 }
 
 export interface Told {
-  /** Of a whole account, once. */
+  /** Marks a whole account as exhausted, once. */
   ranOut(connection: Connection, until: number): void
   /** The connection has another key, with a quota of its own. */
   renewed(connectionId: string): void
@@ -30,7 +30,7 @@ export class ExhaustedAccounts {
   readonly #told: Told
   /** Connection id → model glob ('' = every model). */
   #blocks = new Map<string, Map<string, Block>>()
-  /** What rows do not say yet. */
+  /** Changes that are not stored yet. */
   readonly #unwritten = new Set<string>()
 
   constructor(gateway: PluginGateway, view: View<readonly ExhaustedRow[]>, told: Told) {
@@ -76,7 +76,7 @@ export class ExhaustedAccounts {
     if (renewed) this.#told.renewed(connection.id)
   }
 
-  /** Of the whole account. */
+  /** The whole account's reset time. */
   ofAccount(connection: Connection): number | null {
     return this.#blocks.get(connection.id)?.has('') ? this.until(connection, '') : null
   }

@@ -1,5 +1,5 @@
-// What providers say of what is left: snapshots per account from the headers of every answer and from usage APIs, and accounts
-// without quota are skipped until it resets, those whose rate limit is used up until that resets.
+// Tracks remaining quota: snapshots per account from the headers of every answer and from usage APIs. Accounts without quota are skipped
+// until it resets; accounts at a rate limit until that resets.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
@@ -12,7 +12,7 @@ import { openrouter } from './openrouter.ts'
 import { refresher } from './refresh.ts'
 import { loadExhausted, loadSnapshots } from './store.ts'
 
-/** Of the service `accountState`, where it is that detailed: it announces by itself. */
+/** The part of the service `accountState` that is used here. That service emits the event itself. */
 interface QuotaSink {
   quotaExhausted?(connectionId: string, until: number): void
 }
@@ -32,7 +32,7 @@ export const quota = definePlugin({
       const state = accountState()
       const sink = state as (typeof state & QuotaSink) | undefined
       if (sink?.quotaExhausted !== undefined) return sink.quotaExhausted(connection.id, until)
-      // Whoever looks at failures has found out, too, and said so.
+      // The service for account state has detected and reported it already.
       if (state?.of(connection).quota_exhausted) return
       const orgId = accounts.list().find((account) => account.connection.id === connection.id)?.orgId ?? null
       const occurred_at = new Date(clock.now()).toISOString()

@@ -21,7 +21,7 @@ export class Meter {
   readonly #unwritten = new Set<string>()
   readonly #writer: BatchWriter<string>
   readonly #secretOf: (connection: Connection) => string | null
-  /** Whose quota the snapshot of a connection is. */
+  /** The credential that each connection's snapshot belongs to. */
   readonly #credentials = new Map<string, string | null>()
 
   constructor(gateway: PluginGateway, exhausted: ExhaustedAccounts, snapshots: Map<string, Snapshot>) {
@@ -44,7 +44,7 @@ export class Meter {
     const writing = (id: string) => this.#unwritten.delete(id)
   }
 
-  /** Whether no rate limit is used up, as nearly always. */
+  /** True when no rate limit is used up, which is the usual case. */
   get ratesFree(): boolean {
     return this.#usedUp.size === 0
   }
@@ -74,7 +74,7 @@ export class Meter {
     return snapshot === undefined ? null : rateResetsAt(snapshot, model, this.#gateway.clock.now())
   }
 
-  /** Of the tightest window, 0 to 1; null: not known. */
+  /** Remaining fraction of the tightest window, 0 to 1; null: unknown. */
   remaining(connection: Connection, model: string): number | null {
     if (!this.#snapshots.has(connection.id)) return null
     this.#look(connection)
@@ -82,7 +82,7 @@ export class Meter {
     return snapshot === undefined ? null : remainingFraction(snapshot, model, this.#gateway.clock.now())
   }
 
-  /** What the old key had left. */
+  /** Drops the snapshot of the old key. */
   forget(connectionId: string): void {
     this.#snapshots.delete(connectionId)
     this.#usedUp.delete(connectionId)
@@ -99,7 +99,7 @@ export class Meter {
     return this.#writer.close()
   }
 
-  /** What is known may be of another key. */
+  /** The snapshot may belong to another key. */
   #look(connection: Connection): void {
     this.#exhausted.look(connection)
     const credential = this.#secretOf(connection)

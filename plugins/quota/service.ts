@@ -1,4 +1,4 @@
-// What others may know of quotas, and how they teach this plugin to ask a vendor.
+// The service `quota`: read quotas, and add usage drivers for vendors.
 import type { SideAnswer } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -13,7 +13,7 @@ export interface QuotaWindow {
   readonly remaining: number | null
   /** Epoch ms. */
   readonly resetsAt: number | null
-  /** Nothing is left, and for longer than a rate limit lasts. */
+  /** No quota is left, for longer than a rate limit lasts. */
   readonly exhausted: boolean
 }
 
@@ -37,14 +37,11 @@ export interface QuotaDriver {
 export interface QuotaService {
   /** Returns what takes it back: for the plugin's teardown. */
   driver(driver: QuotaDriver): () => void
-  /** Whether the vendor has a usage API that is asked. */
+  /** Whether the vendor has a usage API with a driver. */
   hasDriver(provider: string): boolean
   /** Epoch ms until which nothing is left of this model on this account; null: there is. */
   exhaustedUntil(connection: Connection, model: string): number | null
-  /**
-   * How much of its tightest window is left of this model on this account, 0 to 1, as far as this process has heard lately;
-   * null: nobody knows.
-   */
+  /** Remaining fraction of the tightest window for this model on this account, 0 to 1, as this process last saw it; null: unknown. */
   remainingFraction(connection: Connection, model: string): number | null
 }
 

@@ -1,4 +1,4 @@
-// What an account's provider has said of its quota, put together from answers and from its usage API.
+// Quota of an account, merged from answers and from the provider's usage API.
 import { globMatch } from '../../core/lib/glob.ts'
 import type { QuotaReading, QuotaWindow } from './service.ts'
 
@@ -16,13 +16,13 @@ export interface Snapshot {
   readonly source: Source
   /** Epoch ms. */
   readonly fetchedAt: number
-  /** Of the last time the provider was asked. */
+  /** Error of the last query. */
   readonly error: string | null
 }
 
 /** Models come from callers, and each may bring windows of its own. */
 const MAX_WINDOWS = 60
-/** Nothing is left, and nobody said when there will be. */
+/** Rest of an exhausted account without a known reset time. */
 const WITHOUT_RESET_MS = 3_600_000
 
 /** How long a window holds that does not say when it ends: answers speak of a minute, usage APIs are asked every five. */
@@ -52,7 +52,7 @@ export function withReading(before: Snapshot | undefined, reading: QuotaReading,
   }
 }
 
-/** What was known stays. */
+/** Keeps the known values and adds the error. */
 export function withError(before: Snapshot | undefined, error: string, now: number): Snapshot {
   return { plan: before?.plan ?? null, windows: before?.windows ?? [], source: 'error', fetchedAt: now, error }
 }
@@ -77,7 +77,7 @@ export function rateResetsAt({ windows }: Snapshot, model: string | null, now: n
   return until
 }
 
-/** Of the tightest window that holds for the model and has not ended, 0 to 1; null: there is none. */
+/** Remaining fraction of the tightest active window for the model, 0 to 1; null: there is none. */
 export function remainingFraction({ windows }: Snapshot, model: string, now: number): number | null {
   let least: number | null = null
   for (const window of windows) {

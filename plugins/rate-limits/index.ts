@@ -1,5 +1,5 @@
-// Rates: requests and tokens per minute of a key, and the gateway's default rate for whoever has none of his own.
-// Counted after the allow-list: who may not call does not use anything up.
+// Rate limits: requests and tokens per minute of a key, and the gateway's default for callers without their own. Checked after the
+// allow-list, so that a refused caller uses no quota.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'

@@ -1,4 +1,4 @@
-// Whose thoughts they are, and the key of those that came with a tool call.
+// The scope of stored thoughts, and the key of thoughts that came with a tool call.
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 

@@ -17,7 +17,7 @@ export interface ThoughtRow extends KeptThoughts {
 }
 
 export interface ThoughtStore {
-  /** What is there already is written anew. Of more than `maxRows` in all the oldest go. */
+  /** Replaces existing rows. Above `maxRows` the oldest are deleted. */
   write(rows: readonly ThoughtRow[]): Promise<void>
   /** Those that have not run out; one that cannot be opened is not there. */
   find(orgId: number | null, keys: readonly string[]): Promise<ThoughtRow[]>

@@ -77,7 +77,7 @@ function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'suppo
     auth: needsKey ? ['api_key'] : ['api_key', 'none'],
     needs_key: needsKey,
     key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,
-    // No provider is signed in to, and none is told a client's version.
+    // The gateway signs in to no provider and pretends no client version.
     oauth_flow: null,
     client_version: null,
     capabilities: Object.fromEntries(Object.entries(known).filter(([, value]) => value)) as z.input<typeof capabilities>,

@@ -12,7 +12,7 @@ export interface SealedBodies {
   readonly response_truncated: number
 }
 
-/** What was written by an earlier try is not counted twice. */
+/** Rows of an earlier try are not counted twice. */
 export async function insertBodies(db: Db, rows: readonly SealedBodies[]): Promise<void> {
   const sized = rows.map((row) => ({ ...row, bytes: sizeOf(row) }))
   const values = sized.map((row) => [

@@ -73,7 +73,7 @@ export function addValues(to: unknown[], entry: Entry): void {
     word(entry.virtualModel),
     entry.stream ? 1 : 0,
     outcome.status,
-    // As the caller was told it: in the middle of a stream the error is still the vendor's.
+    // The error as the caller saw it. Inside a stream the stored error is still the vendor's.
     error === undefined ? null : codeOf(asCallerError(error, entry.wireFormat)),
     error === undefined ? null : loggedMessage(error),
     Math.round(outcome.latencyMs),

@@ -1,4 +1,4 @@
-// What a settled exchange leaves for the log: taken on the request path, so nothing is rendered here.
+// A settled exchange for the log. Taken on the request path, so it is formatted later.
 import { answererOf } from '../../core/lib/recorded.ts'
 import type { Dialect, Json } from '../../core/types/canonical.ts'
 import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
@@ -25,7 +25,7 @@ export interface Entry {
   readonly stream: boolean
   readonly attempts: readonly Attempt[]
   readonly properties: Readonly<Record<string, string>> | null
-  /** What plugins noted. */
+  /** Annotations of plugins. */
   readonly notes: Readonly<Record<string, Json>> | null
   readonly requestBytes: number
   readonly outcome: Outcome

@@ -1,4 +1,4 @@
-// What other plugins may ask of the request log.
+// The service `requestLog`.
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** Bodies that are not kept, also where bodies are. */

@@ -110,7 +110,7 @@ export async function placeBelow(
   return found === undefined ? undefined : [found.created_at, found.id]
 }
 
-/** Of the newest rows of an organization. */
+/** Facets of an organization's newest rows. */
 export async function facetsOf(db: Db, orgId: number | null): Promise<Facets> {
   const rows = await db.all<{ provider: string | null; model: string | null; source: string }>(
     sql`SELECT DISTINCT provider, model, source FROM (

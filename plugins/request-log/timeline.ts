@@ -22,7 +22,7 @@ export interface TimelineLine {
 
 const MAX_MESSAGE = 500
 
-/** What is kept of the timeline; null when nobody was asked or passed over. */
+/** The stored timeline; null without attempts or skipped accounts. */
 export function timelineJson({ attempts, outcome }: Entry): string | null {
   const [only] = attempts
   if (only === undefined) return null
@@ -33,7 +33,7 @@ export function timelineJson({ attempts, outcome }: Entry): string | null {
   return JSON.stringify(attempts.map((attempt, index) => lineOf(attempt, index + 1, billed)))
 }
 
-/** What the row says of its only call. */
+/** Columns of the row that describe its only call. */
 export interface OnlyCall {
   readonly provider: string | null
   readonly connection_id: string | null
@@ -95,7 +95,7 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     model: target.model,
     started_at: new Date(startedAt).toISOString(),
     latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
-    // Nobody was asked: the status of a refusal of our own would read as an upstream's.
+    // No upstream was called. Without this, the gateway's own status would read as an upstream's.
     status: skipped === undefined ? (status ?? null) : null,
     error: error === undefined ? null : { code: codeOf(error), message: loggedMessage(error) },
     action: action ?? null,

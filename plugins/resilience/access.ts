@@ -1,5 +1,4 @@
-// What a connection presents to its upstream: address, headers, key. A change of anything else, or of another connection, does
-// not give a refused key another try.
+// A connection's credentials for its upstream: address, headers, key. Only a change of these lets a refused account try again.
 import type { ConnectionService } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 

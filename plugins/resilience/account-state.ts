@@ -1,5 +1,5 @@
-// What is known of one account: cooldown, model locks, quota, refused credential, circuit. In memory, changed by effects and
-// successes, read by every candidate. Times are monotonic ms; what expires is looked at when it is read.
+// State of one account: cooldown, model locks, quota, refused credential, circuit. Kept in memory, changed by effects and successes, read
+// by every candidate. Times are monotonic ms; expiry is checked on read.
 import type { SkipReason } from '../../core/types/error.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { Breaker, type BreakerRules, type CircuitChange } from './breaker.ts'
@@ -10,7 +10,7 @@ export interface ModelLock {
   reason: LockReason
   /** Times in a row without a hint of the upstream's own. */
   level: number
-  /** Of the change that made it. */
+  /** Serial number of the change that made it. */
   serial: number
 }
 
@@ -33,7 +33,7 @@ export interface Block {
   lock: LockReason | null
 }
 
-/** What one effect started that was not there before; ms from now. */
+/** New states that one effect started; ms from now. */
 export interface Started {
   cooldownMs?: number
   quota?: true
@@ -62,13 +62,13 @@ export class AccountState {
   lastError: LastError | null = null
   /** Epoch ms. */
   lastUsedAt: number | null = null
-  /** Epoch ms of the last time somebody cleared it; what is older elsewhere does not count. */
+  /** Epoch ms of the last manual reset; older states from other processes are ignored. */
   clearedAt = 0
   /** Epoch ms of the last change of the circuit. */
   circuitAt = 0
   /** Goes up with each change: an attempt knows what was there when it started. */
   serial = 0
-  /** Nothing to look at: the state of nearly every account nearly always. */
+  /** True without any state to check, which is the usual case. */
   quiet = true
   readonly #accessOf: (connection: Connection) => unknown
   /** Monotonic ms: until then a limit on another model is not reported again. */
@@ -97,7 +97,7 @@ export class AccountState {
     return admitsAt > now ? { reason: 'circuit_open', until: admitsAt, lock: null } : this.#resting(model, now)
   }
 
-  /** Nothing but its circuit keeps it from being asked, and somebody may look before the time. */
+  /** True when only the circuit blocks the account and an early probe is allowed. */
   admitsEarly(connection: Connection, model: string, now: number, everyMs: number): boolean {
     if (this.blocked(connection, model, now)?.reason !== 'circuit_open') return false
     return this.#resting(model, now) === null && this.breaker.admitsEarly(now, everyMs)

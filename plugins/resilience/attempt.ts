@@ -167,7 +167,7 @@ class AttemptRun {
       // A step of another request settles with it.
       rootOf(this.#ctx).hold({ settle: () => this.#ended(source.facts.error) })
     } catch {
-      // It has settled already: nobody reads this stream.
+      // The attempt has settled: this stream is not read.
       this.#ended(GatewayError.clientGone())
     }
   }

@@ -19,13 +19,13 @@ export const PROBE_LEASE_MS = 30_000
 export class Breaker {
   /** In a row; none of it while open. */
   failures = 0
-  /** Of the first opening; null while closed. */
+  /** Time of the first opening; null while closed. */
   openedAt: number | null = null
   openUntil = 0
   reopenings = 0
-  /** Probes that told nothing since it opened last: part of the name of the next one. */
+  /** Probes without a result since the last opening; part of the next probe's name. */
   probes = 0
-  /** When it opened, or somebody looked last and found out nothing better. */
+  /** Time of the opening, or of the last failed probe. */
   lookedAt = 0
   #probeUntil = 0
 
@@ -51,7 +51,7 @@ export class Breaker {
     return true
   }
 
-  /** Before its time: nobody is looking, and nobody has for `everyMs`. */
+  /** True when no probe is running, and none ran for `everyMs`. */
   admitsEarly(now: number, everyMs: number): boolean {
     return this.openedAt !== null && now < this.openUntil && this.#probeUntil <= now && this.lookedAt + everyMs <= now
   }
@@ -70,7 +70,7 @@ export class Breaker {
     this.probes++
   }
 
-  /** What it did to the circuit. While it is open only the probe counts: the others were sent before. */
+  /** The effect on the circuit. While it is open only the probe counts: other calls were sent before. */
   failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
     if (this.openedAt === null) {
       if (++this.failures < rules.threshold) return null

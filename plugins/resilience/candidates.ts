@@ -1,5 +1,5 @@
-// Leaves out accounts that are not to be asked now. A healthy account costs one look-up. When nobody would be left, circuits
-// that may be looked at before their time stay in.
+// Removes accounts that must not be called now. A healthy account costs one look-up. When none would be left, circuits that allow an early
+// probe stay.
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { AccountBook } from './account-book.ts'
@@ -12,7 +12,7 @@ export interface CandidatesParts {
   book: AccountBook
   clock: Clock
   early: EarlyProbes
-  /** Left out by whoever counts quotas, a hook later. */
+  /** True for a candidate that the quota hook will remove later. */
   usedUp(candidate: Candidate): boolean
 }
 

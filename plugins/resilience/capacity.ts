@@ -4,13 +4,13 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Counters } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
-/** What a crashed process leaves behind is free again after this. */
+/** Slots of a crashed process become free after this time. */
 const LEASE_MS = 60_000
-/** Nobody knows when a slot gets free; a caller may ask again after this. */
+/** The time at which a slot becomes free is unknown; callers may retry after this. */
 const RETRY_MS = 1000
 
 export interface Capacity {
-  /** Of the connection, else of all; null = unlimited. */
+  /** Limit of the connection, else of all connections; null = unlimited. */
   limitOf(connection: Connection): number | null
   /** @throws GatewayError with skip `at_capacity`: another account may have room. */
   account(connection: Connection, limit: number): Promise<() => void>

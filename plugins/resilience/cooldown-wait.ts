@@ -13,7 +13,7 @@ interface Waited {
 export interface CooldownWaitOptions {
   /** 0 = off. */
   maxWaitMs: number
-  /** Of a request until its first content; 0 = none. */
+  /** Deadline of a request until its first content; 0 = none. */
   deadlineMs: number
 }
 

@@ -1,6 +1,6 @@
-// A look at open circuits before their time, by a request that has nobody else to ask: better than refusing it for half a
-// minute when an upstream is back already. Never during a cooldown or lock, one request for each circuit at a time over all
-// processes, some time after the last look at it. What fails then leaves the circuit open for as long as it was.
+// Probes an open circuit early when a request has no other account, instead of refusing it for half a minute while the upstream may be
+// back. Never during a cooldown or lock; one request per circuit at a time over all processes; a minimum time after the last probe. A
+// failed probe leaves the opening time unchanged.
 import type { Candidate, RequestContext, Slot } from '../../core/types/context.ts'
 import type { AccountBook } from './account-book.ts'
 
@@ -8,15 +8,15 @@ import type { AccountBook } from './account-book.ts'
 const PATIENCE_MS = 2000
 
 export interface EarlyProbes {
-  /** Of candidates that are all kept out: those whose circuits this request may look at. */
+  /** Among candidates that are all blocked: those whose circuits this request may probe. */
   among(ctx: RequestContext, candidates: readonly Candidate[], now: number): Candidate[]
-  /** How long nobody may have looked, ms; null: this request has somebody else to ask, or has waited long enough. */
+  /** Minimum time since the last probe, ms; null: the request has another account, or has waited long enough. */
   everyMs(ctx: RequestContext, now: number): number | null
 }
 
 export interface EarlyProbesOptions {
   book: AccountBook
-  /** Monotonic ms at which a request found that nobody is left. */
+  /** Monotonic ms at which a request found no available account. */
   since: Slot<number>
   /** 0 = never. */
   everyMs(): number

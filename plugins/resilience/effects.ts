@@ -1,4 +1,4 @@
-// What an upstream's failure says about its account. Pure: state is elsewhere.
+// The effects of an upstream's failure on its account. Pure: state is kept elsewhere.
 import { isQuota } from '../../core/errors/classify.ts'
 import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { GatewayErrorShape, UpstreamFailure } from '../../core/types/error.ts'
@@ -12,9 +12,9 @@ export interface Span {
 export type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured' | 'rule'
 
 export interface Effect {
-  /** Of the model that was asked for; `all`: of every model. */
+  /** Lock of the requested model; `all`: of every model. */
   lock?: Span & { reason: LockReason; all?: true }
-  /** Of the account. */
+  /** Cooldown of the account. */
   cooldown?: Span
   quotaMs?: number
   /** The credential is not taken: nothing is sent until the connection changes. */

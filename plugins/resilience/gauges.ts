@@ -1,5 +1,5 @@
-// Metrics of accounts. Labels come from connections and from closed sets, never from a request; gauges are read when somebody
-// scrapes, so that requests pay nothing for them.
+// Account metrics. Labels come from connections and from closed sets, never from a request. Gauges are read at scrape time, so requests do
+// not pay for them.
 
 import type { Attempt } from '../../core/types/context.ts'
 import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
@@ -9,7 +9,7 @@ import type { Circuit } from './breaker.ts'
 const CIRCUITS: Readonly<Record<Circuit, number>> = { closed: 0, half_open: 1, open: 2 }
 
 export interface AccountMetrics {
-  /** Of a request that is over: whoever passed them over, each line of its timeline counts once. */
+  /** Counts each skipped account of a finished request once. */
   skipped(attempts: readonly Attempt[]): void
   cooldown(provider: string, source: 'retry_after' | 'circuit_breaker'): void
   probe(result: 'ok' | 'failed' | 'refused' | 'unsupported' | 'other'): void

@@ -41,7 +41,7 @@ export const resilience = definePlugin({
     'breaker.failure_threshold': z.int().min(1).max(1000).default(5),
     'breaker.cooldown_secs': z.number().min(1).max(86_400).default(30),
     'breaker.max_cooldown_secs': z.number().min(1).max(86_400).default(300),
-    /** How often an open circuit may be looked at by requests that have nobody else to ask; 0 = never before its time. */
+    /** Interval of early probes of an open circuit by requests without another account; 0 = never. */
     // Off: an open circuit may be asked after `cooldown_until`, not before.
     'breaker.early_probe_secs': z.number().min(0).max(86_400).default(0),
   },
@@ -117,7 +117,7 @@ export const resilience = definePlugin({
         }),
         outage: outageWatch(gateway),
       }),
-      // What is sent again inside is one matter for the account.
+      // Retries inside count as one call of the account.
       { order: 'pre' },
     )
     const limit = config.costCenterMaxInflight

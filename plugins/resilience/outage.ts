@@ -1,12 +1,12 @@
-// provider.outage: five failures of one provider within a minute are minor, ten are major. Failures are
-// answers that are neither 2xx nor 4xx, and no answer at all. Each provider's outage is told once in ten minutes.
+// provider.outage: five failures of one provider within a minute are minor, ten are major. A failure is an answer that is neither 2xx nor
+// 4xx, or no answer. Each provider's outage is emitted once in ten minutes.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ProviderOutage } from './events.ts'
 
 const WINDOW_MS = 60_000
 const MINOR = 5
 const MAJOR = 10
-/** A provider's outage is told once in this time, over all processes: one that becomes major meanwhile is the same outage. */
+/** Minimum time between two events of one provider, over all processes. A minor outage that becomes major is the same outage. */
 const DEBOUNCE_MS = 600_000
 /** Failures remembered of one provider; beyond that only the time of the last ones is exact. */
 const MAX_FAILURES = 1000

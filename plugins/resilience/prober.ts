@@ -1,5 +1,5 @@
-// The active prober: asks each connection for its list of models and feeds the circuit with the answer.
-// Nothing is booked; connections whose provider has no such list are asked once.
+// The active prober: requests each connection's model list and updates the circuit with the result. The call is not booked. Connections
+// without such a list are asked once.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'

@@ -1,4 +1,4 @@
-// What a caller is told when accounts are kept out.
+// Errors for callers when all accounts are blocked.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { restingText } from '../../core/errors/resting.ts'
 import type { Block } from './account-state.ts'
@@ -14,10 +14,7 @@ export function skipping({ reason, until }: Block, now: number): GatewayError {
   })
 }
 
-/**
- * No account is left, and waiting a while is not the answer: what the first caller was told, the next ones are told too.
- * null: the ordinary refusal.
- */
+/** The error when no account is left and waiting does not help: later callers get the same error as the first. null: the ordinary error. */
 export function refusalOf(blocks: readonly Block[], now: number): GatewayError | null {
   if (blocks.some(({ reason, lock }) => reason !== 'disabled' && (lock === null || !LASTING.has(lock)))) return null
   const waits = blocks.flatMap(({ until }) => (until === null ? [] : [until - now]))

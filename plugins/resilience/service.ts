@@ -1,4 +1,4 @@
-// What others may know of, and do to, the state of accounts.
+// The service `accountState`: read and change the state of accounts.
 import type { SkipReason } from '../../core/types/error.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -21,7 +21,7 @@ export interface AccountStateRecord {
 
 export interface AccountStateService {
   of(connection: Connection): AccountStateRecord
-  /** What keeps the account from being asked for this model now, as the router sees it; `until` in epoch ms. */
+  /** The reason why the router skips the account for this model now; `until` in epoch ms. */
   blocked(connection: Connection, model: string): { readonly reason: SkipReason; readonly until: number | null } | null
   /** Forgets cooldown, locks, quota, circuit and a refused credential: for a connection that has got a new key. */
   clear(connectionId: string): void
@@ -32,8 +32,8 @@ export interface AccountStateService {
 /** How the prober looks at a connection; provided by the plugin that knows how model lists are asked for. */
 export interface ModelListProbe {
   /**
-   * GET of the provider's list of models over this connection: its key, address, headers and proxy. Nothing is booked.
-   * Resolves with the upstream's status; rejects with a GatewayError when there was none.
+   * GET of the provider's model list over this connection: its key, address, headers and proxy. The call is not booked. Resolves with the
+   * upstream's status; rejects with a GatewayError without one.
    */
   status(connection: Connection, signal: AbortSignal): Promise<number>
 }

@@ -37,7 +37,7 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook, sh
         await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
       }
       await storage.setItem('changed', randomId(''))
-      // What others wrote in between is still to be read.
+      // Changes that others wrote in between must still be read.
       mark = undefined
     }
   }
@@ -59,7 +59,7 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook, sh
     const lists = accounts.list().map(async ({ connection }) => {
       const there = snapshot.safeParse(await storage.getItem(`state:${connection.id}`))
       const state = book().of(connection.id)
-      // A store that came back empty is told what is known here: what was found out while it was away is nowhere else.
+      // A store that restarted empty gets this process's state, because the state of its downtime exists nowhere else.
       if (there.success ? join(state, there.data, clock) : !state.quiet) publish(state)
     })
     await Promise.all(lists)

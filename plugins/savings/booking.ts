@@ -1,4 +1,4 @@
-// What a request saved, as receipts; a request that saved nothing costs a few comparisons.
+// Writes the savings of a request as receipts. A request without savings costs a few comparisons.
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Money } from './money.ts'

@@ -91,7 +91,7 @@ export function shownSum({ tokensSaved, usdSavedNano, receipts }: Sum): z.input<
   return { tokens_saved: tokensSaved, usd_saved: usdSavedNano / 1e9, receipts }
 }
 
-/** Of the chain of one organization. */
+/** SQL conditions for the chain of one organization. */
 export function conditions(orgId: number | null, query: z.output<typeof listQuery>): Sql {
   const { since, until, source, model, cursor } = query
   return sql.and([

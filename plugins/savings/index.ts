@@ -50,7 +50,7 @@ export const savings = definePlugin({
       (ctx, outcome, unit) => {
         for (const receipt of receiptsOf(money, ctx, outcome, claims.get(ctx))) unit.add(insertReceipt(receipt))
       },
-      // What a request cost is booked, whatever becomes of what it saved.
+      // A failure here does not affect the booking of the request's cost.
       { onError: 'open' },
     )
 

@@ -1,4 +1,4 @@
-// What calls cost or would have cost, by the prices of now.
+// Actual and avoided cost of calls, at current prices.
 import type { StepPrice } from '../../core/services.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext, Step, Target } from '../../core/types/context.ts'
@@ -36,7 +36,7 @@ export function moneyOf(gateway: PluginGateway): Money {
     },
     ref(ctx, provider, model, ref) {
       const resolved = rateCard()?.resolve(provider, model, ctx.principal.orgId)
-      // Somebody else's price, or none at all because it runs here: the card says nothing about it.
+      // The card does not price this call: the price is another source's, or the model is local and free.
       const own = resolved?.ref === ref ? resolved : undefined
       const { input, output, cacheRead, cacheWrite } = own?.price ?? {}
       return {

@@ -1,5 +1,5 @@
-// A receipt and its place in the chain of its organization: hash = SHA-256(prev_hash, line feed, the receipt as canonical JSON
-// without `hash`). Whoever holds exported lines can check them: what is hashed is the line without its last member.
+// A receipt and its place in its organization's chain: hash = SHA-256(prev_hash, line feed, the receipt as canonical JSON without `hash`).
+// You can verify exported lines by themselves: the hash covers the line without its last member.
 import { createHash } from 'node:crypto'
 
 /** `prev_hash` of the first one. */
@@ -45,7 +45,7 @@ export function chained(booked: Booked, seq: number, prevHash: string): Receipt 
 
 /** False when any column was altered. */
 export function intact(receipt: Receipt): boolean {
-  // What cannot even be written as a receipt is not one that was.
+  // A line that cannot be serialized as a receipt was not written by the gateway.
   if (!Number.isSafeInteger(receipt.at) || Math.abs(receipt.at) > 8.64e15) return false
   return hashOf(receipt) === receipt.hash
 }

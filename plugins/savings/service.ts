@@ -1,7 +1,7 @@
 // The savings ledger as other plugins see it: they claim what they saved, and ask for sums.
 import type { RequestContext } from '../../core/types/context.ts'
 
-/** What the gateway's own plugins save by; others may claim under a name of theirs. */
+/** Sources of the gateway's own plugins. Other plugins use their own names. */
 export const SOURCES = ['token_filter', 'exact_cache', 'semantic_cache', 'prompt_cache', 'routing', 'free_pool'] as const
 
 /** `measured`: the provider's own count. `tokenizer`: ours. `counterfactual`: what another choice would have cost. */
@@ -12,12 +12,12 @@ export interface Claim {
   /** One of `SOURCES`, or lower-case letters, digits and underscores, at most 40. */
   readonly source: string
   readonly method: Method
-  /** Of what was changed, whole. */
+  /** Tokens of the whole text before the change. */
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** Nano-USD, whole, may be negative. Default: the tokens at the input price of the model that answered. */
   readonly usdSavedNano?: number
-  /** For whoever checks it: no text of a prompt or an answer. At most 4 KiB of JSON, else it is left out. */
+  /** Evidence for a reviewer, without text of a prompt or an answer. At most 4 KiB of JSON; larger details are dropped. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 

@@ -8,7 +8,7 @@ import { type Booked, chained, GENESIS, type Receipt } from './receipt.ts'
 export interface Chain {
   readonly head_seq: number
   readonly head_hash: string
-  /** Of the last receipt that was pruned; 0 and zeros when none was. */
+  /** Sequence number of the last pruned receipt; 0 with a hash of zeros when none was pruned. */
   readonly anchor_seq: number
   readonly anchor_hash: string
 }
@@ -86,12 +86,12 @@ function chainSome(db: Db, orgId: number): Promise<number> {
   })
 }
 
-/** Of the chain, oldest first; as they are found, which after tampering may be anything. */
+/** Receipts of the chain, oldest first, as stored: after tampering they may be invalid. */
 export function receiptsAfter(db: Db, orgId: number, seq: number, limit: number): Promise<Receipt[]> {
   return db.all(sql`SELECT * FROM savings_receipts WHERE org_id = ${orgId} AND seq > ${seq} ORDER BY seq LIMIT ${limit}`)
 }
 
-/** Of the chain, newest first. */
+/** Receipts of the chain, newest first. */
 export function newestReceipts(db: Db, matching: Sql, limit: number): Promise<Receipt[]> {
   return db.all(sql`SELECT * FROM savings_receipts WHERE ${matching} ORDER BY seq DESC LIMIT ${limit}`)
 }

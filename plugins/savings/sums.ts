@@ -39,7 +39,7 @@ const ROLLUP_KEYS: Readonly<Record<Rollup, Sql>> = {
 
 const DAY_MS = 86_400_000
 
-/** Of the chain, most saved first, days in their order; at most `limit`. */
+/** Sums of the chain, largest savings first, days in order; at most `limit`. */
 export async function rolledUp(
   db: Db,
   filter: SavingsFilter,
@@ -58,7 +58,7 @@ export async function rolledUp(
   return rows.map((row) => ({ ...row, key: new Date(Number(row.key) * DAY_MS).toISOString().slice(0, 10) }))
 }
 
-/** Of the chain. */
+/** Total of the chain. */
 export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
   const [sum] = await db.all(
     sql`SELECT NULL AS key, ${TOTALS} FROM savings_receipts WHERE ${matching(filter)} AND seq IS NOT NULL`,

@@ -1,5 +1,5 @@
-// Walks the chain of an organization from what is left of its beginning to its head. It finds every receipt that was altered,
-// taken away or added; not that somebody made the whole chain anew, which only earlier exports can show.
+// Verifies an organization's chain from its first kept receipt to its head. It finds every changed, removed or added receipt. It cannot
+// detect that the whole chain was rewritten; only earlier exports can.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import { intact } from './receipt.ts'

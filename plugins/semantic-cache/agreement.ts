@@ -1,6 +1,6 @@
-// Whether a fresh answer says what the kept one said: the same words, or embeddings that are close.
+// Tests whether a fresh answer agrees with the stored one: equal words, or close embeddings.
 const CLOSE = 0.9
-/** Of each answer, UTF-16 units: embedders take no more. */
+/** Characters compared of each answer, UTF-16 units: embedders accept no more. */
 const MAX_CHARS = 8000
 
 /** @param embed vectors of length 1; null where there are none. */

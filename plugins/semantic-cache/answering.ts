@@ -25,7 +25,7 @@ export interface Pending {
   /** As it was when the request was looked for: what its answer is made under. */
   readonly policy: string
   readonly vector: Float32Array
-  /** What would have been given, where this is a sample. */
+  /** The stored answer, when this request is a sample. */
   readonly sampled: { readonly kept: KeptText; readonly route: Route } | null
   response: (() => Frozen<CanonicalResponse>) | null
 }

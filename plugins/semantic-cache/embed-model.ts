@@ -1,5 +1,5 @@
-// Whose embeddings are used: a concrete model of an external provider. One that the gateway makes up itself would ask the
-// gateway what it is about to answer, so it is refused and the cache stays off.
+// The embedding model: a concrete model of an external provider. A virtual one could depend on the answer that it should find, so it is
+// refused and the cache stays off.
 export interface EmbedModel {
   readonly name: string
   /** Id or alias. */

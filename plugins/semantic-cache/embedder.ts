@@ -1,4 +1,4 @@
-// Embeddings of short texts from an upstream, in OpenAI's format. Whatever goes wrong is no vector, never an error of a request.
+// Embeddings of short texts from an upstream, in OpenAI's format. A failure gives no vector and never fails a request.
 import { z } from 'zod'
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
 import { estimateText, noUsage } from '../../core/lib/token-estimate.ts'

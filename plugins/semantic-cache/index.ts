@@ -78,7 +78,7 @@ export const semanticCache = definePlugin({
       embed: embedder({ clock, log, connections, calls: gateway.use('sideCalls') }),
       policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.wishes(ctx).seed ?? null]),
       maxAgeOf: caches.maxAge,
-      // Who wants several answers is not given one of them for the others.
+      // A request for several answers is not served from the cache.
       bypassed: (ctx) => caches.bypassed(ctx) || (caches.wishes(ctx).bucketSize ?? 1) > 1,
       noStore: (ctx) => caches.wishes(ctx).noStore === true,
       counted: (result) => series[result].add(1),
@@ -102,7 +102,7 @@ export const semanticCache = definePlugin({
   },
 })
 
-/** Of GATEWAY_ROUTES and the free pool; entries that are wrong have no name. */
+/** Names in GATEWAY_ROUTES and the free pool; invalid entries have no name. */
 function namesIn(routes: unknown, freePool: string | null): ReadonlySet<string> {
   const named = Array.isArray(routes) ? routes.map((route) => (route as { name?: unknown } | null)?.name) : []
   return new Set([...named, freePool].filter((name) => typeof name === 'string'))

@@ -1,5 +1,5 @@
-// Which requests may be answered by similarity, and what is compared: a short conversation of plain text whose
-// last turn is the user's. Whatever could make two similar questions need different answers keeps a request away.
+// Selects the requests that may be answered by similarity, and the text to compare: a short conversation of plain text that ends with the
+// user's turn. Any feature that could make similar questions need different answers excludes a request.
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 
 const MAX_MESSAGES = 6
@@ -25,7 +25,7 @@ export function promptOf(request: Frozen<CanonicalRequest>): string | null {
   return text.trim() === '' ? null : text
 }
 
-/** What the vendor remembers is not in the request. */
+/** State at the vendor is not part of the request. */
 function leansOnState({ state }: Frozen<CanonicalRequest>): boolean {
   if (state === undefined) return false
   const { previousResponseId, conversation, background, promptTemplate, thread, container } = state

@@ -1,5 +1,5 @@
-// How well the cache answers, by route: a provider's model and a key. Of the hits some are answered afresh and compared; a
-// route that is wrong too often gets a higher threshold, and at the highest it is shut off.
+// Accuracy of the cache by route (a provider's model and a key). A sample of the hits is answered afresh and compared. A route with too
+// many wrong hits gets a higher threshold; at the highest one it is disabled.
 export interface RouteId {
   readonly orgId: number | null
   readonly keyId: number | null

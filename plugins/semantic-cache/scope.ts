@@ -26,7 +26,7 @@ function rest(request: Frozen<CanonicalRequest>): string {
     ...others,
     headers: switches,
     turns: messages.slice(0, -1),
-    // Of the last turn everything but its words.
+    // The last turn without its text.
     last: { ...last, parts: last?.parts.map((part) => ({ ...part, text: '' })) },
   })
 }

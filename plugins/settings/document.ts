@@ -23,8 +23,8 @@ export function documentOf(settings: readonly Pick<DeclaredSetting, 'key' | 'val
 }
 
 /**
- * What is to be stored, by dotted key; null resets. An object changes the members it names of a setting that is one.
- * @throws GatewayError 400 for an unknown key or a value that does not fit, 409 for a setting the file pins.
+ * Values to store, by dotted key; null resets. For a setting that is an object, only the given members change. @throws GatewayError 400 for
+ * an unknown key or an invalid value, 409 for a setting that the file fixes.
  */
 export function changesOf(
   body: object,

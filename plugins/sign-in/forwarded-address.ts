@@ -1,7 +1,7 @@
 // Whom a sign-in is counted for: the address that the nearest proxy saw, never the socket's.
 import ipaddr from 'ipaddr.js'
 
-/** Of the last X-Forwarded-For entry, else of X-Real-IP; IPv6 as its /64. Null when neither holds an address. */
+/** Address from the last X-Forwarded-For entry, else from X-Real-IP; IPv6 as its /64. null when neither holds an address. */
 export function forwardedAddress(headers: Headers): string | null {
   const last = headers.get('x-forwarded-for')?.split(',').at(-1)
   return bucketOf(last) ?? bucketOf(headers.get('x-real-ip'))

@@ -1,5 +1,4 @@
-// Who may use the control plane: a password for people, tokens for tools, and where neither is set whoever sits at the
-// machine.
+// Access to the control plane: a password for people, tokens for tools; without either, callers on this machine.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { signInRoutes } from './api.ts'

@@ -1,4 +1,4 @@
-// GATEWAY_JWT_SECRET, where it is given: whoever guesses it is an operator.
+// Validates GATEWAY_JWT_SECRET. Anyone who guesses it has operator access.
 import { encodeUtf8 } from '../../core/lib/bytes.ts'
 
 const MIN_BYTES = 32

@@ -1,5 +1,4 @@
-// Who calls the control plane: the service `operators`. One place for a credential, the Authorization header; what stands in
-// the query or in another header opens nothing.
+// Authenticates callers of the control plane: the service `operators`. A credential is accepted only in the Authorization header.
 import type { OperatorService } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import { refused } from './refusal.ts'
@@ -9,7 +8,7 @@ import { TOKEN_PREFIX, type Tokens } from './tokens.ts'
 const CLIENT_KEY_PREFIX = 'gw_'
 
 export interface OperatorRules {
-  /** No password, one tenant: whoever sits at the machine runs the gateway. */
+  /** Without a password and with one tenant, local callers have operator access. */
   readonly open: boolean
   readonly sessions: Pick<Sessions, 'verify'>
   readonly tokens: Pick<Tokens, 'identify'>

@@ -1,7 +1,7 @@
-// What other plugins may know of sign-in besides the service `operators`.
+// The service `signIn`.
 
 export interface SignInService {
-  /** A password is set or tenants sign themselves up: nobody is let in for being local. */
+  /** True when a password is set or tenants can sign up: local callers then need a credential too. */
   readonly required: boolean
 }
 

@@ -1,4 +1,4 @@
-// Session tokens: JWTs that nobody else can make and that end with the password they were given for.
+// Session tokens: signed JWTs that expire with the password that they were issued for.
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { encodeUtf8 } from '../../core/lib/bytes.ts'

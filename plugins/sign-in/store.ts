@@ -66,7 +66,7 @@ export async function endSession(db: Db, jti: string, expiresAt: number): Promis
   await db.run(sql`INSERT INTO sign_in_ended (jti, expires_at) VALUES (${jti}, ${expiresAt}) ON CONFLICT DO NOTHING`)
 }
 
-/** What has expired is refused for that. */
+/** Deletes expired tokens; they are refused anyway. */
 export async function forgetExpired(db: Db, now: number): Promise<void> {
   await db.run(sql`DELETE FROM sign_in_ended WHERE expires_at < ${now}`)
 }

@@ -28,7 +28,7 @@ export function throttle(counters: Pick<Counters, 'debit' | 'once'>, clock: Pick
   return {
     async attempt(account, address) {
       const at = minute()
-      // An address is counted last: whoever makes addresses up is held by the others, and fills no memory.
+      // The address is counted last: attempts with invented addresses hit the other limits first and use no memory.
       const buckets: [string, number][] = [
         ['all', ALL],
         [`account:${account}`, PER_ACCOUNT],

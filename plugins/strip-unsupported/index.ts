@@ -55,7 +55,7 @@ export const stripUnsupported = definePlugin({
 const PROTECTED = new Set(['model', 'messages', 'input', 'contents', 'stream'])
 const NONE: ReadonlyMap<string, Change> = new Map()
 
-/** What to change for the next asking; null: the refusal stands. */
+/** The change for the next attempt; null: return the refusal. */
 function changed(before: ReadonlyMap<string, Change>, upstream: UpstreamFailure | null): ReadonlyMap<string, Change> | null {
   const field = upstream?.status === 400 ? upstream.field : null
   if (field === null || PROTECTED.has(field)) return null

@@ -1,5 +1,5 @@
-// OpenTelemetry (OTLP over HTTP): a trace of each request with its upstream calls and plugins, and the GenAI metrics. Never a
-// word of what was asked or answered. Nothing is loaded while no collector is named.
+// OpenTelemetry (OTLP over HTTP): a trace of each request with its upstream calls and plugins, and the GenAI metrics. Never prompt or
+// answer text. The SDK is loaded only when a collector is configured.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { HookRun } from '../../core/services.ts'
@@ -8,7 +8,7 @@ import { instruments } from './instruments.ts'
 import { headersOf, openSdk } from './sdk.ts'
 import { type RequestTrace, requestTrace } from './trace.ts'
 
-/** Of one request; what runs beyond it is not listed. */
+/** Maximum number of hook runs in a trace. */
 const MAX_RUNS = 256
 
 export const telemetry = definePlugin({

@@ -27,7 +27,7 @@ export function instruments(meter: Meter): Instruments {
         operation.record(step.latencyMs / 1000, step.status < 400 ? of : { ...of, 'error.type': String(step.status) })
         if (step.costNano !== null) cost.add(step.costNano / 1e9, of)
       }
-      // What no upstream was asked for may name any model: its name makes no series.
+      // Without an upstream call the model name is the caller's text, so it does not become a label.
       const failed = outcome.status >= 400 ? { 'error.type': String(outcome.status) } : {}
       request.record(outcome.latencyMs / 1000, { ...named, ...failed })
       if (outcome.firstByteMs !== null && outcome.status < 400) firstToken.record(outcome.firstByteMs / 1000, named)

@@ -1,4 +1,4 @@
-// The OpenTelemetry SDK, with an exporter to one collector. Optional packages: loaded when somebody names a collector.
+// The OpenTelemetry SDK with an exporter to one collector. Optional packages, loaded when a collector is configured.
 import type { Context, Meter, Tracer } from '@opentelemetry/api'
 import type { Clock } from '../../core/types/ports.ts'
 

@@ -6,7 +6,7 @@ import { attemptAttributes, requestAttributes } from './attributes.ts'
 import type { Sdk } from './sdk.ts'
 
 export interface RequestTrace {
-  /** What plugins did, in the order they were done. */
+  /** Hook runs in order of execution. */
   readonly runs: HookRun[]
   end(ctx: RequestContext, outcome: Outcome): void
 }

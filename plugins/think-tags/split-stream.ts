@@ -9,7 +9,7 @@ interface ChoiceState {
   readonly texts: Map<number, boolean>
   /** Our index of every other part. */
   readonly indexes: Map<number, number>
-  /** What belongs to a text of which nothing is out yet. */
+  /** Members that follow a text whose first delta is still held. */
   waiting: Delta[]
 }
 

@@ -68,7 +68,7 @@ export class ThinkTagParser {
     this.#held = text.slice(at)
   }
 
-  /** What was held back is no tag after all: nothing more of this text comes. */
+  /** The text ends, so the held characters are not a tag. */
   release(sink: TagSink): void {
     const rest = this.#held
     this.#held = ''

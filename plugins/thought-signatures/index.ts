@@ -1,6 +1,6 @@
-// GENCONTENT_SIGNATURE_CACHE: Gemini signs its tool calls and wants the signatures back, callers of other
-// dialects have no field that brings them. So they are kept for an hour, for the same key, tenant, account and model only,
-// and put back where the history comes without. What is missed is the encoder's to mend (the skip sentinel).
+// GENCONTENT_SIGNATURE_CACHE: Gemini signs its tool calls and requires the signatures in the next request, but other dialects have no field
+// for them. They are kept for an hour, for the same key, tenant, account and model only, and restored when the history lacks them. For a
+// missing signature the encoder sends the skip sentinel.
 import { z } from 'zod'
 import { ExpiringMap } from '../../core/lib/expiring-map.ts'
 import { bringsSecret } from '../../core/lib/signature.ts'
@@ -18,7 +18,7 @@ export const thoughtSignatures = definePlugin({
   setup(gateway, { enabled }) {
     if (!enabled) return
     const signatures = new ExpiringMap<Signature>({ clock: gateway.clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES })
-    /** Of the attempt under way; unset where its answer has nothing to keep. */
+    /** Scope of the running attempt; unset when its answer has nothing to keep. */
     const scopes = gateway.slot<string | undefined>()
     gateway.every('sweep', SWEEP_MS, async () => signatures.sweep())
 
@@ -89,9 +89,8 @@ function withSignatures(
 }
 
 /**
- * What the caller brings counts: a signature on a call, or on a thought, which brings it along where other dialects carry it, or
- * is another vendor's: then the turn is not Gemini's, even if its calls have ids that were seen here. A thought without one says
- * nothing: many clients send back texts only.
+ * True when the caller's history has a signature, on a call or on a thought. A signature of another vendor means that the turn is not
+ * Gemini's, even if its calls have known ids. A thought without a signature is no evidence: many clients send only its text.
  */
 function bringsSignature(parts: readonly Frozen<Part>[]): boolean {
   return parts.some((part) => bringsSecret(part) || (part.t === 'tool_call' && part.signature !== undefined))

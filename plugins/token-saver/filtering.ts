@@ -10,12 +10,12 @@ export interface FilterStats {
   bytes_saved: number
 }
 
-/** What a request's texts became, and what that saved. */
+/** A request's shortened texts and the savings. */
 export interface Filtered {
   readonly texts: Map<string, string>
   readonly filters: Set<string>
   bytesSaved: number
-  /** Of the texts that were shortened, by the gateway's own count. */
+  /** Tokens of the shortened texts, as the gateway counts them. */
   tokensBefore: number
   tokensAfter: number
 }

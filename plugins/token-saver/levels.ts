@@ -1,4 +1,4 @@
-// Which style instruction a request gets, and where it goes: behind everything the caller's own system prompt says.
+// Selects a request's style instruction and its place: after the caller's own system prompt.
 import type { CanonicalRequest, Dialect, Frozen, SystemBlock } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { CAVEMAN, CAVEMAN_LEVELS, type CavemanLevel, PONYTAIL, PONYTAIL_LEVELS, type PonytailLevel } from './texts.ts'

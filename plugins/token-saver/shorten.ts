@@ -7,7 +7,7 @@ import { FILTERS } from './filters/list.ts'
 /** Bytes; outside nothing is touched. */
 export const MIN_BYTES = 500
 export const MAX_BYTES = 10 * 1024 * 1024
-/** The last filter of these comes before one that is told by its summary. */
+/** Position of the first filter that needs the whole output's summary. */
 const BEFORE_EARLY = 3
 const MARK = '[shortened: '
 

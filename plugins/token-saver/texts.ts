@@ -1,4 +1,4 @@
-// What a model is told at each level. The texts are constant, so that prompt caches go on finding their prefix.
+// The instruction of each level. The texts are constant, so that prompt caches keep their prefix.
 
 export const CAVEMAN_LEVELS = ['lite', 'full', 'ultra', 'wenyan-lite', 'wenyan', 'wenyan-ultra'] as const
 export const PONYTAIL_LEVELS = ['lite', 'full', 'ultra'] as const

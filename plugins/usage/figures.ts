@@ -1,4 +1,4 @@
-// What is counted of usage rows, in the words of the answers.
+// Sums over usage rows, under the names of the API.
 import { z } from 'zod'
 import type { UsageRow, UsageTokens } from './ledger.ts'
 

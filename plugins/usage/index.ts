@@ -1,4 +1,4 @@
-// What was used and what it cost: summaries, time series, rankings and exact reports over the ledger's rows.
+// Usage and cost: summaries, time series, rankings and exact reports over the ledger's rows.
 import { definePlugin } from '../../core/plugins/define.ts'
 import { evalRoute } from './eval.ts'
 import { reportRoute } from './reports/route.ts'

@@ -1,11 +1,11 @@
-// Keys in figures: told apart by id, shown by label. Labels may be the same, and change.
+// Keys in reports: identified by id, shown by label. Labels may repeat and change.
 import type { UsageRow } from './ledger.ts'
 
 export class KeyNames {
   readonly #labels = new Map<string, string>()
   readonly #shared = new Map<string, number>()
 
-  /** What a row's key is counted under; null: it has none. The label it was seen with first is shown: rows come newest first. */
+  /** The group of a row's key; null without a key. The newest label is shown: rows come newest first. */
   idOf({ keyId, keyLabel }: UsageRow): string | null {
     if (keyId === null) return keyLabel
     const id = `#${keyId}`

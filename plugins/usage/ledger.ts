@@ -7,6 +7,6 @@ export type UsageRow = Parameters<Parameters<UsageReader['newest']>[2]>[0]
 export type UsageTokens = UsageRow['tokens']
 export type UsageGroup = Parameters<UsageReader['sums']>[1][number]
 type LedgerSum = ReturnType<UsageReader['sums']> extends AsyncIterable<infer Sum> ? Sum : never
-/** Of a report: with what the savings ledger has of the group, nano-USD. */
+/** Sums of a report group, with its savings in nano-USD. */
 export type UsageSum = LedgerSum & { readonly savedNano: number }
 export type Savings = () => Services['savings'] | undefined

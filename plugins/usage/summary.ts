@@ -81,7 +81,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
         oldest = row.at
         for (const name of LISTS) lists[name].add(VALUE[name](row, keys), row)
       })
-      // Of the rows that are read, where there are more.
+      // Savings of the rows that were read, when there are more.
       const saved = await savings()?.total({ ...window, since: truncated ? oldest : window.since, orgId })
       const shown = <N extends List>(name: N) =>
         lists[name].sorted().map(([value, figures]) => ({

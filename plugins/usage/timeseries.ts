@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
 /** Longer windows are shown by days, unless hours are asked for. */
 const HOURS_UP_TO_MS = 48 * HOUR_MS
-/** Of an answer; more groups than fit are told apart no longer. */
+/** Points of one answer; above it, groups are merged. */
 const MAX_POINTS = 20_000
 const OTHERS = 'other'
 
@@ -56,7 +56,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
       const width = BUCKETS[bucket]
       const first = Math.floor(window.since / width)
       const count = Math.ceil(window.until / width) - first
-      // Of centuries in hours only what happened is told.
+      // For long spans in hours, empty points are left out.
       const isSparse = count > MAX_POINTS
       let told = 0
       const groupOf = query.group_by === undefined ? null : GROUP[query.group_by]

@@ -85,7 +85,7 @@ export const warnedRecord = virtualModelRecord.extend({
     .describe('The name is that of a model, which is reached through this virtual model from now on.'),
 })
 
-/** What the body says over what stands. @throws GatewayError 400 naming the member. */
+/** Merges the body over the stored fields. @throws GatewayError 400 naming the member. */
 export function fieldsOf(body: z.output<typeof updateBody>, before: VirtualModelFields): VirtualModelFields {
   const fields: VirtualModelFields = {
     name: body.name ?? before.name,
@@ -174,7 +174,7 @@ function configOf(body: z.output<typeof configBody>, before: VirtualModelConfig)
   }
 }
 
-/** What the object form has against it: nobody means a text when an object was sent. */
+/** The issue of the object form: a caller that sent an object did not mean the text form. */
 function nearest(issue: z.core.$ZodRawIssue): string {
   const text = 'must be a `provider/model` id or an object'
   if (issue.code !== 'invalid_union' || typeof issue.input !== 'object' || issue.input === null) return text

@@ -83,7 +83,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
       const known = mine(orgId, params.id)
       refuseOwnedByFile(SECTION, known)
       const row = await stored(body.name ?? known.name, async (db) => {
-        // What another process has just changed is not undone by what is left out here.
+        // Omitted members keep the values that another process may have just written.
         const before = await livingVirtualModel(db, orgId, params.id)
         if (before === undefined) return undefined
         const fields = checked(fieldsOf(body, before), orgId, before.targets)
@@ -141,7 +141,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
         refuseOwnedByFile(SECTION, model)
         return model
       })
-      // What the file owns keeps the position that it says.
+      // File-owned rows keep the position that the file declares.
       const others = list.filter((model) => !listed.includes(model) && model.managedBy === 'api')
       await view.write(async (db) => {
         for (const [position, { id }] of [...listed, ...others].entries()) await placeVirtualModel(db, orgId, id, position, now())

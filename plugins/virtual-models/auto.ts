@@ -84,7 +84,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     return Math.max(0, circuit - latency.failureRate(target.id))
   }
 
-  /** Of the account with most left: the others are passed over when they run out. */
+  /** Quota of the account with most left: exhausted accounts are skipped. */
   function quotaOf({ model }: RecipeTarget, available: Accounts['available']): number {
     return Math.max(0, ...available.map((connection) => knowledge.quotaLeft(connection, model) ?? UNKNOWN.quota))
   }
@@ -102,7 +102,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
         if (capable(knowledge.facts(target.provider, target.model), needs)) able.push(target)
         if (able.length === TRIED) break
       }
-      // What is known may be wrong.
+      // Model facts may be wrong, so keep at least one target.
       return { ...all, targets: able.length > 0 ? able : all.targets.slice(0, TRIED) }
     },
     shown: (orgId) => {
@@ -112,7 +112,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
   }
 }
 
-/** Nobody can be asked now, nor later. */
+/** True when no account is available, now or later. */
 function hopeless({ available, blocked }: Accounts): boolean {
   return available.length === 0 && blocked.every(({ reason }) => reason === 'disabled' || reason === 'not_allowed')
 }

@@ -1,4 +1,4 @@
-// Which targets cannot serve a request, as far as it is known. What is not known passes.
+// Removes targets that are known to be unable to serve a request. Unknown capabilities pass.
 import { estimateRequest } from '../../core/lib/token-estimate.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -15,7 +15,7 @@ export interface Needs {
   readonly tokens: number
 }
 
-/** Nothing is decoded before a fact asks for it. */
+/** Decodes the request only when a fact needs it. */
 export class RequestNeeds implements Needs {
   readonly #ctx: RequestContext
   #vision: boolean | null = null
@@ -54,7 +54,7 @@ export class RequestNeeds implements Needs {
   }
 }
 
-/** What the least able of several targets is known not to have. */
+/** Known limits of the least capable target. */
 export interface Limits {
   readonly blind: boolean
   readonly withoutTools: boolean

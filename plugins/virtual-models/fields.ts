@@ -1,4 +1,4 @@
-// What may be said about a virtual model, in the spelling of the file.
+// Members of a virtual model as the configuration file spells them.
 import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
 import { modelIdFault } from '../../core/lib/model-id.ts'
@@ -47,7 +47,7 @@ export const target = z
     return { provider: named.slice(0, slash), model: named.slice(slash + 1), ...rest } satisfies VirtualTarget
   })
 
-/** What is said twice says the same: a record whose `model` alone was edited is no answer to which of them is meant. */
+/** Both spellings of a target must agree. A record in which only `model` was edited is ambiguous. */
 function sameTarget(target: string, provider: string | undefined, model: string | undefined): boolean {
   const slash = target.indexOf('/')
   if (provider !== undefined && provider !== target.slice(0, slash)) return false
@@ -91,7 +91,7 @@ export const declaredVirtualModel = z
   })
 export type DeclaredVirtualModel = z.output<typeof declaredVirtualModel>
 
-/** What no single field shows. */
+/** Complaints that involve several fields. */
 export function complaints({
   strategy,
   modality,

@@ -37,7 +37,7 @@ export const virtualModels = definePlugin({
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
   settings: {
-    /** Which account of a target is asked first: the one with the lowest priority, or each in turn. */
+    /** The order of a target's accounts: lowest priority first, or each in turn. */
     'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority'),
   },
   migrations,

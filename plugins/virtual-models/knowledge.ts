@@ -1,4 +1,4 @@
-// What other plugins know of models and accounts, asked for softly: without them nothing is known, and nothing breaks.
+// Optional facts of other plugins about models and accounts. Without those plugins the facts are unknown.
 
 import { globMatch } from '../../core/lib/glob.ts'
 import type { SkipReason } from '../../core/types/error.ts'
@@ -33,9 +33,9 @@ export interface Knowledge {
   listedPrice(provider: string, model: string): number | null
   offered(orgId: number | null): Offered
   accounts(orgId: number | null, target: { provider: string; model: string; connectionId: string | null }): Accounts
-  /** Null: nobody keeps it. */
+  /** null: no plugin keeps account state. */
   stateOf(connection: Connection): AccountRecord | null
-  /** Of its quota for the model, 0 to 1; null: not known. */
+  /** Remaining fraction of the quota for the model, 0 to 1; null: unknown. */
   quotaLeft(connection: Connection, model: string): number | null
 }
 

@@ -1,5 +1,4 @@
-// Who answers to a name, and where: rows of the organization, then names of
-// GATEWAY_ROUTES, then `auto`. The name is matched as it was sent.
+// Resolves a virtual model's name: rows of the organization, then names of GATEWAY_ROUTES, then `auto`. The name must match exactly.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Plan, RequestContext } from '../../core/types/context.ts'
 import { AUTO, type Recipe } from './recipe.ts'

@@ -18,7 +18,7 @@ export interface Survivor {
   readonly candidates: Candidate[]
 }
 
-/** What became of one request's virtual model. */
+/** The route of one request's virtual model. */
 export interface Route {
   recipe: Recipe
   readonly needs: RequestNeeds
@@ -46,7 +46,7 @@ export interface PlannerOptions {
 
 const KNOWN_FOR_MS = 1000
 
-/** What is known of a recipe's targets, asked for once a second and not once a request. */
+/** Facts about a recipe's targets, refreshed once a second instead of per request. */
 interface Known {
   /** Monotonic ms. */
   readonly until: number
@@ -133,7 +133,7 @@ function withoutIncapable(
 ): Candidate[] {
   if (recipe.targets.length < 2 || !exceeds(needs, limits)) return candidates
   const able = ({ target }: Candidate): boolean => capable(facts.get(target) as Facts, needs)
-  // What is known may be wrong: nobody is left out when everybody would be.
+  // Facts may be wrong: when all candidates would be removed, keep all.
   if (![...candidates, ...ctx.attempts.map(({ candidate }) => candidate)].some(able)) return candidates
   return candidates.filter((candidate) => {
     if (able(candidate)) return true

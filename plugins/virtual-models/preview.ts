@@ -132,7 +132,7 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
     },
   })
 
-  /** What is not known is not there. */
+  /** Unknown members are absent. */
   function signalsOf(
     { id, provider, model }: RecipeTarget,
     { available }: Accounts,

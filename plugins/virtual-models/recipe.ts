@@ -1,4 +1,4 @@
-// What a virtual name stands for, made when rows change: rows, names of GATEWAY_ROUTES and `auto` alike.
+// The compiled form of a virtual model, rebuilt when rows change: for rows, names of GATEWAY_ROUTES and `auto` alike.
 import type { Target } from '../../core/types/context.ts'
 import { DEFAULT_CONFIG } from './fields.ts'
 import type { Strategy, VirtualModel, VirtualModelConfig } from './service.ts'
@@ -16,13 +16,13 @@ export interface RecipeTarget extends Target {
 
 export interface Recipe {
   readonly name: string
-  /** Whose rotation and sessions these are. */
+  /** Identifies rotation and sessions. */
   readonly id: string
   readonly orgId: number | null
   readonly ordering: Ordering
   readonly modality: 'text' | 'image'
   readonly enabled: boolean
-  /** Of the targets: its rotation starts again when it changes. */
+  /** Hash of the targets: the rotation restarts when it changes. */
   readonly version: string
   /** The enabled ones. */
   readonly targets: readonly RecipeTarget[]

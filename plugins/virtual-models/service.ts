@@ -19,7 +19,7 @@ export interface VirtualTarget {
   /** Null: any connection of the provider. */
   readonly connectionId: number | null
   readonly enabled: boolean
-  /** What a step of a pipeline is told; null = the default text. */
+  /** Instruction of a pipeline step; null = the default text. */
   readonly instruction: string | null
   /** Request members that this target gets over the caller's. */
   readonly params: Readonly<Record<string, unknown>> | null

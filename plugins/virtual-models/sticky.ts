@@ -1,6 +1,6 @@
-// A session stays with the account that answered it last, while that has quota left. By header only: what is
-// pinned by content surprises whoever wanted the load spread. In memory, the longest unused forgotten first; with a shared
-// store each pin is written there, too, and read before a session's next request: one read, and none without a session.
+// A session stays with the account that answered it last while that account has quota. Sessions come from headers only; pinning by content
+// would concentrate load. Pins are kept in memory, least recently used first out. With a shared store each pin is also written there and
+// read before the session's next request: one read, and none without a session.
 import type { Storage } from 'unstorage'
 import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
@@ -8,7 +8,7 @@ import type { Connection } from '../../core/types/provider.ts'
 import type { Recipe } from './recipe.ts'
 
 const MAX_SESSIONS = 10_000
-/** Less of its quota left than this, and the account is for whoever has no other. */
+/** Below this fraction of quota, an account serves only requests without another one. */
 const LEAST_HEADROOM = 0.15
 
 interface Pin {
@@ -34,7 +34,7 @@ export interface StickyOptions {
   readonly monotonic: () => number
   /** 0 to 1; null: not known. */
   readonly quotaLeft: (connection: Connection, model: string) => number | null
-  /** Null: nobody shares it. */
+  /** null: pins are not shared. */
   readonly storage: Storage | null
   readonly unshared: (error: unknown) => void
 }
@@ -56,7 +56,7 @@ export function stickySessions({ monotonic, quotaLeft, storage, unshared }: Stic
       if (storage === null || key === null) return undefined
       return storage.getItem(sharedKey(key)).then((found) => {
         const there = sharedPin.safeParse(found)
-        // What is not there may be on its way.
+        // A missing pin may still be on its way.
         if (there.success) pin(key, there.data.target, there.data.connection, recipe)
       }, unshared)
     },

@@ -33,7 +33,7 @@ export type VirtualModelFields = Pick<
   'name' | 'strategy' | 'modality' | 'enabled' | 'position' | 'targets' | 'config' | 'description'
 >
 
-/** Of every organization, by position. */
+/** Virtual models of every organization, by position. */
 export function livingVirtualModels(db: Db): Promise<VirtualModelRow[]> {
   return db.all(sql`SELECT * FROM virtual_models WHERE archived_at IS NULL ORDER BY position, id`, virtualModelRow)
 }

@@ -1,4 +1,4 @@
-// What is wrong with a target whose provider nobody knows, in the file and in the API.
+// The message for a target with an unknown provider, in the file and in the API.
 import type { Connection } from '../../core/types/provider.ts'
 
 export function unknownProvider(provider: string, connections: Iterable<Connection>): string {

@@ -1,4 +1,4 @@
-// What a filter may not change: who answers a request and how, what the vendor's headers say, and what was used.
+// Parts of an answer that a filter cannot change: who answered and how, the vendor's headers, and usage.
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// One thread with one guest, from outside: calls one at a time, ends the thread when the guest runs over its time, and starts
-// another for the calls that wait. What is measured is the guest's own time, not how long its turn took to come.
+// Runs one worker thread with one guest: one call at a time, ends the thread when the guest exceeds its time, and starts another for
+// waiting calls. It measures the guest's own time, not its wait for the CPU.
 import type { Worker } from 'node:worker_threads'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { Timer } from '../../core/types/ports.ts'
@@ -42,7 +42,7 @@ interface Job {
   reject(failure: Error): void
 }
 
-/** What a thread that has not even entered its guest is waited for: the machine is busy, not the guest. */
+/** Timeout of a thread that has not entered its guest: the machine is busy, not the guest. */
 const UNHEARD_MS = 10_000
 
 const REAL: CageTime = { timer: systemClock.timer, now: sharedTime }

@@ -1,4 +1,4 @@
-// What a guest may say, read from its text: bounded, and nothing that the schema does not know.
+// Parses a guest's output: bounded, and strict about unknown members.
 import { z } from 'zod'
 import { canonicalResponse, streamEvent } from './answer-schema.ts'
 import { FilterFailure } from './failure.ts'
@@ -35,7 +35,7 @@ export const chunkDecision = z.discriminatedUnion('action', [
   deny,
 ])
 
-/** What a filter calls itself and which headers it wants to see. */
+/** A filter's name and the headers that it wants to read. */
 export const filterManifest = z.strictObject({
   abi: z.literal(1),
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case words with dashes between them'),

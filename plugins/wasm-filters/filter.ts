@@ -148,7 +148,7 @@ export async function openFilter(init: FilterInit): Promise<Filter> {
         init.timed?.('end', ms)
       } catch (error) {
         const failure = error instanceof FilterFailure ? error : new FilterFailure('trap', String(error))
-        // What it was to forget is gone.
+        // The state to delete is gone already.
         if (failure.reason === 'state_lost') return
         init.failed(failure.reason)
         lines.failed(filterName, 'end', failure)

@@ -24,7 +24,7 @@ export interface FilteringInit {
   unfit(ctx: RequestContext): void
 }
 
-/** Of the caller's request, calls inside it included. */
+/** State of the caller's request, shared by its internal calls. */
 export interface RequestFilters {
   /** By filter. */
   readonly seats: Map<Filter, Seat>

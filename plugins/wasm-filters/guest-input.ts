@@ -1,4 +1,4 @@
-// What a guest is told of a request: who asks is named, never how they prove it.
+// A guest's view of a request. It names the caller, but never shows a credential.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export const ABI = 1
@@ -6,7 +6,7 @@ export const ABI = 1
 export function guestContext(ctx: RequestContext): object {
   return {
     request_id: ctx.id,
-    /** Of the caller's request, where this is a call inside it. */
+    /** Id of the caller's request, when this is an internal call. */
     parent_id: ctx.parent?.id ?? null,
     operation: ctx.operation,
     dialect: ctx.dialect,

@@ -1,5 +1,4 @@
-// What a filter writes into the gateway's log, and what is written about it: so many lines a minute and no more, or a filter
-// could drown everybody else's.
+// Log lines of a filter and about it, with a limit per minute, so that a filter cannot flood the gateway's log.
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { FilterFailure } from './failure.ts'
 import type { LogLine } from './kernel.ts'

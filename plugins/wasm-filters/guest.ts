@@ -1,5 +1,5 @@
-// One filter inside the worker: the module, compiled and looked through once, and an instance of it that is made anew after
-// a trap, because nobody knows what such a guest left behind.
+// One filter inside the worker: the compiled and checked module, and an instance that is replaced after a trap, because its memory may be
+// inconsistent.
 import { type FailureReason, FilterFailure } from './failure.ts'
 import { createKernel, type Kernel, type LogLine } from './kernel.ts'
 import { MAX_DEPTH, MAX_VALUES } from './limits.ts'
@@ -93,7 +93,7 @@ function refuseBombs(text: string): void {
   }
 }
 
-/** Of the closing quote, or the end of the text. */
+/** Offset of the closing quote, or of the text's end. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1

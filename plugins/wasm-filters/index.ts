@@ -21,7 +21,7 @@ const config = z.strictObject({
   path: z.string().min(1).optional().meta({ env: 'PLUGIN_PATH' }),
   /** True: a filter that fails is passed over; false: the request is refused. */
   failOpen: z.boolean().default(false).meta({ env: 'PLUGIN_FAIL_OPEN' }),
-  /** What guests read with Extism's `config_get`; the same for all of them. */
+  /** Values for Extism's `config_get`; the same for all guests. */
   config: z.record(z.string().max(256), z.string().max(65_536)).default({}),
   /** ms of the guest's time, and what a call may wait for its turn. */
   timeouts: z
@@ -116,12 +116,12 @@ async function usable(reading: Promise<FilterFile[]>, failOpen: boolean, log: Lo
   })
 }
 
-/** What callers send to models, and ask the size of. */
+/** Requests to models, and requests for their token count. */
 function readsRequest(ctx: RequestContext): boolean {
   return (ctx.operation === 'chat' || ctx.operation === 'count_tokens') && ctx.ingress !== null
 }
 
-/** What callers get from models, also through calls inside their request. */
+/** Answers to callers, including those of internal calls. */
 function answersCaller(ctx: RequestContext): boolean {
   return ctx.operation === 'chat' && rootOf(ctx).ingress !== null
 }

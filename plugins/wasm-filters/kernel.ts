@@ -15,9 +15,9 @@ export interface Kernel {
   readonly imports: Readonly<Record<string, Readonly<Record<string, (...args: never[]) => number | bigint | undefined>>>>
   /** Forgets the last call but for its variables. `now`: what `gw_now_ms` says, epoch ms. */
   begin(input: string, now: number): void
-  /** What the guest has set; '' without. @throws FilterFailure when it is too large, or no UTF-8. */
+  /** The guest's output; '' without one. @throws FilterFailure when it is too large, or not UTF-8. */
   output(): string
-  /** What the guest says went wrong. */
+  /** The guest's error message. */
   error(): string | null
   readonly lines: readonly LogLine[]
 }

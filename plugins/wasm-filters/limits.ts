@@ -1,4 +1,4 @@
-// What a filter may use at most. No import: the worker reads them too.
+// Resource limits of a filter. This file has no imports, because the worker loads it too.
 
 /** 64 KiB each: 16 MiB, for the guest's own memory and again for what it exchanges with the host. */
 export const MAX_PAGES = 256
@@ -27,7 +27,7 @@ export interface Timeouts {
   request: number
   response: number
   chunk: number
-  /** What a call waits for its turn at most. */
+  /** Maximum wait of a call for its turn. */
   queue: number
 }
 

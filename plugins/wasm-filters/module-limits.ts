@@ -47,7 +47,7 @@ function limitedTables(body: Uint8Array): Uint8Array {
   for (let i = 0; i < count; i++) {
     const type = reader.byte()
     const flags = reader.byte()
-    // 0x70 functions, 0x6f references of the host; newer forms carry an expression, which nobody needs here.
+    // 0x70: functions, 0x6f: host references. Newer forms carry an expression and are refused.
     if ((type !== 0x70 && type !== 0x6f) || flags > HAS_MAXIMUM)
       throw new Error('It has a table of a kind that filters may not have.')
     const minimum = reader.unsigned()

@@ -1,9 +1,8 @@
-// What a filter may put where the canonical form has parts: every member by name, nothing unknown.
-// Depth is bounded before anything is parsed.
+// Schema of parts from a filter: every member by name, unknown members refused. Depth is bounded before parsing.
 import { z } from 'zod'
 import type { Annotation, Ext, Json, Part, Signature, Source } from '../../core/types/canonical.ts'
 
-/** JSON that nobody looks into; `readAnswer` has bounded it. */
+/** Opaque JSON; `readAnswer` has bounded it. */
 export const json = z.custom<Json>((value) => value !== undefined, 'must be JSON')
 
 const jsonObject = z.custom<{ [key: string]: Json }>(

@@ -1,4 +1,4 @@
-// What the gateway and a worker say to each other. Types and two numbers: the worker reads it too.
+// Messages between gateway and worker. Types and two numbers only, because the worker loads this file too.
 import type { GuestReply } from './guest.ts'
 
 export interface WorkerInit {

@@ -1,5 +1,4 @@
-// Whether events that a filter gives back are a stream still: what is no part's goes through as it came, and parts are begun,
-// continued and ended in that order.
+// Checks that a filter's events still form a stream: events outside of parts are unchanged, and parts begin, continue and end in order.
 import { comparableJson } from '../../core/lib/comparable-json.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import { FilterFailure } from './failure.ts'
@@ -7,10 +6,7 @@ import { FilterFailure } from './failure.ts'
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
 
 export interface StreamShape {
-  /**
-   * What goes on, and what the next batch is measured by.
-   * @throws FilterFailure `bad_output` when `after` cannot stand for `before`.
-   */
+  /** The events to send, and the state for the next batch. @throws FilterFailure `bad_output` when `after` cannot replace `before`. */
   replaced(before: readonly StreamEvent[], after: readonly StreamEvent[]): StreamEvent[]
   /** A batch that is to go through as it came. @throws FilterFailure `bad_output` when what went before does not allow that. */
   passed(events: readonly StreamEvent[]): void

@@ -1,4 +1,4 @@
-// What /api/webhooks takes and shows.
+// Members of an endpoint in /api/webhooks.
 import { z } from 'zod'
 import { EVENT_TYPES } from './catalog.ts'
 import type { DeliveryRow } from './delivery-store.ts'
@@ -29,7 +29,7 @@ export function endpointBodies(rules: UrlRules) {
   }
 }
 
-/** Of an endpoint or a delivery; what cannot be one names nothing. */
+/** Id of an endpoint or a delivery; a malformed id is not found. */
 export const idParams = z.object({ id: z.string().regex(/^[0-9A-Za-z_-]{1,64}$/) })
 
 export const endpointRecord = z.strictObject({

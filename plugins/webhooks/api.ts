@@ -78,7 +78,7 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     audit: 'webhook.update',
     async handler({ params: { id }, body, orgId }) {
       const before = await mine(orgId, id)
-      // That it was disabled by itself is not what the file says, so it can be taken back here.
+      // The file does not declare automatic disabling, so the API can undo it for a file-owned row.
       const revives = before.auto_disabled_at !== null && body.enabled === true && Object.keys(body).length === 1
       if (!revives) refuseOwnedByFile('webhooks', { managedBy: before.managed_by, configKey: before.config_key })
       const fields = fieldsOf({ ...before, ...body })

@@ -11,7 +11,7 @@ import { signatures } from './sign.ts'
 
 export interface Sent {
   readonly ok: boolean
-  /** Of the answer; null: there was none. */
+  /** HTTP status of the answer; null: there was none. */
   readonly status: number | null
   /** In the gateway's own words: no address, nothing of the answer. */
   readonly error: string | null

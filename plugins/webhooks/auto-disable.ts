@@ -1,4 +1,4 @@
-// An endpoint that has failed for five days without one success is disabled, and the others are told.
+// Disables an endpoint after five days of failures without one success, and notifies the others.
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Job } from './delivery-store.ts'

@@ -7,7 +7,7 @@ export function bridge({ events }: PluginGateway, outbox: Outbox): void {
   for (const type of EVENT_TYPES) {
     const members = kindOf(type)?.members
     if (members === undefined) continue
-    // Who emits them says their types; a plugin that is not there emits none.
+    // Emitting plugins declare their event types; without the plugin no event arrives.
     events.on(type as keyof EventMap, (data: unknown, { orgId }) => {
       void outbox.publish({ type, orgId, data: picked(data as Readonly<Record<string, unknown>>, members) })
     })

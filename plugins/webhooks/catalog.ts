@@ -1,5 +1,4 @@
-// The events endpoints can subscribe to: which are on by default, how often each is told, and the members of
-// `data` of those that arrive over the event bus.
+// The event catalog: default subscriptions, debounce times, and the members of `data` for events from the bus.
 
 interface EventKind {
   readonly defaultOn: boolean
@@ -62,7 +61,7 @@ const BY_TYPE: ReadonlyMap<string, EventKind> = new Map(Object.entries(KINDS))
 
 export const kindOf = (type: string): EventKind | undefined => BY_TYPE.get(type)
 
-/** What `POST .../test` sends: to one endpoint, whatever that subscribes to. */
+/** The event of `POST .../test`: sent to one endpoint, whatever it subscribes to. */
 export const TEST_EVENT = 'webhook.test'
 
 /** An empty list is every event that is on by default. */

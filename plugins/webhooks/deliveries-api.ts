@@ -1,4 +1,4 @@
-// /api/webhooks/deliveries, and tests: what was sent, what became of it, and once more.
+// /api/webhooks/deliveries and test deliveries: list, inspect, redeliver.
 import { z } from 'zod'
 import { conflict } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'

@@ -71,7 +71,7 @@ export async function nextDue(db: Db, now: number): Promise<number | null> {
   return row?.at ?? null
 }
 
-/** False: somebody else has it, or the endpoint has as much in flight as it may. */
+/** False: another process has the delivery, or the endpoint is at its in-flight limit. */
 export async function claim(
   db: Db,
   delivery: { id: string; endpointId: string },
@@ -112,7 +112,7 @@ export interface Ending {
   readonly lastError: string | null
 }
 
-/** What came of an attempt; nothing when the lease has ended and somebody else took over. */
+/** Stores the result of an attempt; no effect when another process took the lease over. */
 export function endedStatement(id: string, owner: string, ending: Ending, now: number): Sql {
   return sql`UPDATE webhooks_deliveries SET status = ${ending.status}, attempts = ${ending.attempts},
       first_attempt_at = ${ending.firstAttemptAt}, next_attempt_at = ${ending.nextAttemptAt},
@@ -148,7 +148,7 @@ export function findDelivery(db: Db, orgId: number | null, id: string): Promise<
   return db.get(sql`SELECT * FROM webhooks_deliveries WHERE id = ${id} AND org_id = ${orgId ?? 0}`, deliveryRow)
 }
 
-/** Of an event that went to one endpoint. */
+/** The delivery of an event that went to one endpoint. */
 export async function findDeliveryOf(db: Db, eventId: string): Promise<DeliveryRow> {
   const row = await db.get(sql`SELECT * FROM webhooks_deliveries WHERE event_id = ${eventId}`, deliveryRow)
   if (row === undefined) throw new Error('The delivery was not stored.')
@@ -165,7 +165,7 @@ export function requeue(db: Db, orgId: number | null, id: string, now: number): 
   )
 }
 
-/** What waits for an endpoint that takes nothing any more; what is on its way ends by itself, and a test may go to it all the same. */
+/** Fails the pending deliveries of a disabled endpoint. Deliveries in flight end by themselves, and test deliveries still run. */
 export async function failPending(db: Db, endpointId: string, why: string, now: number): Promise<void> {
   await db.run(
     sql`UPDATE webhooks_deliveries SET status = 'failed', last_error = ${why}, next_attempt_at = NULL, finished_at = ${now},

@@ -52,7 +52,7 @@ export function deliverer({ gateway, send, metrics, failed }: DeliveryParts): De
 const GONE: Sent = { ok: false, status: null, error: 'The endpoint was disabled or removed.' }
 
 function endingOf(job: Job, sent: Sent, startedAt: number, now: number): Ending {
-  // Nothing was sent to an endpoint that is gone.
+  // A deleted endpoint was not called.
   const attempts = sent === GONE ? job.attempts : job.attempts + 1
   const firstAttemptAt = sent === GONE ? job.first_attempt_at : (job.first_attempt_at ?? startedAt)
   const last = { firstAttemptAt, attempts, lastStatus: sent.status, lastError: sent.error }

@@ -59,7 +59,7 @@ export class Dispatcher {
     this.wake()
   }
 
-  /** What is under way has a moment to end; what has not ended then is free for the next to look. */
+  /** Gives running deliveries a moment to end; the rest become free for the next process. */
   async close(): Promise<void> {
     const { clock } = this.#parts.gateway
     this.#closed = true
@@ -81,7 +81,7 @@ export class Dispatcher {
         this.#again = false
         const began = clock.now()
         await this.#round()
-        // What was due before and is still there waits for a free place, which wakes us.
+        // Older due deliveries wait for a free slot, which triggers the next run.
         const next = await nextDue(db, began)
         sleep = next === null ? POLL_MS : Math.min(POLL_MS, next - clock.now())
         this.#again ||= sleep <= 0

@@ -1,4 +1,4 @@
-// What may be said about a webhook endpoint, in the spelling of the file.
+// Members of a webhook endpoint as the configuration file spells them.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OutboundGuard } from '../../core/types/ports.ts'

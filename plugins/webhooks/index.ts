@@ -1,4 +1,4 @@
-// Outbound webhooks: events go to an outbox of rows, and from there, signed, to whoever subscribes.
+// Outbound webhooks: events go to an outbox of rows, and from there, signed, to the subscribed endpoints.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { endpointRoutes } from './api.ts'
@@ -64,7 +64,7 @@ export const webhooks = definePlugin({
         unit.add(...statements)
         unit.afterCommit(() => dispatcher.wake())
       },
-      // What a request cost is booked, whatever happens here.
+      // A failure here does not affect the booking of the request's cost.
       { order: 'post', onError: 'open' },
     )
     gateway.every('retention', HOUR_MS, (signal) => prune(db, clock.now(), signal))

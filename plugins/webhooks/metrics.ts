@@ -4,7 +4,7 @@ import { pendingCount } from './delivery-store.ts'
 import type { DeliveryStatus } from './service.ts'
 
 export interface WebhookMetrics {
-  /** What a delivery is after an attempt; one that will be tried again has failed. */
+  /** State of a delivery after an attempt; one that will be retried counts as failed. */
   attempt(status: DeliveryStatus): void
   autoDisabled(): void
 }

@@ -16,7 +16,7 @@ export interface OutboxParts {
 }
 
 export interface FullOutbox extends Outbox {
-  /** Whether it would be queued for anybody. */
+  /** Whether any endpoint subscribes to the event. */
   wanted(type: string, orgId: number | null): boolean
   /** To all but one endpoint. */
   statementsWithout(endpointId: string, event: OutboxEvent): Statement[]
@@ -32,7 +32,7 @@ export function outbox({ gateway, endpoints, queued }: OutboxParts): FullOutbox 
   const queue = (event: OutboxEvent, to: readonly WebhookEndpoint[]): Statement[] => {
     if (to.length === 0) return []
     const now = clock.now()
-    // By the time of the event: those who look themselves how long ago they told of it go by that.
+    // Use the event's own time: callers that debounce themselves use it too.
     const at = event.occurredAt ?? now
     const debounce = debounceOf(event, at)
     if (debounce !== undefined) {

@@ -1,4 +1,4 @@
-// What is kept of deliveries: delivered ones 7 days, those that were given up 30.
+// Deletes old deliveries: delivered ones after 7 days, failed ones after 30.
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
 
@@ -9,7 +9,7 @@ const DEAD_MS = 30 * DAY_MS
 const AT_ONCE = 1000
 
 export async function prune(db: Db, now: number, signal: AbortSignal): Promise<void> {
-  // What was on its way when the last endpoint went: nobody looks for it any more.
+  // Deliveries in flight when the last endpoint was deleted are not claimed again.
   await db.run(
     sql`UPDATE webhooks_deliveries SET status = 'failed', last_error = 'The endpoint was removed.', finished_at = ${now}, next_attempt_at = NULL
         WHERE status = 'pending' AND lease_until <= ${now} AND NOT EXISTS

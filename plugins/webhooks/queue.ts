@@ -6,12 +6,12 @@ import { deliveryId, type Envelope } from './envelope.ts'
 
 export interface Debounce {
   readonly key: string
-  /** Epoch ms: when it happened; what is debounced until then or before may be told again. */
+  /** Time of the event, epoch ms; a debounce key that ended by then is free. */
   readonly from: number
   readonly until: number
 }
 
-/** A delivery that is being sent by whoever queued it. */
+/** Lease of a delivery that its own process sends at once. */
 export interface Lease {
   readonly owner: string
   readonly until: number
@@ -31,7 +31,7 @@ export function queueStatements(
   return statements
 }
 
-/** The key goes to this event, unless one that was told before still holds it. */
+/** Gives the key to this event, unless an earlier event still holds it. */
 function taken({ id }: Envelope, { key, from, until }: Debounce): Sql {
   return sql`INSERT INTO webhooks_dedup (key, until, event_id) VALUES (${key}, ${until}, ${id})
     ON CONFLICT (key) DO UPDATE SET until = excluded.until, event_id = excluded.event_id WHERE webhooks_dedup.until <= ${from}`

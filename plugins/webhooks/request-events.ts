@@ -5,10 +5,10 @@ import type { GatewayErrorShape } from '../../core/types/error.ts'
 import { requestRecord } from './request-record.ts'
 import type { OutboxEvent } from './service.ts'
 
-/** What the caller was answered; no event for the gateway's own refusals but 402. */
+/** The event for a caller's answer; none for the gateway's own refusals except 402. */
 export function requestEvent(ctx: RequestContext, outcome: Outcome, now: number): OutboxEvent | null {
   const { error } = outcome
-  // Internal calls are the business of whoever made them.
+  // Internal calls are reported with their parent.
   if (error === undefined || outcome.aborted || ctx.ingress === null) return null
   const what = failureOf(ctx, outcome.status, error)
   if (what === null) return null

@@ -37,7 +37,7 @@ interface Tokens {
 
 export function requestRecord(ctx: RequestContext, outcome: Outcome, now: number): RequestRecord {
   const answered = answererOf(ctx, outcome)
-  // Nobody was asked: who was passed over last, or was to be asked.
+  // Without an upstream call: the last skipped account, or the first planned one.
   const passed = answered === null ? ctx.attempts.at(-1)?.candidate : undefined
   const target = passed?.target ?? ctx.plan?.targets[0]
   const provider = answered?.provider ?? passed?.connection.provider ?? target?.provider ?? 'gateway'

@@ -44,7 +44,7 @@ export function webhookResource(gateway: PluginGateway, view: View<unknown>, rul
     schema: declaredWebhook(rules),
     view,
     nameOf: (_key, { url }) => url,
-    // What an URL carries as a key is not in the declaration's text either.
+    // A secret inside a URL is not part of the declaration's text either.
     fingerprint: (key, entry) => vault.mac('declared', JSON.stringify([entry.url, given(key, entry)])),
     rows: async (db) => (await declaredEndpoints(db)).map((row) => resourceRow(row, row.url)),
     insert: async (db, key, entry, declared) => {

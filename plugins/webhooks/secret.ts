@@ -25,7 +25,7 @@ export function isSecret(text: string): boolean {
   }
 }
 
-/** What the signature is made with: the part behind the prefix, decoded. */
+/** The signing key: the decoded part after the prefix. */
 export function secretBytes(secret: string): Uint8Array {
   return Uint8Array.from(atob(secret.slice(PREFIX.length)), (char) => char.charCodeAt(0))
 }

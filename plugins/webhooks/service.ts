@@ -34,9 +34,9 @@ export interface WebhookService {
   get(orgId: number | null, id: string): WebhookEndpoint | null
 }
 
-/** Something that happened, as subscribers are told. */
+/** An event for subscribers. */
 export interface OutboxEvent {
-  /** Of the catalogue: `budget.crossed`. */
+  /** Type from the catalog: `budget.crossed`. */
   readonly type: string
   readonly orgId: number | null
   /** SPEC "data of ..."; never a prompt or an answer. */
@@ -52,8 +52,8 @@ export interface OutboxEvent {
 
 export interface Outbox {
   /**
-   * What queues the event in the caller's own transaction or unit; none when nobody subscribes, or when it was told within its
-   * `ttlMs` already. They may be applied twice.
+   * Statements that queue the event in the caller's own transaction or unit; empty without subscribers, or when it was emitted within its
+   * `ttlMs`. Applying them twice is safe.
    */
   statements(event: OutboxEvent): Statement[]
   /** In a transaction of its own. Never rejects; what could not be queued is logged. */

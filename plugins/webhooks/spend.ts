@@ -1,5 +1,5 @@
-// spend.tracked: what requests cost, in batches, for those who subscribe. It is collected in memory:
-// what a killed process had not told yet is in the usage rows only.
+// spend.tracked: request costs in batches. They are collected in memory: a killed process loses its last batch, and usage rows keep the
+// cost.
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
@@ -36,7 +36,7 @@ export class SpendBatches {
     if (batch.records.length >= BATCH_RECORDS) this.#flush(orgId)
   }
 
-  /** What was collected is queued. */
+  /** Queues the collected batch. */
   async close(): Promise<void> {
     for (const orgId of [...this.#batches.keys()]) this.#flush(orgId)
     await Promise.all(this.#publishing)

@@ -34,7 +34,7 @@ export type EndpointRow = z.output<typeof endpointRow>
 
 export type EndpointFields = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'format' | 'enabled'>
 
-/** Of every organization. */
+/** Endpoints of every organization. */
 export function livingEndpoints(db: Db): Promise<EndpointRow[]> {
   return db.all(sql`SELECT * FROM webhooks_endpoints WHERE archived_at IS NULL ORDER BY id`, endpointRow)
 }
@@ -93,7 +93,7 @@ export async function updateEndpoint(
   return row
 }
 
-/** Whatever it failed at before does not count any more. */
+/** Resets the endpoint's failure count. */
 export async function forgetFailures(db: Db, id: number): Promise<void> {
   await db.run(sql`UPDATE webhooks_endpoints SET failing_since = NULL, auto_disabled_at = NULL WHERE id = ${id}`)
 }

@@ -7,7 +7,7 @@ const LOCAL = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const DOMAIN = /[\p{L}\p{N}.-]/u
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u
 const TOP_LEVEL = /^(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})$/iu
-/** What may stand in front of an address without being meant as part of it. */
+/** Characters that may precede an address without belonging to it. */
 const WRAPPING = /['`{|}/=&?]/
 
 export function emailFinder(): Finder {

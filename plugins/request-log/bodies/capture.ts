@@ -45,7 +45,7 @@ export function captureAnswers(
   return (ctx) => slot.get(ctx) ?? null
 }
 
-/** What is told of a failure: the words of an upstream may quote the prompt, so they are kept as an answer is. */
+/** The error text for the log. An upstream's message may quote the prompt, so it is stored like an answer. */
 export function failureAnswer(error: GatewayErrorShape | undefined): Answer | null {
   if (error === undefined) return null
   const { message, code, upstream } = error

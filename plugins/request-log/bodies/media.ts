@@ -11,7 +11,7 @@ const IN_TEXT = /data:([\w.+-]{1,60}\/[\w.+-]{1,60});base64,[A-Za-z0-9+/=_-]+/g
 const BASE64 = /^(?:[A-Za-z0-9+/_=-]|\\\/)+$/
 const MIN_CHARS = 64
 const SURELY_CHARS = 4096
-/** Of a long string its ends are looked at. */
+/** Characters checked at both ends of a long string. */
 const LOOKED_AT = 512
 /** How far away the type may stand. */
 const NEAR = 300
@@ -43,7 +43,7 @@ export function mediaNote(bytes: number, type: string | null): string {
   return `[media ${bytes} bytes${type === null ? '' : ` ${type}`}]`
 }
 
-/** What is to stand for the string from `start` to `end`; null: the string itself. `marked`: there is a data URL within. */
+/** The replacement of the string from `start` to `end`; null: keep it. `marked`: it contains a data URL. */
 function replacement(json: string, start: number, end: number, member: string, marked: boolean): string | null {
   const url = DATA_URL.exec(json.slice(start, Math.min(end, start + 256)))
   if (url !== null) return mediaNote(decodedBytes(json, start + url[0].length, end), url[1] as string)

@@ -25,8 +25,8 @@ export function cachedSaving(money: Money, ctx: RequestContext, { cached, cached
 }
 
 /**
- * What the stored call cost, as long as the same price list holds; else its tokens at the price of now. A call of several
- * models keeps what it cost: its tokens are not told apart.
+ * The stored call's cost while the same price list applies, otherwise its tokens at current prices. A call of several models keeps its
+ * cost, because its tokens are not split by model.
  */
 function avoided(
   money: Money,

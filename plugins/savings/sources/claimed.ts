@@ -1,4 +1,4 @@
-// What other plugins say they saved on a request.
+// Savings that other plugins claim for a request.
 import { comparableJson } from '../../../core/lib/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'

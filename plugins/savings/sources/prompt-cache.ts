@@ -5,7 +5,7 @@ import type { RequestContext, Step } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
 
-/** Of a receipt; a request with more is summed all the same. */
+/** Steps shown in a receipt; further steps are included in the sum. */
 const SHOWN_STEPS = 16
 
 export function usesPromptCache(steps: readonly Step[]): boolean {

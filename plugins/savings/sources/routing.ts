@@ -14,7 +14,7 @@ export function routingSaving(money: Money, ctx: RequestContext, outcome: Outcom
   const { usage, provider, model } = step
   const paid = money.price(ctx, money.connectionOf(ctx, step), model, usage)
   if (paid === null) return null
-  // Who was passed over or had failed could not have answered.
+  // Skipped and failed targets could not have answered.
   const out = new Set<string>()
   for (const { candidate, skipped, error } of ctx.attempts)
     if (skipped !== undefined || error !== undefined) out.add(`${candidate.connection.id} ${candidate.target.model}`)

@@ -3,7 +3,7 @@ import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 
 const LAST = 20
-/** Of what a compiler shows below a message. */
+/** Lines that a compiler prints below a message. */
 const BLOCK = 12
 const FINDING: readonly RegExp[] = [
   /^\S.{0,400}?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b/,

@@ -1,4 +1,4 @@
-// What a tool-output filter is: it knows one kind of output by its first lines and says it with fewer.
+// A tool-output filter: it recognizes one kind of output by its first lines and shortens it.
 
 /** A tool's output without colours and progress that was overwritten. */
 export interface Output {

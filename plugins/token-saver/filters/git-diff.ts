@@ -6,7 +6,7 @@ const HUNK_LINES = 100
 const MAX_LINES = 500
 const CONTEXT = 3
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
-/** What git says of a file beside its lines. */
+/** Lines of a file's header in a diff. */
 const FACT = /^(?:new file|deleted file|old mode|new mode|rename |copy |similarity |Binary files )/
 
 interface DiffFile {

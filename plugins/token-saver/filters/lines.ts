@@ -29,7 +29,7 @@ function withoutColours(text: string): string {
   return first + rest.map((piece) => piece.replace(/^\[[0-9;?]*[@-~]/, '')).join('')
 }
 
-/** What a line showed last: a carriage return goes back to its start. */
+/** The final content of a line: a carriage return restarts it. */
 function withoutProgress(line: string): string {
   if (!line.includes('\r')) return line
   const whole = line.endsWith('\r') ? line.slice(0, -1) : line
@@ -74,7 +74,7 @@ export function squeezed(lines: readonly string[]): string[] {
   return out
 }
 
-/** What comes behind the first `count` columns of a line, spaces in it as they are. */
+/** The rest of a line after `count` columns, with its spaces. */
 export function behindColumns(line: string, count: number): string {
   let at = 0
   for (let column = 0; column < count; column++) {

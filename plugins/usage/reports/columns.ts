@@ -4,7 +4,7 @@ import type { UsageGroup, UsageSum } from '../ledger.ts'
 export interface Column {
   readonly name: string
   readonly kind: 'text' | 'count' | 'usd'
-  /** Of a column of money: nano-USD. */
+  /** Value of a column; money in nano-USD. */
   readonly value: (sum: UsageSum) => string | number | null
 }
 
@@ -21,7 +21,7 @@ const FIGURES: readonly Column[] = [
   { name: 'charge_usd', kind: 'usd', value: (sum) => sum.chargeNano },
   { name: 'usd_saved', kind: 'usd', value: (sum) => sum.savedNano },
   { name: 'media_units', kind: 'count', value: (sum) => sum.mediaUnits },
-  // Behind those of the contract: whoever reads a file by position finds the others where they were.
+  // After the documented columns, so that readers by position keep their columns.
   { name: 'estimated_tokens', kind: 'count', value: (sum) => sum.estimated.tokens },
   { name: 'estimated_cost_usd', kind: 'usd', value: (sum) => sum.estimated.costNano },
   { name: 'estimated_charge_usd', kind: 'usd', value: (sum) => sum.estimated.chargeNano },

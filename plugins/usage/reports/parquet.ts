@@ -5,7 +5,7 @@ import type { Column } from './columns.ts'
 const ROW_GROUP = 5000
 
 export async function* parquet(columns: readonly Column[], sums: AsyncIterable<UsageSum>): AsyncGenerator<Uint8Array> {
-  // Read when somebody wants it.
+  // Loaded on first use.
   const { ByteWriter, ParquetWriter, schemaFromColumnData } = await import('hyparquet-writer')
   const writer = new ByteWriter()
   const written = (): Uint8Array => {

@@ -75,7 +75,7 @@ function groupsOf(text: string): UsageGroup[] {
   return names as UsageGroup[]
 }
 
-/** The first of what is wanted most; JSON for whoever wants none of them. */
+/** The most preferred supported format; JSON when none is. */
 function accepted(accept: string): Format {
   let found: { format: Format; q: number } = { format: 'json', q: 0 }
   for (const range of accept.slice(0, 1000).toLowerCase().split(',')) {

@@ -1,4 +1,4 @@
-// Whose answer the caller gets: said in the headers, as where one call answers.
+// Names the upstream of the answer in the headers, as for a single call.
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { RecipeTarget } from '../recipe.ts'
 

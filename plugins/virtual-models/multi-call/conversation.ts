@@ -1,4 +1,4 @@
-// What each call of a multi-call strategy is asked: the caller's conversation, and what others said about it.
+// The request of each call of a multi-call strategy: the caller's conversation plus the other calls' answers.
 
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'

@@ -42,7 +42,7 @@ export async function fusion(
     { quorum: config.minPanel, graceMs: config.stragglerGraceMs, timeoutMs: config.panelTimeoutMs },
     gateway.clock,
   )
-  // Whoever left, or a deadline that passed, wants no answer any more.
+  // After a disconnect or the deadline, no answer is needed.
   if (ctx.signal.aborted) throw GatewayError.from(ctx.signal.reason)
   const [first, ...others] = answers
   if (first === undefined) {

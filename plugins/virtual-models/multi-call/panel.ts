@@ -1,4 +1,4 @@
-// Several calls at once: enough answers, a little patience for the others, and an end that nobody can delay.
+// Runs several calls at once: waits for enough answers, a little longer for the others, and has a fixed end.
 import type { Clock } from '../../../core/types/ports.ts'
 
 export interface PanelRules {
@@ -15,7 +15,7 @@ export interface PanelOutcome<T> {
   readonly failures: readonly { readonly call: number; readonly error: unknown }[]
 }
 
-/** Never rejects. Whoever has not answered in time is aborted. */
+/** Never rejects. Calls that miss the deadline are aborted. */
 export function gathered<T>(
   calls: readonly ((signal: AbortSignal) => Promise<T>)[],
   rules: PanelRules,

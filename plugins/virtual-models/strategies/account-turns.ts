@@ -8,8 +8,8 @@ const MAX_CURSORS = 2000
 
 export interface AccountTurns {
   /**
-   * Accounts of the same target stand together before and after. `pinned`: the first one stays, and as nobody's turn put it
-   * there, no turn is taken: sessions of a steady length would else all begin with the same account.
+   * Keeps the accounts of a target together. With `pinned` the first account stays and no turn is used; otherwise sessions of a regular
+   * length would always begin with the same account.
    */
   ordered(ctx: RequestContext, candidates: Candidate[], pinned: boolean): Candidate[]
 }

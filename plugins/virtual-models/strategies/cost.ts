@@ -1,4 +1,4 @@
-// What a call would cost, and orders by it. A price that is not known never counts as zero.
+// Estimates a call's cost and orders targets by it. An unknown price never counts as zero.
 
 interface Prices {
   readonly input?: number

@@ -45,7 +45,7 @@ export function latencyTable(monotonic: () => number): LatencyTable {
     const entries = stream ? streamed : whole
     const known = of(id, stream)
     const mixed = (before: number, now: number) => before + ALPHA * (now - before)
-    // Whoever was heard of last is forgotten last.
+    // Evicts the entry that was updated least recently.
     entries.delete(id)
     entries.set(id, {
       ms: known === null ? ms : mixed(known.ms, ms),

@@ -1,5 +1,5 @@
-// `latency_based`: quickest first. Who was not measured yet counts as the quickest and goes first among
-// equals: that is how it gets measured.
+// `latency_based`: fastest first. A target without measurements counts as the fastest and goes first among equals, so that it gets
+// measured.
 import { rotated } from './rotation.ts'
 
 /** @param turn asked for only when several are about equally quick. */

@@ -12,7 +12,7 @@ export interface Ranked {
 }
 
 export interface Signals {
-  /** Whose turn it is; asked for at most once, by strategies that take turns. */
+  /** The next turn; called at most once, by strategies that take turns. */
   turn(): number
   /** In [0, 1); null: nothing is drawn, the heaviest goes first. */
   readonly random: (() => number) | null
@@ -41,7 +41,7 @@ export function ordered<T extends Ranked>(
       return ascending(list, ({ target }) => signals.listedPrice(target))
     case 'latency_based':
       return byLatency(list, ({ target }) => signals.latency(target), latencyBuffer, signals.turn)
-    // They ask several, or nobody comes before what is listed first.
+    // These strategies call several targets, or keep the listed order.
     case 'failover':
     case 'fusion':
     case 'pipeline':

@@ -5,7 +5,7 @@ export function rotated<T>(list: readonly T[], turn: number): T[] {
   return start === 0 ? [...list] : [...list.slice(start), ...list.slice(0, start)]
 }
 
-/** Whose turn it is, by recipe; in memory, from the start again when its targets change. */
+/** The next turn of each recipe; kept in memory, restarts when its targets change. */
 export interface Cursors {
   /** Moves nothing. */
   peek(recipe: Turning): number

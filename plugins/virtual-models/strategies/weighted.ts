@@ -16,7 +16,7 @@ export function byWeight<T extends Weighted>(list: readonly T[]): T[] {
   return [...list].sort((a, b) => b.target.weight - a.target.weight)
 }
 
-/** Of being drawn first, by place in the list. */
+/** Probability of being drawn first, by position in the list. */
 export function probabilities(list: readonly Weighted[]): number[] {
   const total = list.reduce((sum, { target }) => sum + target.weight, 0)
   return list.map(({ target }) => (total > 0 ? target.weight / total : 1 / list.length))
