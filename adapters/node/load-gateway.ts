@@ -3,7 +3,7 @@
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import { inTurn } from '../../core/lib/in-turn.ts'
+import { inTurn } from '../../core/lib/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
 import { findConfig, loadConfig, watchConfig } from './load-config.ts'

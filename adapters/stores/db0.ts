@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Connector } from 'db0'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
-import { Gate } from './gate.ts'
+import { Gate } from './mutex.ts'
 import { isPostgresFault } from './postgres/faults.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
 import { isSqliteFault } from './sqlite/faults.ts'

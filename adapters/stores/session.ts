@@ -1,7 +1,7 @@
 // Transactions over one connection, the same on every engine: the Db handed to `tx`, and a unit of a group commit.
 import { CommitInDoubt } from '../../core/db/storage-fault.ts'
 import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
-import { Gate } from './gate.ts'
+import { Gate } from './mutex.ts'
 
 export interface Rows {
   rows: Record<string, unknown>[]

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, r
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Spool, SpooledUnit } from '../../core/types/db.ts'
-import { Gate } from './gate.ts'
+import { Gate } from './mutex.ts'
 
 /** Given up when the disk is full, so that the ledger still finds room. */
 const RESERVE_BYTES = 8 * 1024 * 1024

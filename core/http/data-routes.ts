@@ -6,7 +6,7 @@ import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
-import { meantPath } from './meant-path.ts'
+import { meantPath } from './suggest-path.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
 

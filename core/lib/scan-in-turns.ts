@@ -2,7 +2,7 @@
 
 import { type Member, type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
 import { KeyStack } from './key-stack.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './yield-queue.ts'
 
 /** Some milliseconds, also where every value is a name to be compared. */
 const VALUES_A_TURN = 20_000

@@ -12,7 +12,7 @@ import type { Principal } from '../types/context.ts'
 import type { WireBody } from '../types/dialect.ts'
 import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
-import { driver, type Kernel } from './kernel.ts'
+import { driver, type Kernel } from './runtime.ts'
 
 /** Longest text that records keep of a `model` that is not a model id. */
 const MAX_NAMED = 256

@@ -3,7 +3,7 @@ import { concatBytes, decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
 import { findSpan, pathSegments } from '../lib/json-path.ts'
 import type { ModelPlaces, WireBody } from '../types/dialect.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** The name an answer to this caller has to carry; null: the one it has. */
 export function answerName(kernel: Kernel, { operation, requestedModel, dialect }: RequestState): string | null {

@@ -10,7 +10,7 @@ import type { HeaderBag } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
 import { editable } from './editable.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate, provider: Provider, upstream: Dialect): Hop {
   return new AttemptHop(kernel, ctx, candidate, provider, upstream)

@@ -2,11 +2,11 @@
 // Every field is assigned in the constructor, so that all contexts share one hidden class.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
-import type { Ticket } from '../lib/bag.ts'
+import type { Ticket } from '../lib/swap-remove-list.ts'
 import { answerHeaderBag } from '../lib/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
 import { givenId, requestId } from '../lib/ids.ts'
-import { unwaited } from '../lib/unwaited.ts'
+import { unwaited } from '../lib/catch-rejection.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {

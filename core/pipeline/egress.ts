@@ -10,7 +10,7 @@ import { answerFacts } from './answer-facts.ts'
 import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
 import { hopOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import { driver, type Kernel } from './kernel.ts'
+import { driver, type Kernel } from './runtime.ts'
 import type { ReplyWriter } from './reply.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
 

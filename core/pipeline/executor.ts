@@ -8,8 +8,8 @@ import type { Attempt, Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
-import { MAX_ATTEMPTS, Tries, type Walk } from './tries.ts'
+import type { Kernel } from './runtime.ts'
+import { MAX_ATTEMPTS, Tries, type Walk } from './candidate-attempts.ts'
 
 /** @throws GatewayError: the caller's final error after the whole walk. */
 export function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {

@@ -3,7 +3,7 @@ import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Connection } from '../types/provider.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 export function proxyFor(
   kernel: Kernel,

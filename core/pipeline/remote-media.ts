@@ -5,7 +5,7 @@ import type { Dialect, Frozen, Json } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { CallState } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** @throws GatewayError 400. */
 export async function inlineRemote(

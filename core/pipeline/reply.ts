@@ -7,12 +7,12 @@ import { exposedNames } from '../http/cross-origin.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
-import { unwaited } from '../lib/unwaited.ts'
+import { unwaited } from '../lib/catch-rejection.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Sink } from '../types/ports.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** A reader that takes nothing for this long has left. */
 const WRITE_STALL_MS = 120_000

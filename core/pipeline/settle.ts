@@ -6,7 +6,7 @@ import type { Usage } from '../types/answer.ts'
 import type { Outcome } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 import { ownStep, summed } from './step.ts'
 import { RequestUnit } from './unit.ts'
 

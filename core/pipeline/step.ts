@@ -3,7 +3,7 @@ import type { PriceService } from '../services.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome, Step } from '../types/context.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** null when no upstream answered: nothing is billed. */
 export function ownStep(kernel: Kernel, ctx: RequestState, usage: Usage, status: number): Step | null {

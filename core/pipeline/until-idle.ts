@@ -1,6 +1,6 @@
 // Waits for the end of requests: a reload, a drain.
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** False: some still run after `ms`. Polls rather than counts: a swap is rare, a counter per request is not free. */
 export async function untilIdle(

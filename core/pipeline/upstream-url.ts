@@ -1,6 +1,6 @@
 // A base URL is everything before the operation path, as the vendor's SDK shows it.
 // A path's own version segment goes when the base already ends in one.
-import { remembering } from '../lib/remembering.ts'
+import { remembering } from '../lib/memoize.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/
 

@@ -4,7 +4,7 @@ import { resolveSetting, type SettingEntry, type SettingSource } from '../config
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { errorText } from '../lib/error-text.ts'
-import { unwaited } from '../lib/unwaited.ts'
+import { unwaited } from '../lib/catch-rejection.ts'
 import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'

@@ -7,7 +7,7 @@ import { type BudgetEvent, type BudgetEventType, DEBOUNCE_MS, dataOf } from './e
 import { limitOf } from './limit.ts'
 import type { Budget } from './service.ts'
 import { forgetStates, putState, type State, statesOf } from './states.ts'
-import { isOf, isRecent } from './told.ts'
+import { isOf, isRecent } from './alert-history.ts'
 import type { Window } from './window.ts'
 
 /** A level that has an event. */

@@ -10,7 +10,7 @@ import type { Known, Mirror } from './mirror.ts'
 import { projected } from './projection.ts'
 import type { Budget } from './service.ts'
 import { allStates } from './states.ts'
-import { Told } from './told.ts'
+import { Told } from './alert-history.ts'
 import type { Calendar, Window } from './window.ts'
 
 export interface Evaluator {

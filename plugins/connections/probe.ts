@@ -10,7 +10,7 @@ import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Accounts } from './accounts.ts'
 import type { OpenConnection } from './opened.ts'
-import { failure, failureOf, refusalOf, verdict } from './verdict.ts'
+import { failure, failureOf, refusalOf, verdict } from './diagnosis.ts'
 
 const TIMEOUT_MS = 30_000
 

@@ -6,13 +6,13 @@ import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import { bodyForm, editedForm } from './body-form.ts'
 import { isComplete } from './complete-answer.ts'
-import { type Flights, followed, type Landing } from './flights.ts'
+import { type Flights, followed, type Landing } from './singleflight.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
 import { keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { CacheLookup, CachePolicyService } from './service.ts'
 import type { SharedStore } from './shared-store.ts'
-import type { Wishes } from './wishes.ts'
+import type { Wishes } from './cache-directives.ts'
 
 export interface AnsweringSources {
   readonly clock: Clock

@@ -6,12 +6,12 @@ import { systemRandom } from '../../core/lib/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { answering } from './answering.ts'
-import { flights } from './flights.ts'
+import { flights } from './singleflight.ts'
 import { memoryStore } from './memory-store.ts'
 import { cachePolicy } from './policy.ts'
 import type { CacheLookup, CacheWishes } from './service.ts'
 import { sharedStore } from './shared-store.ts'
-import { MAX_TTL_MS, wishesIn } from './wishes.ts'
+import { MAX_TTL_MS, wishesIn } from './cache-directives.ts'
 
 const SWEEP_MS = 60_000
 const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])

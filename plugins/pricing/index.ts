@@ -17,7 +17,7 @@ import { sourceUrl } from './source-url.ts'
 import { storedView } from './stored.ts'
 import { syncer } from './sync.ts'
 import { syncRoutes } from './sync-api.ts'
-import { whereaboutsOf } from './whereabouts.ts'
+import { whereaboutsOf } from './connection-owner.ts'
 
 const PRIMARY_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/{ref}/model_prices_and_context_window.json'
 

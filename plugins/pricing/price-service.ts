@@ -3,7 +3,7 @@ import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Resolver } from './resolver.ts'
 import { tokenCost } from './token-cost.ts'
-import type { Whereabouts } from './whereabouts.ts'
+import type { Whereabouts } from './connection-owner.ts'
 
 export interface PriceParts {
   readonly resolver: Resolver

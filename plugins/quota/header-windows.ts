@@ -2,7 +2,7 @@
 // `x-ratelimit-*`, Anthropic's per key, and Anthropic's unified ones of subscriptions.
 import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
-import { count, resetAt, type Said } from './said.ts'
+import { count, resetAt, type Said } from './rate-limit-header.ts'
 import type { QuotaWindow } from './service.ts'
 import { unifiedWindows } from './unified-windows.ts'
 

@@ -9,7 +9,7 @@ import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, fieldsOf, NO_FIELDS, recordOf, updateBody, virtualModelRecord, warnedRecord } from './api-fields.ts'
 import { virtualModel } from './directory.ts'
-import type { Knowledge } from './knowledge.ts'
+import type { Knowledge } from './model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
   archiveVirtualModel,

@@ -1,8 +1,8 @@
 // `auto`: without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
 // Ranked once a second; a request takes the first five that can serve it.
 import { capable, type RequestNeeds } from './capability.ts'
-import type { Accounts, Knowledge } from './knowledge.ts'
-import { AUTO, PLAIN_CONFIG, plainTarget, type Recipe, type RecipeTarget } from './recipe.ts'
+import type { Accounts, Knowledge } from './model-facts.ts'
+import { AUTO, PLAIN_CONFIG, plainTarget, type Recipe, type RecipeTarget } from './compiled-model.ts'
 import type { LatencyTable } from './strategies/latency-table.ts'
 
 const WEIGHTS = { health: 0.35, quota: 0.2, cost: 0.25, latency: 0.2 }

@@ -1,6 +1,6 @@
 // Rows in memory: made when they change, so that a request pays one look-up.
-import type { ProviderId, Recipe } from './recipe.ts'
-import { recipeOf } from './recipe.ts'
+import type { ProviderId, Recipe } from './compiled-model.ts'
+import { recipeOf } from './compiled-model.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import type { VirtualModelRow } from './store.ts'
 

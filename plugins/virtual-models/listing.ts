@@ -1,6 +1,6 @@
 // Virtual names as model lists show them: what can be called, the first of each name.
 import type { Services } from '../../core/types/plugin.ts'
-import type { Recipe } from './recipe.ts'
+import type { Recipe } from './compiled-model.ts'
 
 type Entry = ReturnType<Parameters<Services['modelCatalogue']['virtual']>[0]['list']>[number]
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { target, virtualModelName } from './fields.ts'
-import { PLAIN_CONFIG, type ProviderId, type Recipe, recipeTarget } from './recipe.ts'
+import { PLAIN_CONFIG, type ProviderId, type Recipe, recipeTarget } from './compiled-model.ts'
 
 const candidates = z.array(target).min(1).max(64)
 

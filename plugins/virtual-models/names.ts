@@ -1,7 +1,7 @@
 // Resolves a virtual model's name: rows of the organization, then names of GATEWAY_ROUTES, then `auto`. The name must match exactly.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Plan, RequestContext } from '../../core/types/context.ts'
-import { AUTO, type Recipe } from './recipe.ts'
+import { AUTO, type Recipe } from './compiled-model.ts'
 
 export type Find = (orgId: number | null, name: string) => Recipe | null
 

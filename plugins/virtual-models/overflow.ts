@@ -3,7 +3,7 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Candidate, RequestContext, Slot } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
-import type { Knowledge } from './knowledge.ts'
+import type { Knowledge } from './model-facts.ts'
 
 const CODE = /context_length_exceeded|context_window_exceeded/i
 /** Vendors' own sentences, at the start of what they say: callers' words may be quoted later in it. */

@@ -1,7 +1,7 @@
 // `params` of a target: members of the request that it gets over the caller's, in the spelling of its upstream.
 import type { Json } from '../../core/types/canonical.ts'
 import type { Candidate, EncodedCall } from '../../core/types/context.ts'
-import type { RecipeTarget } from './recipe.ts'
+import type { RecipeTarget } from './compiled-model.ts'
 
 /** The target and how it is asked are the pipeline's. */
 const RESERVED = new Set(['model', 'stream'])

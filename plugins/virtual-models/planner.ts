@@ -2,9 +2,9 @@
 // session's own account comes first. Turns of the rotation move here and nowhere else.
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
-import type { Facts, Knowledge } from './knowledge.ts'
+import type { Facts, Knowledge } from './model-facts.ts'
 import { asksItself } from './multi-call/asks-itself.ts'
-import type { Recipe, RecipeTarget } from './recipe.ts'
+import type { Recipe, RecipeTarget } from './compiled-model.ts'
 import { type StickyOptions, type StickySessions, stickySessions } from './sticky.ts'
 import type { AccountTurns } from './strategies/account-turns.ts'
 import { estimatedCost, listedPrice } from './strategies/cost.ts'

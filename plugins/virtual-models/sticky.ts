@@ -5,7 +5,7 @@ import type { Storage } from 'unstorage'
 import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import type { Recipe } from './recipe.ts'
+import type { Recipe } from './compiled-model.ts'
 
 const MAX_SESSIONS = 10_000
 /** Below this fraction of quota, an account serves only requests without another one. */

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import { breaker } from './breaker.ts'
-import type { Cage, CageReply, CageTime, GuestBond } from './cage.ts'
+import type { Cage, CageReply, CageTime, GuestBond } from './sandbox.ts'
 import {
   type ChunkDecision,
   chunkDecision,

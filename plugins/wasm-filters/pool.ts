@@ -1,6 +1,6 @@
 // The threads of one filter: min(2, cores), started when they are needed. A request stays with one, where the guest may keep
 // what it has to remember of it.
-import { Cage, type CageInit } from './cage.ts'
+import { Cage, type CageInit } from './sandbox.ts'
 
 export interface Pool {
   /** Starts the first thread. @throws Error why the module cannot be used. */

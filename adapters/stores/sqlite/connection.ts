@@ -2,7 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import type { Sql } from '../../../core/types/db.ts'
 import type { Rows } from '../session.ts'
-import { uncollected } from './uncollected.ts'
+import { uncollected } from './pin-for-process.ts'
 
 const KEPT_STATEMENTS = 500
 

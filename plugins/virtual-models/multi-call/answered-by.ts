@@ -1,6 +1,6 @@
 // Names the upstream of the answer in the headers, as for a single call.
 import type { RequestContext } from '../../../core/types/context.ts'
-import type { RecipeTarget } from '../recipe.ts'
+import type { RecipeTarget } from '../compiled-model.ts'
 
 export function answeredBy<T>({ responseHeaders }: RequestContext, { provider, model }: RecipeTarget, result: T): T {
   const safe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?')

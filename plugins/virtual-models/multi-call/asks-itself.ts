@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../../core/types/context.ts'
-import type { Recipe } from '../recipe.ts'
+import type { Recipe } from '../compiled-model.ts'
 import { offersTools } from './conversation.ts'
 
 export function asksItself(ctx: RequestContext, { ordering, config }: Recipe, survivors: readonly unknown[]): boolean {

@@ -2,7 +2,7 @@
 
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
-import type { RecipeTarget } from '../recipe.ts'
+import type { RecipeTarget } from '../compiled-model.ts'
 
 type Request = Frozen<CanonicalRequest>
 

@@ -1,6 +1,6 @@
 // One order for a request, and the same for a preview: strategies are functions over who is left.
 
-import type { Ordering, RecipeTarget } from '../recipe.ts'
+import type { Ordering, RecipeTarget } from '../compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'
 import { byLatency } from './latency.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Bag } from '../../../core/lib/bag.ts'
+import { Bag } from '../../../core/lib/swap-remove-list.ts'
 import { globMatch } from '../../../core/lib/glob.ts'
 import { headerBag } from '../../../core/lib/headers.ts'
 import { randomId, requestId } from '../../../core/lib/ids.ts'

@@ -1,7 +1,7 @@
 // How long a session is remembered, and how many are.
 import { expect, it } from 'vitest'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
-import { PLAIN_CONFIG, plainTarget, type Recipe } from '../../../plugins/virtual-models/recipe.ts'
+import { PLAIN_CONFIG, plainTarget, type Recipe } from '../../../plugins/virtual-models/compiled-model.ts'
 import { stickySessions } from '../../../plugins/virtual-models/sticky.ts'
 
 const recipe: Recipe = {

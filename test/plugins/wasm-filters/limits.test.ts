@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
-import { createKernel } from '../../../plugins/wasm-filters/kernel.ts'
+import { createKernel } from '../../../plugins/wasm-filters/extism-host.ts'
 import { withLimits } from '../../../plugins/wasm-filters/module-limits.ts'
 import { assemble } from './guests.ts'
 

@@ -8,9 +8,9 @@ import type { ConnectionService, SideAnswer, SideCallOptions, SideCalls } from '
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 import { proxyFor } from './proxy-route.ts'
-import { bookSideCall } from './side-bill.ts'
+import { bookSideCall } from './direct-call-bill.ts'
 import { joinUrl } from './upstream-url.ts'
 
 const MAX_BYTES = 1024 * 1024

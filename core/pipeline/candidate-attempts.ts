@@ -6,7 +6,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 
 /** Upper limit of upstream calls for one request, whatever its plan and its plugins do. */
 export const MAX_ATTEMPTS = 8

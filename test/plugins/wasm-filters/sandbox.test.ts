@@ -1,7 +1,7 @@
 // ARCHITECTURE C.7: the time that is measured is the guest's own: neither what its thread waits for nor what the gateway's loop
 // is late with is held against it.
 import { afterEach, describe, expect, it } from 'vitest'
-import { Cage, type CageTime } from '../../../plugins/wasm-filters/cage.ts'
+import { Cage, type CageTime } from '../../../plugins/wasm-filters/sandbox.ts'
 import { sharedTime } from '../../../plugins/wasm-filters/protocol.ts'
 import { guest, LOOP, says, when } from './guests.ts'
 

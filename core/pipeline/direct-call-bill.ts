@@ -3,7 +3,7 @@
 import { headerBag } from '../lib/headers.ts'
 import type { PriceService, SideBill } from '../services.ts'
 import { ANONYMOUS, RequestState } from './context.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel } from './runtime.ts'
 import { settle } from './settle.ts'
 
 export function bookSideCall(kernel: Kernel, bill: SideBill): void {
