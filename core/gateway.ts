@@ -12,21 +12,21 @@ import { crossOrigins } from './http/cross-origin.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
 import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
-import { Bag } from './lib/swap-remove-list.ts'
-import { Turns } from './lib/yield-queue.ts'
+import { SwapRemoveList } from './lib/swap-remove-list.ts'
+import { YieldQueue } from './lib/yield-queue.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { RequestState } from './pipeline/context.ts'
+import { directCalls } from './pipeline/direct-calls.ts'
 import { invoke } from './pipeline/invoke.ts'
-import { type Kernel, kernelOptions } from './pipeline/runtime.ts'
 import { liveRequest } from './pipeline/live-request.ts'
 import { Overload } from './pipeline/overload.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { Receiving } from './pipeline/receiving.ts'
-import { sideCalls } from './pipeline/direct-calls.ts'
+import { kernelOptions, type Runtime } from './pipeline/runtime.ts'
 import { Ticker } from './pipeline/ticker.ts'
 import { untilIdle } from './pipeline/until-idle.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
-import { Succession } from './plugins/reload-queue.ts'
+import { ReloadQueue } from './plugins/reload-queue.ts'
 import { offeredProviders } from './providers.ts'
 import type { GatewayStatus } from './services.ts'
 import type { LiveRequest } from './types/context.ts'
@@ -49,7 +49,7 @@ export interface CreateOptions {
 export interface HostedGateway extends Gateway {
   readonly env: Env
   readonly hooks: Generation['hooks']['sealed']
-  readonly routes: Kernel['routes']
+  readonly routes: Runtime['routes']
   readonly api: readonly ApiRoute[]
   readonly db: Database | undefined
   readonly metrics: Metrics
@@ -75,7 +75,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   let env = environment(parsed)
   const started = env
   let options = kernelOptions(env, create.strict ?? false)
-  const kernel: Kernel = {
+  const runtime: Runtime = {
     get options() {
       return options
     },
@@ -93,10 +93,10 @@ export async function createGateway(config: object, ports: Ports, create: Create
     receiving: new Receiving(clock, metrics, () => options.receiving),
     overload: new Overload(metrics),
     crossOrigin: crossOrigins(),
-    active: new Bag<RequestState>(),
-    turns: new Turns(),
+    active: new SwapRemoveList<RequestState>(),
+    turns: new YieldQueue(),
     generation: null as unknown as Generation,
-    routes: null as unknown as Kernel['routes'],
+    routes: null as unknown as Runtime['routes'],
     slotCount: 0,
     draining: false,
   }
@@ -109,15 +109,15 @@ export async function createGateway(config: object, ports: Ports, create: Create
       return options.profile
     },
     get state() {
-      return kernel.draining ? 'draining' : 'serving'
+      return runtime.draining ? 'draining' : 'serving'
     },
     startedAt: clock.now(),
     checks: ports.health ?? [],
     live,
   }
 
-  const succession = new Succession({
-    ...{ clock, log, current: () => kernel.generation },
+  const succession = new ReloadQueue({
+    ...{ clock, log, current: () => runtime.generation },
     idle: (generation) => idle((ctx) => ctx.generation === generation, RETIRE_AFTER_MS),
   })
   let configuration: Configuration | null = null
@@ -126,9 +126,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
   try {
     await install(parsed, env, null)
     await shared.commits?.recover()
-    await kernel.generation.hooks.ready?.()
+    await runtime.generation.hooks.ready?.()
   } catch (error) {
-    if (kernel.generation !== null) await retire(kernel.generation, [], clock, log) // It may have come as far as `ready`.
+    if (runtime.generation !== null) await retire(runtime.generation, [], clock, log) // It may have come as far as `ready`.
     await shared.close()
     throw error
   }
@@ -153,10 +153,10 @@ export async function createGateway(config: object, ports: Ports, create: Create
           ['settings', shared.settings],
           ['outbound', ports.outbound ?? UNGUARDED],
           ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
-          ['sideCalls', sideCalls(kernel)],
+          ['directCalls', directCalls(runtime)],
           ['heartbeat', heartbeat],
           ['answerModel', names],
-          ['crossOrigin', kernel.crossOrigin],
+          ['crossOrigin', runtime.crossOrigin],
           ['vectors', shared.vectors],
         ]),
         db,
@@ -164,15 +164,15 @@ export async function createGateway(config: object, ports: Ports, create: Create
         facilities: {
           ...shared,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
-          nextSlot: () => kernel.slotCount++,
-          invoke: (request, invokeOptions) => invoke(kernel, request, invokeOptions),
+          nextSlot: () => runtime.slotCount++,
+          invoke: (request, invokeOptions) => invoke(runtime, request, invokeOptions),
           live,
         },
       },
       previous,
     )
     const nextOptions = kernelOptions(nextEnv, create.strict ?? false)
-    let routes: Kernel['routes']
+    let routes: Runtime['routes']
     let nextApi: typeof api
     let app: ControlApp
     try {
@@ -182,7 +182,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         profile: nextOptions.profile,
         log,
         routes: nextApi,
-        meant: routes.meant,
+        suggested: routes.suggested,
         operators: generation.service('operators') as never,
         audit: generation.service('audit') as never,
         strict: create.strict ?? false,
@@ -202,15 +202,15 @@ export async function createGateway(config: object, ports: Ports, create: Create
     control = app
     env = nextEnv
     parsed = next
-    kernel.generation = generation
-    kernel.routes = routes
+    runtime.generation = generation
+    runtime.routes = routes
     takeOptions()
   }
 
   function takeOptions(): void {
     const configured = kernelOptions(env, create.strict ?? false)
     options = { ...configured, heartbeatMs: heartbeat.over(configured.heartbeatMs) }
-    kernel.ticker.retune(options.heartbeatMs)
+    runtime.ticker.retune(options.heartbeatMs)
   }
 
   function environment(from: GatewayConfig): Env {
@@ -219,21 +219,21 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   function* live(): Generator<LiveRequest> {
-    for (const ctx of kernel.active.values()) yield liveRequest(ctx)
+    for (const ctx of runtime.active.values()) yield liveRequest(ctx)
   }
 
   function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
-    return untilIdle(kernel, which, ms)
+    return untilIdle(runtime, which, ms)
   }
 
   const stopAll = (): void => {
-    for (const ctx of kernel.active.values()) ctx.stop(shuttingDown())
+    for (const ctx of runtime.active.values()) ctx.stop(shuttingDown())
   }
 
   /** An embedder may still call a closed gateway. Refuse, because usage can no longer be booked. */
   const refuseAll = (): void => {
-    kernel.draining = true
-    kernel.routes = { ...kernel.routes, match: refuseNew }
+    runtime.draining = true
+    runtime.routes = { ...runtime.routes, match: refuseNew }
     stopAll()
   }
 
@@ -241,45 +241,45 @@ export async function createGateway(config: object, ports: Ports, create: Create
     const from = judgedPeer(peer)
     if (!owns(new URL(request.url).pathname)) return control.fetch(request, from)
     const { sink, response } = webSink(request.signal)
-    void runExchange(kernel, webIngress(request, from), sink).then(() => sink.end())
+    void runExchange(runtime, webIngress(request, from), sink).then(() => sink.end())
     return response
   }
 
   return {
     fetch,
-    handle: (ingress, sink) => runExchange(kernel, ingress, sink),
+    handle: (ingress, sink) => runExchange(runtime, ingress, sink),
     owns,
     control: { fetch: (request, peer) => control.fetch(request, peer) },
     get env() {
       return env
     },
     get hooks() {
-      return kernel.generation.hooks.sealed
+      return runtime.generation.hooks.sealed
     },
     get routes() {
-      return kernel.routes
+      return runtime.routes
     },
     get api() {
       return api
     },
     db,
     metrics,
-    overload: kernel.overload,
+    overload: runtime.overload,
     live,
-    plan: async () => (db ? planOf(kernel.generation.resources, sectionsOf(parsed), db) : []),
-    apply: async () => (db && views ? reconcile(kernel.generation.resources, sectionsOf(parsed), db, views) : []),
+    plan: async () => (db ? planOf(runtime.generation.resources, sectionsOf(parsed), db) : []),
+    apply: async () => (db && views ? reconcile(runtime.generation.resources, sectionsOf(parsed), db, views) : []),
     reload: (nextConfig) =>
       succession.change(async () => {
-        const previous = kernel.generation
+        const previous = runtime.generation
         const next = parseConfig(nextConfig)
         await install(next, environment(next), previous)
-        log.info('config.reloaded', { generation: kernel.generation.number })
+        log.info('config.reloaded', { generation: runtime.generation.number })
         tellOfRestart(log, env, started)
         succession.leave(previous)
-        await readyAfterReload(kernel.generation, clock, log)
+        await readyAfterReload(runtime.generation, clock, log)
       }),
     async drain(ms) {
-      kernel.draining = true
+      runtime.draining = true
       if (await idle(() => true, ms)) return
       stopAll()
       await idle(() => true, 5000)
@@ -288,7 +288,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       refuseAll()
       const before = async (): Promise<void> => {
         refuseAll() // A reload that was under way may have had routes of its own.
-        await kernel.generation.hooks.close?.()
+        await runtime.generation.hooks.close?.()
       }
       return succession.close(before, async () => {
         await ports.transport.close()

@@ -56,15 +56,15 @@ export type {
   Billable,
   ConnectionService,
   DeclaredSetting,
+  DirectAnswer,
+  DirectCallOptions,
+  DirectCalls,
   Exposition,
   GatewayStatus,
   OperatorService,
   PriceService,
   RuntimeSettings,
   SettingsService,
-  SideAnswer,
-  SideCallOptions,
-  SideCalls,
   StepPrice,
 } from './services.ts'
 export type * from './types/answer.ts'

@@ -1,6 +1,6 @@
 // Providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
 import type { GatewayConfig } from './config/define.ts'
-import { remembering } from './lib/memoize.ts'
+import { memoize } from './lib/memoize.ts'
 import type { ModelCaps } from './types/dialect.ts'
 import type { Ports } from './types/gateway.ts'
 import type { Provider } from './types/provider.ts'
@@ -60,7 +60,7 @@ function customProvider(id: string, familyCaps: FamilyCaps): Provider {
     dialects: {},
     quirks: {},
     needsKey: false,
-    caps: remembering((model): ModelCaps => familyCaps(model) ?? { family: id }),
+    caps: memoize((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
     authorize(wire, dialect, secret) {
       if (secret === null) return

@@ -28,13 +28,13 @@ export interface ProxyService {
   for(connection: Connection, url: string, ctx: RequestContext | null): string | null | undefined
 }
 
-export interface SideAnswer {
+export interface DirectAnswer {
   readonly status: number
   readonly headers: HeaderBag
   readonly body: Uint8Array
 }
 
-export interface SideCallOptions {
+export interface DirectCallOptions {
   /** Flat [name, value, …]. */
   readonly headers?: readonly string[]
   /** Limit of the answer's body; default 1 MiB, at most 64. */
@@ -60,19 +60,19 @@ export interface SideBill {
 }
 
 /** Calls beside the pipeline: a vendor's lists and meters, embeddings, and whether a proxy carries. */
-export interface SideCalls {
+export interface DirectCalls {
   /**
    * With the address, key, headers and proxy of a connection, at most 1 MiB. `path` as `/key`; a status is an answer, and
    * redirects are not followed.
    * @throws GatewayError when there was none within `timeoutMs`; free of secrets.
    */
-  get(connection: Connection, path: string, timeoutMs: number): Promise<SideAnswer>
+  get(connection: Connection, path: string, timeoutMs: number): Promise<DirectAnswer>
   /** The same with a JSON body, in the shape of OpenAI's routes. Pass its cost to `book`. */
-  post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<SideAnswer>
+  post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<DirectAnswer>
   /** Settles it like an internal call of its own: priced, charged to the organization, in usage and log under its source. */
   book(bill: SideBill): void
   /** Sends to any address without a credential. It is not booked. */
-  through(proxyUrl: string | null, url: string, timeoutMs: number, options?: SideCallOptions): Promise<SideAnswer>
+  viaProxy(proxyUrl: string | null, url: string, timeoutMs: number, options?: DirectCallOptions): Promise<DirectAnswer>
 }
 
 /** One upstream call as it is priced. */
@@ -241,7 +241,7 @@ declare module './types/plugin.ts' {
     outbound: OutboundGuard
     outboundPost: OutboundPost
     proxies: ProxyService
-    sideCalls: SideCalls
+    directCalls: DirectCalls
     vectors: VectorStore
     prices: PriceService
     hookTracer: HookTracer

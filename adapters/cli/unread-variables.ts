@@ -4,7 +4,7 @@ import { VARIABLES } from '../../core/config/variables.ts'
 export interface UnreadVariable {
   readonly name: string
   /** The declared name that is a slip or two away. */
-  readonly meant: string | null
+  readonly suggested: string | null
 }
 
 export function unreadVariables(environment: NodeJS.ProcessEnv): UnreadVariable[] {
@@ -12,7 +12,7 @@ export function unreadVariables(environment: NodeJS.ProcessEnv): UnreadVariable[
   return Object.keys(environment)
     .filter((name) => name.startsWith('GATEWAY_') && !known.has(name))
     .sort()
-    .map((name) => ({ name, meant: [...known].find((candidate) => distance(candidate, name) <= 2) ?? null }))
+    .map((name) => ({ name, suggested: [...known].find((candidate) => distance(candidate, name) <= 2) ?? null }))
 }
 
 /** Levenshtein. */

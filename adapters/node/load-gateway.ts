@@ -3,7 +3,7 @@
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import { inTurn } from '../../core/lib/serialize.ts'
+import { serialize } from '../../core/lib/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
 import { findConfig, loadConfig, watchConfig } from './load-config.ts'
@@ -55,7 +55,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
   const gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
   // From reading the file on: of two saved states the later one stays, whichever loads faster.
-  const reload = inTurn(async () => {
+  const reload = serialize(async () => {
     if (path !== null) await gateway.reload(withDataDir(await loadConfig(path), environment))
   })
   const refresh = () => reload().catch(keepOld)

@@ -4,7 +4,7 @@
 import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
-import type { Hop } from '../../core/types/dialect.ts'
+import type { CodecContext } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import type { Emit, StreamSource } from '../../core/types/stream.ts'
 
@@ -19,15 +19,15 @@ export const echo: Provider = {
   caps: () => ({ family: 'echo', context: 128_000, maxOutput: 8192, visionIn: true, pdfIn: true }),
   dialectFor: (_request, caller) => caller,
   authorize() {},
-  answer(request, hop) {
-    const response = answerOf(request, hop)
+  answer(request, codec) {
+    const response = answerOf(request, codec)
     return request.stream ? { kind: 'stream', source: wordByWord(response) } : { kind: 'full', response }
   },
 }
 
-function answerOf(request: Frozen<CanonicalRequest>, hop: Hop): CanonicalResponse {
+function answerOf(request: Frozen<CanonicalRequest>, codec: CodecContext): CanonicalResponse {
   const text = lastUserText(request)
-  const call = toolCall(request, text, hop)
+  const call = toolCall(request, text, codec)
   const parts: Part[] = call === null ? [{ t: 'text', text: text || 'Hello from echo.' }] : [call]
   const output = parts.reduce(
     (sum, part) => sum + estimateText(part.t === 'text' ? part.text : part.t === 'tool_call' ? part.name + part.args : ''),
@@ -36,9 +36,9 @@ function answerOf(request: Frozen<CanonicalRequest>, hop: Hop): CanonicalRespons
   const inputTotal = estimateRequest(request)
   const outputTotal = Math.max(1, Math.ceil(output))
   return {
-    id: hop.id('echo_'),
-    created: Math.floor(hop.now() / 1000),
-    model: hop.model,
+    id: codec.id('echo_'),
+    created: Math.floor(codec.now() / 1000),
+    model: codec.model,
     choices: [{ index: 0, parts, finish: call === null ? 'stop' : 'tool_calls', nativeFinish: 'stop' }],
     usage: { inputTotal, cacheRead: 0, cacheWrite: 0, outputTotal, total: inputTotal + outputTotal, estimated: false, raw: null },
     ext: {},
@@ -51,14 +51,14 @@ function lastUserText(request: Frozen<CanonicalRequest>): string {
 }
 
 /** `tool_choice` required, a named tool, or the words "call <tool>"; never twice for one answered call. */
-function toolCall(request: Frozen<CanonicalRequest>, text: string, hop: Hop): Part | null {
+function toolCall(request: Frozen<CanonicalRequest>, text: string, codec: CodecContext): Part | null {
   const tools = request.tools.filter((tool) => tool.t === 'function')
   if (tools.length === 0 || request.messages.at(-1)?.role === 'tool') return null
   const { toolChoice } = request
   const named = toolChoice?.mode === 'tool' ? toolChoice.name : /\bcall ([A-Za-z0-9_.-]+)/.exec(text)?.[1]
   const tool = tools.find(({ name }) => name === named) ?? (toolChoice?.mode === 'required' ? tools[0] : undefined)
   if (tool === undefined) return null
-  return { t: 'tool_call', id: hop.id('call_'), idMinted: true, name: tool.name, args: '{}', kind: 'function' }
+  return { t: 'tool_call', id: codec.id('call_'), idMinted: true, name: tool.name, args: '{}', kind: 'function' }
 }
 
 /** Streams a text word by word, so that a client sees a stream. */

@@ -1,5 +1,5 @@
 // From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
-import { remembering } from '../../core/lib/memoize.ts'
+import { memoize } from '../../core/lib/memoize.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
@@ -40,7 +40,7 @@ export function providerOf(row: ProviderRow): Provider {
     dialects,
     quirks,
     needsKey: auth !== 'none',
-    caps: remembering(row.caps ?? byFamily),
+    caps: memoize(row.caps ?? byFamily),
     dialectFor: (_request, caller) => nearest(dialects, caller),
     authorize(wire, dialect, secret) {
       const kind = authByDialect[dialect] ?? auth

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Connector } from 'db0'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
-import { Gate } from './mutex.ts'
+import { Mutex } from './mutex.ts'
 import { isPostgresFault } from './postgres/faults.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
 import { isSqliteFault } from './sqlite/faults.ts'
@@ -18,7 +18,7 @@ class Db0Database implements Database {
   readonly #connector: Connector
   readonly #session: Session
   readonly #begin: string
-  readonly #gate = new Gate()
+  readonly #mutex = new Mutex()
   readonly #inside = new AsyncLocalStorage<object>()
   #open: object | null = null
 
@@ -52,12 +52,12 @@ class Db0Database implements Database {
 
   commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
     const fatal = this.dialect === 'sqlite' ? isSqliteFault : isPostgresFault
-    return this.#gate.hold(() => commitUnits(this.#session, units, { begin: this.#begin, fatal }))
+    return this.#mutex.hold(() => commitUnits(this.#session, units, { begin: this.#begin, fatal }))
   }
 
   async tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
     this.#refuseInside()
-    return this.#gate.hold(async () => {
+    return this.#mutex.hold(async () => {
       const token = {}
       try {
         return await transaction(this.#session, this.#begin, (db) => {
@@ -77,12 +77,12 @@ class Db0Database implements Database {
   }
 
   async close(): Promise<void> {
-    await this.#gate.hold(async () => await this.#connector.dispose?.())
+    await this.#mutex.hold(async () => await this.#connector.dispose?.())
   }
 
   async #query(query: Sql): Promise<Rows> {
     this.#refuseInside()
-    return this.#gate.hold(() => this.#session.query(query))
+    return this.#mutex.hold(() => this.#session.query(query))
   }
 
   /** It would wait for its own end. */

@@ -1,5 +1,5 @@
 // One holder at a time, in order of arrival.
-export class Gate {
+export class Mutex {
   #held = false
   readonly #waiting: (() => void)[] = []
 

@@ -1,7 +1,7 @@
 // Transactions over one connection, the same on every engine: the Db handed to `tx`, and a unit of a group commit.
 import { CommitInDoubt } from '../../core/db/storage-fault.ts'
 import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
-import { Gate } from './mutex.ts'
+import { Mutex } from './mutex.ts'
 
 export interface Rows {
   rows: Record<string, unknown>[]
@@ -151,7 +151,7 @@ class TransactionDb implements Db {
   readonly dialect: Db['dialect']
   readonly #session: Session
   readonly #depth: number
-  readonly #nested = new Gate()
+  readonly #nested = new Mutex()
   #over = false
   #failure: { error: unknown } | null = null
 

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, r
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Spool, SpooledUnit } from '../../core/types/db.ts'
-import { Gate } from './mutex.ts'
+import { Mutex } from './mutex.ts'
 
 /** Given up when the disk is full, so that the ledger still finds room. */
 const RESERVE_BYTES = 8 * 1024 * 1024
@@ -28,7 +28,7 @@ export interface FileSpool extends Spool {
 export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const reserve = join(dir, 'reserve')
-  const gate = new Gate()
+  const mutex = new Mutex()
   let segment: Segment | null = null
 
   keepReserve(reserve, reserveBytes)
@@ -59,7 +59,7 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
 
   return {
     append: (units) =>
-      gate.hold(async () => {
+      mutex.hold(async () => {
         const bytes = new TextEncoder().encode(units.map((unit) => `${encode(unit)}\n`).join(''))
         try {
           await write(bytes)
@@ -71,7 +71,7 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
       }),
 
     drain: (apply) =>
-      gate.hold(async () => {
+      mutex.hold(async () => {
         await finishSegment()
         let count = 0
         for (const name of readdirSync(dir)
@@ -89,7 +89,7 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
         return count
       }),
 
-    close: () => gate.hold(finishSegment),
+    close: () => mutex.hold(finishSegment),
   }
 }
 

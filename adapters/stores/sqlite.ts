@@ -7,7 +7,7 @@ import { storageUnavailable } from '../../core/db/storage-fault.ts'
 import { systemClock } from '../../core/lib/clock.ts'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
-import { Gate } from './mutex.ts'
+import { Mutex } from './mutex.ts'
 import { parseRows, type Session, transaction } from './session.ts'
 import { commitSync } from './sqlite/commit.ts'
 import { SqliteConnection } from './sqlite/connection.ts'
@@ -50,7 +50,7 @@ class SqliteDatabase implements Database {
   /** When another process was found to hold the lock, and looks that are left to who gives up first; null since the last write. */
   #locked: { at: number; looks: number } | null = null
   readonly #idleMs: number
-  readonly #gate = new Gate()
+  readonly #mutex = new Mutex()
   readonly #inside = new AsyncLocalStorage<object>()
   /** Stands for the open interactive transaction. */
   #open: object | null = null
@@ -108,7 +108,7 @@ class SqliteDatabase implements Database {
   async tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
     this.#refuseInside()
     const since = this.#clock.monotonic()
-    return this.#gate.hold(async () => {
+    return this.#mutex.hold(async () => {
       const token = {}
       const watch = this.#watchIdle()
       const session: Session = {
@@ -151,7 +151,7 @@ class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     if (this.#closed) return
-    await this.#gate.hold(async () => {
+    await this.#mutex.hold(async () => {
       this.#closed = true
       if (this.#reader !== this.#writer) this.#reader.close()
       this.#writer.close()
@@ -162,7 +162,7 @@ class SqliteDatabase implements Database {
   async #read<T>(query: Sql, fn: (connection: SqliteConnection) => T): Promise<T> {
     this.#usable()
     try {
-      const aside = this.#reader !== this.#writer || this.#gate.open || this.#isInside()
+      const aside = this.#reader !== this.#writer || this.#mutex.open || this.#isInside()
       if (aside && this.#reader.isRead(query.text)) return fn(this.#reader)
     } catch (error) {
       throw sqliteError(error)
@@ -173,7 +173,7 @@ class SqliteDatabase implements Database {
 
   /** Runs synchronously and at once when the writer is free. */
   #write<T>(fn: () => T): Promise<T> {
-    if (this.#gate.open) {
+    if (this.#mutex.open) {
       try {
         this.#usable()
         return Promise.resolve(fn())
@@ -182,7 +182,7 @@ class SqliteDatabase implements Database {
       }
     }
     const since = this.#clock.monotonic()
-    return this.#gate.hold(() => this.#patiently(fn, since))
+    return this.#mutex.hold(() => this.#patiently(fn, since))
   }
 
   /** @param since when the caller came: behind others that wait for the same lock it has waited, too. */

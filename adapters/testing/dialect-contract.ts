@@ -8,7 +8,7 @@ import { createSseSplitter } from '../../core/lib/sse.ts'
 import { parsedBody } from '../../core/lib/wire-body.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Json, Part } from '../../core/types/canonical.ts'
-import type { DialectDriver, FrameFilter, Hop } from '../../core/types/dialect.ts'
+import type { CodecContext, DialectDriver, FrameFilter } from '../../core/types/dialect.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import type { ContractCase } from './contract.ts'
 import type { Reply, ReplyRenderer } from './replies/reply.ts'
@@ -144,8 +144,8 @@ function errorCases(driver: DialectDriver, replies: ReplyRenderer): ContractCase
   ]
 }
 
-/** A neutral hop: no facts known, caller and upstream speak the driver's dialect. */
-export function contractHop(driver: DialectDriver, facts: Partial<Hop> = {}): Hop {
+/** A neutral codec: no facts known, caller and upstream speak the driver's dialect. */
+export function contractHop(driver: DialectDriver, facts: Partial<CodecContext> = {}): CodecContext {
   let count = 0
   return {
     provider: 'contract',

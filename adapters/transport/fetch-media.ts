@@ -14,7 +14,7 @@ export function mediaFetcher(options: GuardOptions = {}): MediaFetcher {
   const dispatcher = guardedAgent(options)
   return async (first, signal) => {
     let url = checkOutboundUrl(first, 'url')
-    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    for (let codec = 0; codec <= MAX_REDIRECTS; codec++) {
       const answer = await request(url, {
         dispatcher,
         headers: { accept: 'image/*, application/pdf, audio/*, video/*', 'accept-encoding': 'identity' },

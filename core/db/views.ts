@@ -1,6 +1,6 @@
 // Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
 // versions and reloads what changed. A value is never replaced by one that was read before a bump.
-import { unwaited } from '../lib/catch-rejection.ts'
+import { catchRejection } from '../lib/catch-rejection.ts'
 import type { Database, Db, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 import { sql } from './sql.ts'
@@ -160,7 +160,7 @@ export class ViewHub {
     for (const watcher of entry.watchers) {
       const failed = (error: unknown) => this.#log.error(`A watcher of the view \`${entry.kind}\` failed.`, { error })
       try {
-        unwaited(watcher(entry.current), failed)
+        catchRejection(watcher(entry.current), failed)
       } catch (error) {
         failed(error)
       }

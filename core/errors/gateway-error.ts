@@ -86,9 +86,11 @@ export class GatewayError extends Error implements GatewayErrorShape {
     return new GatewayError(message, { status: 403, type: 'permission_error' })
   }
 
-  static unknownUrl(method: string, path: string, meant: string | null = null): GatewayError {
+  static unknownUrl(method: string, path: string, suggested: string | null = null): GatewayError {
     const hint =
-      meant === null ? 'See the routes in the documentation.' : `Did you mean ${meant}? Look at the base URL of your client.`
+      suggested === null
+        ? 'See the routes in the documentation.'
+        : `Did you mean ${suggested}? Look at the base URL of your client.`
     return new GatewayError(`Unknown request URL: ${method} ${path.slice(0, 200)}. ${hint}`, {
       status: 404,
       type: 'invalid_request_error',

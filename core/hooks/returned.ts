@@ -8,9 +8,9 @@ export interface ReturnType {
   fits(value: unknown): boolean
 }
 
-type Bag = Readonly<Record<string, unknown>>
+type SwapRemoveList = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Bag => typeof value === 'object' && value !== null
+const isObject = (value: unknown): value is SwapRemoveList => typeof value === 'object' && value !== null
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const isIdOrNull = (value: unknown): boolean => value === null || Number.isSafeInteger(value)

@@ -27,7 +27,7 @@ export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
   readonly routes: readonly ApiRoute[]
   /** The data route that the caller probably intended with an unknown path. */
-  meant(path: string): string | null
+  suggested(path: string): string | null
 }
 
 /** @throws Error when a route writes and is not audited, or two claim the same path. */
@@ -92,9 +92,9 @@ function thrownBy(error: { status: number; cause?: unknown }, request: Request, 
   return error.status < 500 ? unknown(request, options) : (error.cause ?? error)
 }
 
-function unknown(request: Request, { meant }: ControlOptions): GatewayError {
+function unknown(request: Request, { suggested }: ControlOptions): GatewayError {
   const { pathname } = new URL(request.url)
-  return GatewayError.unknownUrl(request.method, pathname, meant(pathname))
+  return GatewayError.unknownUrl(request.method, pathname, suggested(pathname))
 }
 
 function withoutBody(response: Response): Response {

@@ -6,7 +6,7 @@ import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
-import { meantPath } from './suggest-path.ts'
+import { suggestPath } from './suggest-path.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
 
@@ -35,7 +35,7 @@ export interface RouteTable {
   /** @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
   match(ingress: Ingress): MatchedRoute
   /** The route that the caller probably intended with this path. */
-  meant(path: string): string | null
+  suggested(path: string): string | null
 }
 
 export function owns(path: string): boolean {
@@ -101,7 +101,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
 
   return {
     entries,
-    meant: (path) => meantPath(path, exact),
+    suggested: (path) => suggestPath(path, exact),
     match(ingress) {
       const { path, method } = ingress
       const same = exact.get(path)
@@ -113,7 +113,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
         const parsed = entry.dataRoute === null ? entry.dialectRoute?.parse?.(rest) : named(entry.dataRoute, rest)
         if (parsed) return pick([entry], method, ingress, parsed)
       }
-      throw GatewayError.unknownUrl(method, path, meantPath(path, exact))
+      throw GatewayError.unknownUrl(method, path, suggestPath(path, exact))
     },
   }
 }

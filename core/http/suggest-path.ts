@@ -2,7 +2,7 @@
 // slash.
 const ROOT = '/v1'
 
-export function meantPath(path: string, known: ReadonlyMap<string, unknown>): string | null {
+export function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string | null {
   const whole = path.endsWith('/') ? path.slice(0, -1) : path
   const once = whole.startsWith(`${ROOT}${ROOT}/`) ? whole.slice(ROOT.length) : whole
   return [once, ROOT + once].find((candidate) => candidate !== path && known.has(candidate)) ?? null

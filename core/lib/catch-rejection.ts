@@ -1,6 +1,6 @@
 // Plugin authors may pass an `async` function where a synchronous one is expected. Reports its rejection instead of ending the process.
 
-export function unwaited(returned: unknown, failed: (error: unknown) => void): void {
+export function catchRejection(returned: unknown, failed: (error: unknown) => void): void {
   if (typeof returned !== 'object' || returned === null) return
   const { then } = returned as { then?: unknown }
   if (typeof then === 'function') (returned as PromiseLike<unknown>).then(undefined, failed)

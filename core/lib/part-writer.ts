@@ -1,4 +1,4 @@
-// Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
+// YieldQueue a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
 // Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
 import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/canonical.ts'
 import type { Emit, PartKind, PartMeta } from '../types/stream.ts'

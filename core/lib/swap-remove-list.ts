@@ -8,7 +8,7 @@ export interface Ticket<T> {
   index: number
 }
 
-export class Bag<T> {
+export class SwapRemoveList<T> {
   readonly #tickets: Ticket<T>[] = []
 
   get size(): number {

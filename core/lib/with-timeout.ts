@@ -2,7 +2,7 @@
 import type { Clock } from '../types/ports.ts'
 
 /** @throws Error when `work` has not ended after `ms`; it goes on, and nobody waits any more. */
-export async function within<T>(clock: Clock, ms: number, work: PromiseLike<T> | T): Promise<T> {
+export async function withTimeout<T>(clock: Clock, ms: number, work: PromiseLike<T> | T): Promise<T> {
   let cancel = (): void => {}
   const late = new Promise<never>((_resolve, reject) => {
     const timer = clock.timer(ms, () => reject(new Error(`it has not ended after ${ms} ms`)))

@@ -12,25 +12,25 @@ import type { Principal } from '../types/context.ts'
 import type { WireBody } from '../types/dialect.ts'
 import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
-import { driver, type Kernel } from './runtime.ts'
+import { driver, type Runtime } from './runtime.ts'
 
 /** Longest text that records keep of a `model` that is not a model id. */
 const MAX_NAMED = 256
 
 /** @throws GatewayError 401. */
-export function authenticate(kernel: Kernel, ctx: RequestState): Awaitable<void> {
+export function authenticate(runtime: Runtime, ctx: RequestState): Awaitable<void> {
   const { hooks } = ctx.generation
   const identifying = hooks.authenticate === null ? undefined : hooks.authenticate(ctx)
-  if (identifying instanceof Promise) return identifying.then((principal) => admit(kernel, ctx, principal))
-  admit(kernel, ctx, identifying)
+  if (identifying instanceof Promise) return identifying.then((principal) => admit(runtime, ctx, principal))
+  admit(runtime, ctx, identifying)
 }
 
-function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefined): void {
+function admit(runtime: Runtime, ctx: RequestState, principal: Principal | undefined): void {
   if (principal !== undefined) {
     ctx.principal = principal
     return
   }
-  if (kernel.options.requireApiKey || ctx.keyRequired)
+  if (runtime.options.requireApiKey || ctx.keyRequired)
     throw GatewayError.unauthorized(
       'A client key is required. Send it as `Authorization: Bearer <key>`; make one with `hookgate key create`.',
     )
@@ -43,18 +43,18 @@ function admit(kernel: Kernel, ctx: RequestState, principal: Principal | undefin
 }
 
 /** @throws GatewayError 400. */
-export function smallBody({ options }: Kernel, bytes: Uint8Array): WireBody {
+export function smallBody({ options }: Runtime, bytes: Uint8Array): WireBody {
   return wireBody(bytes, scanObject(bytes, options.requestLimits))
 }
 
 /** @throws GatewayError 400. */
-export async function largeBody({ options, turns }: Kernel, bytes: Uint8Array): Promise<WireBody> {
+export async function largeBody({ options, turns }: Runtime, bytes: Uint8Array): Promise<WireBody> {
   await turns.next()
   return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns))
 }
 
 /** Learns model, stream and dialect from the body. @throws GatewayError 400. */
-export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
+export function takeBody(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   ctx.body = body
   const { dialectRoute } = route
   const { fromPath } = route
@@ -63,7 +63,7 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
   if (typeof named === 'string') ctx.requestedModel = named.slice(0, MAX_NAMED)
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
   // Before `stream`: its table comes first.
-  if (dialectRoute !== null) driver(kernel, ctx.dialect).validate?.(body)
+  if (dialectRoute !== null) driver(runtime, ctx.dialect).validate?.(body)
   // A count_tokens body may ask for a stream, but the answer is a number.
   ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))
   ctx.sse =
@@ -72,15 +72,15 @@ export function takeBody(kernel: Kernel, ctx: RequestState, route: MatchedRoute,
     !ctx.stream ||
     /(?:^|&)alt=sse(?:&|$)/.test(ingress.query)
   ctx.requestedModel = fromPath.model === undefined ? modelMember(named, route) : checkedModelId(fromPath.model)
-  const decode = decoderOf(kernel, ctx, route, body)
-  ctx.decode = kernel.options.freeze ? () => deepFreeze(decode()) : decode
+  const decode = decoderOf(runtime, ctx, route, body)
+  ctx.decode = runtime.options.freeze ? () => deepFreeze(decode()) : decode
 }
 
-function decoderOf(kernel: Kernel, ctx: RequestState, route: MatchedRoute, body: WireBody): () => unknown {
+function decoderOf(runtime: Runtime, ctx: RequestState, route: MatchedRoute, body: WireBody): () => unknown {
   const { dataRoute, fromPath, operation } = route
   if (dataRoute?.decode) return () => dataRoute.decode?.(ctx, body)
   const path = ctx.dialect === route.dialect ? fromPath : {}
-  return () => driver(kernel, ctx.dialect).decodeRequest(body, ctx.headers, { ...path, operation })
+  return () => driver(runtime, ctx.dialect).decodeRequest(body, ctx.headers, { ...path, operation })
 }
 
 function modelMember(model: unknown, route: MatchedRoute): string {

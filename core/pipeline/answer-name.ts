@@ -3,11 +3,11 @@ import { concatBytes, decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
 import { findSpan, pathSegments } from '../lib/json-path.ts'
 import type { ModelPlaces, WireBody } from '../types/dialect.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** The name an answer to this caller has to carry; null: the one it has. */
-export function answerName(kernel: Kernel, { operation, requestedModel, dialect }: RequestState): string | null {
-  return operation === 'chat' && requestedModel !== '' && kernel.answersAsRequested(dialect) ? requestedModel : null
+export function answerName(runtime: Runtime, { operation, requestedModel, dialect }: RequestState): string | null {
+  return operation === 'chat' && requestedModel !== '' && runtime.answersAsRequested(dialect) ? requestedModel : null
 }
 
 export type Rename = (piece: Uint8Array | string) => Uint8Array | string

@@ -3,8 +3,8 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { checkedModelId } from '../lib/model-id.ts'
 import { credentialsIn } from '../lib/sanitize.ts'
-import { LARGE_BODY } from '../lib/yield-queue.ts'
 import { forkBody } from '../lib/wire-body.ts'
+import { LARGE_BODY } from '../lib/yield-queue.ts'
 import { capsOf } from '../model-caps.ts'
 import type { ConnectionService } from '../services.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
@@ -14,40 +14,40 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { WireRequest } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
-import { CallState, makeHop } from './call-state.ts'
+import { CallState, codecContext } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import { driver, type Kernel } from './runtime.ts'
 import { proxyFor } from './proxy-route.ts'
 import { inlineRemote } from './remote-media.ts'
 import { replaySource } from './replay-source.ts'
+import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
 import { joinUrl } from './upstream-url.ts'
 
 /** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError, its message free of secrets. */
-export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: Candidate): Promise<Result> {
+export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate: Candidate): Promise<Result> {
   ctx.throwIfStopped()
   const { hooks } = ctx.generation
   const { connection } = candidate
   // Also what a stored route, a panel or a header named.
   checkedModelId(candidate.target.model)
-  const provider = kernel.provider(connection.provider)
+  const provider = runtime.provider(connection.provider)
   const dialect = upstreamDialect(ctx, candidate, provider)
-  const hop = makeHop(kernel, ctx, candidate, provider, dialect)
-  const call = new CallState(ctx, candidate, hop)
+  const codec = codecContext(runtime, ctx, candidate, provider, dialect)
+  const call = new CallState(ctx, candidate, codec)
   if (hooks.prepare !== null) {
     const preparing = hooks.prepare(ctx, call)
     if (preparing) await preparing
   }
-  ctx.hop = hop
+  ctx.codec = codec
   ctx.facts = null
   // A candidate can change which stages apply.
   ctx.stages = undefined
   if (provider.answer !== undefined) return local(provider, call, ctx)
 
-  const upstream = driver(kernel, dialect)
-  if (ctx.bodyBytes > LARGE_BODY) await kernel.turns.next()
-  const encoding = encode(kernel, ctx, call, upstream)
+  const upstream = driver(runtime, dialect)
+  if (ctx.bodyBytes > LARGE_BODY) await runtime.turns.next()
+  const encoding = encode(runtime, ctx, call, upstream)
   const path = typeof encoding === 'string' ? encoding : await encoding
   if (hooks.encoded !== null) {
     const editing = hooks.encoded(ctx, call)
@@ -61,8 +61,8 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     url,
     headers: wireHeaders(call, connection.headers, ctx.stream),
     body: call.body.toBytes(),
-    proxyUrl: proxyFor(kernel, ctx.generation, connection, url, ctx),
-    connectTimeoutMs: kernel.options.connectTimeoutMs,
+    proxyUrl: proxyFor(runtime, ctx.generation, connection, url, ctx),
+    connectTimeoutMs: runtime.options.connectTimeoutMs,
     stream: ctx.stream,
   }
   try {
@@ -71,7 +71,7 @@ export async function sendAttempt(kernel: Kernel, ctx: RequestState, candidate: 
     ctx.throwIfStopped()
     const clean = (error: GatewayErrorShape) =>
       withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
-    const send = () => callUpstream({ kernel, ctx, hop, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
+    const send = () => callUpstream({ runtime, ctx, codec, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
     // A call the upstream itself could not spell is worth one more try while nothing was delivered.
     return isMalformed(result, ctx) ? await send() : result
@@ -90,26 +90,26 @@ function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, p
 }
 
 function local(provider: Provider, call: CallState, ctx: RequestState): Result {
-  const result = provider.answer?.(call.request, call.hop) as Result
+  const result = provider.answer?.(call.request, call.codec) as Result
   // A local provider answers whole; a stream is its replay.
   return ctx.stream && result.kind === 'full' ? { kind: 'stream', source: replaySource(result.response) } : result
 }
 
-function encode(kernel: Kernel, ctx: RequestState, call: CallState, upstream: DialectDriver): Awaitable<string> {
+function encode(runtime: Runtime, ctx: RequestState, call: CallState, upstream: DialectDriver): Awaitable<string> {
   if (call.lane === 'bytes' && ctx.body !== null) {
     const body = forkBody(ctx.body)
-    const spliced = upstream.spliceRequest(body, call.hop, ctx.headers)
+    const spliced = upstream.spliceRequest(body, call.codec, ctx.headers)
     call.body = body
     addAll(call, spliced.headers)
     return spliced.path
   }
   const remote = upstream.remoteMedia?.(call.request) ?? []
-  if (remote.length > 0) return inlineRemote(kernel, ctx, call, upstream, remote).then(() => encoded(call, upstream))
+  if (remote.length > 0) return inlineRemote(runtime, ctx, call, upstream, remote).then(() => encoded(call, upstream))
   return encoded(call, upstream)
 }
 
 function encoded(call: CallState, upstream: DialectDriver): string {
-  const wire = upstream.encodeRequest(call.request, call.hop)
+  const wire = upstream.encodeRequest(call.request, call.codec)
   call.body = wire.body
   addAll(call, wire.headers)
   return wire.path
@@ -117,11 +117,11 @@ function encoded(call: CallState, upstream: DialectDriver): string {
 
 /** The answer may stay bytes when the dialects agree and nothing on the way back needs events or names restored. */
 function answersInBytes(ctx: RequestState, call: CallState): boolean {
-  const { hop } = call
-  if (hop.caller !== hop.upstream) return false
+  const { codec } = call
+  if (codec.caller !== codec.upstream) return false
   if (call.lane === 'events') {
-    for (const [sanitised, original] of hop.names) if (sanitised !== original) return false
-    if (hop.notes.size > 0) return false
+    for (const [sanitised, original] of codec.names) if (sanitised !== original) return false
+    if (codec.notes.size > 0) return false
   }
   if (!ctx.stream) return true
   // An internal caller wants events, and its parent's dialect may differ.

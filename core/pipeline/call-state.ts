@@ -1,43 +1,49 @@
-// One attempt's call: the hop's facts, a copy-on-write canonical request, later the wire body.
+// One attempt's call: the facts for codecs, a copy-on-write canonical request, later the wire body.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../lib/headers.ts'
 import { randomId } from '../lib/ids.ts'
 import { capsOf } from '../model-caps.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
-import type { Hop, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
+import type { CodecContext, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
 import type { HeaderBag } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
 import { editable } from './editable.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
-export function makeHop(kernel: Kernel, ctx: RequestState, candidate: Candidate, provider: Provider, upstream: Dialect): Hop {
-  return new AttemptHop(kernel, ctx, candidate, provider, upstream)
+export function codecContext(
+  runtime: Runtime,
+  ctx: RequestState,
+  candidate: Candidate,
+  provider: Provider,
+  upstream: Dialect,
+): CodecContext {
+  return new AttemptHop(runtime, ctx, candidate, provider, upstream)
 }
 
 /** Maps and the decoded request exist only for those who ask. */
-class AttemptHop implements Hop {
+class AttemptHop implements CodecContext {
   readonly provider: string
   readonly model: string
   readonly caller: Dialect
   readonly upstream: Dialect
   readonly caps: Readonly<ModelCaps>
   readonly quirks: Readonly<Quirks>
-  readonly #kernel: Kernel
+  readonly #runtime: Runtime
   readonly #ctx: RequestState
   #includeUsage: boolean | null = null
   #names: Map<string, string> | null = null
   #notes: Map<string, Json> | null = null
 
-  constructor(kernel: Kernel, ctx: RequestState, { connection, target }: Candidate, provider: Provider, upstream: Dialect) {
+  constructor(runtime: Runtime, ctx: RequestState, { connection, target }: Candidate, provider: Provider, upstream: Dialect) {
     this.provider = connection.provider
     this.model = target.model
     this.caller = ctx.dialect
     this.upstream = upstream
     this.caps = capsOf(provider, connection, target.model)
     this.quirks = provider.quirks
-    this.#kernel = kernel
+    this.#runtime = runtime
     this.#ctx = ctx
   }
 
@@ -74,7 +80,7 @@ class AttemptHop implements Hop {
     this.#ctx.warn(slug)
   }
   now(): number {
-    return this.#kernel.clock.now()
+    return this.#runtime.clock.now()
   }
   id(prefix: string): string {
     return randomId(prefix)
@@ -89,15 +95,15 @@ class AttemptHop implements Hop {
   }
 }
 
-/** Answers without an upstream (caches, plugins) are encoded under a hop of their own. */
-export function hopOf(kernel: Kernel, ctx: RequestState): Hop {
-  if (ctx.hop !== null) return ctx.hop
+/** Answers without an upstream (caches, plugins) are encoded under a codec of their own. */
+export function codecContextOf(runtime: Runtime, ctx: RequestState): CodecContext {
+  if (ctx.codec !== null) return ctx.codec
   const target = ctx.plan?.targets[0] ?? { provider: 'gateway', model: ctx.requestedModel, connectionId: null, weight: 1 }
-  return makeHop(
-    kernel,
+  return codecContext(
+    runtime,
     ctx,
     { target, connection: { ...NO_CONNECTION, provider: target.provider } },
-    kernel.provider(target.provider),
+    runtime.provider(target.provider),
     ctx.dialect,
   )
 }
@@ -118,16 +124,16 @@ const NO_CONNECTION: Connection = {
 
 export class CallState implements EncodedCall {
   readonly candidate: Candidate
-  readonly hop: Hop
+  readonly codec: CodecContext
   readonly headers: HeaderBag = headerBag()
   readonly #ctx: RequestState
   #copy: CanonicalRequest | null = null
   #body: WireBody | null = null
 
-  constructor(ctx: RequestState, candidate: Candidate, hop: Hop) {
+  constructor(ctx: RequestState, candidate: Candidate, codec: CodecContext) {
     this.#ctx = ctx
     this.candidate = candidate
-    this.hop = hop
+    this.codec = codec
   }
 
   get request(): Frozen<CanonicalRequest> {
@@ -146,7 +152,7 @@ export class CallState implements EncodedCall {
   }
 
   get lane(): 'bytes' | 'events' {
-    const same = this.hop.caller === this.hop.upstream && this.#ctx.body !== null
+    const same = this.codec.caller === this.codec.upstream && this.#ctx.body !== null
     return same && !this.#ctx.edited && this.#copy === null ? 'bytes' : 'events'
   }
 

@@ -1,4 +1,4 @@
-// One candidate's part of the timeline: a line for its call, and another one each time a plugin around the attempt sends again.
+// The attempts on one candidate: one line of the timeline for its call, and one for each retry of a plugin around it.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { errorText } from '../lib/error-text.ts'
 import type { Attempt, Candidate } from '../types/context.ts'
@@ -6,30 +6,30 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Upper limit of upstream calls for one request, whatever its plan and its plugins do. */
 export const MAX_ATTEMPTS = 8
 
-export interface Walk {
-  /** Upstream calls the walk itself decided on, but for the running one. */
+export interface AttemptCounts {
+  /** Upstream calls that the executor started, without the running one. */
   sent: number
-  /** Calls that a plugin around an attempt added to it. */
-  again: number
+  /** Further calls that plugins made around attempts. */
+  retries: number
 }
 
-export class Tries {
+export class CandidateAttempts {
   attempt: Attempt
-  readonly #kernel: Kernel
+  readonly #runtime: Runtime
   readonly #ctx: RequestState
   readonly #candidate: Candidate
-  readonly #walk: Walk
+  readonly #walk: AttemptCounts
   #startedAt = 0
   #called = false
   #failure: GatewayError | null = null
 
-  constructor(kernel: Kernel, ctx: RequestState, candidate: Candidate, walk: Walk) {
-    this.#kernel = kernel
+  constructor(runtime: Runtime, ctx: RequestState, candidate: Candidate, walk: AttemptCounts) {
+    this.#runtime = runtime
     this.#ctx = ctx
     this.#candidate = candidate
     this.#walk = walk
@@ -55,51 +55,51 @@ export class Tries {
   /** Not an async function: that would be one more turn for every request. */
   readonly #send = (): Promise<Result> => {
     try {
-      if (this.#called) this.#again()
+      if (this.#called) this.#retry()
     } catch (error) {
       return Promise.reject(error)
     }
     this.#called = true
-    return sendAttempt(this.#kernel, this.#ctx, this.#candidate).catch(this.#failed)
+    return sendAttempt(this.#runtime, this.#ctx, this.#candidate).catch(this.#failed)
   }
 
   readonly #failed = (thrown: unknown): never => {
     // A bug below is not the fault of the plugins around it.
-    this.#failure = ownError(this.#kernel, this.#ctx, thrown)
+    this.#failure = ownError(this.#runtime, this.#ctx, thrown)
     throw this.#failure
   }
 
-  /** @throws what the last call ended in when the request has had its calls. */
-  #again(): void {
-    const { sent, again } = this.#walk
+  /** Opens another line of the timeline. @throws the last failure when the request has used up its calls. */
+  #retry(): void {
+    const { sent, retries } = this.#walk
     const failure = this.#failure
-    if (sent + again + 1 >= MAX_ATTEMPTS)
+    if (sent + retries + 1 >= MAX_ATTEMPTS)
       throw failure ?? GatewayError.unavailable(`One request makes at most ${MAX_ATTEMPTS} upstream calls.`)
     this.#close(failure)
     this.attempt.action ??= failure?.upstream?.field ? 'retry_stripped_field' : 'retried'
     this.#failure = null
-    this.#walk.again++
+    this.#walk.retries++
     this.attempt = this.#open()
   }
 
   #open(): Attempt {
-    this.#startedAt = this.#kernel.clock.monotonic()
-    const attempt: Attempt = { candidate: this.#candidate, startedAt: this.#kernel.clock.now() }
+    this.#startedAt = this.#runtime.clock.monotonic()
+    const attempt: Attempt = { candidate: this.#candidate, startedAt: this.#runtime.clock.now() }
     this.#ctx.attempts.push(attempt)
     return attempt
   }
 
   #close(error: GatewayError | null): void {
     const { attempt } = this
-    attempt.latencyMs = this.#kernel.clock.monotonic() - this.#startedAt
+    attempt.latencyMs = this.#runtime.clock.monotonic() - this.#startedAt
     attempt.status = error === null ? 200 : error.upstream?.status || error.status
     if (error !== null) attempt.error = error
   }
 }
 
-function ownError(kernel: Kernel, ctx: RequestState, thrown: unknown): GatewayError {
+function ownError(runtime: Runtime, ctx: RequestState, thrown: unknown): GatewayError {
   if (!GatewayError.is(thrown)) {
-    kernel.log.error('attempt.failed', { requestId: ctx.id, error: errorText(thrown) })
+    runtime.log.error('attempt.failed', { requestId: ctx.id, error: errorText(thrown) })
   }
   return GatewayError.from(thrown)
 }

@@ -2,11 +2,11 @@
 // Every field is assigned in the constructor, so that all contexts share one hidden class.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
-import type { Ticket } from '../lib/swap-remove-list.ts'
+import { catchRejection } from '../lib/catch-rejection.ts'
 import { answerHeaderBag } from '../lib/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
 import { givenId, requestId } from '../lib/ids.ts'
-import { unwaited } from '../lib/catch-rejection.ts'
+import type { Ticket } from '../lib/swap-remove-list.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
@@ -24,7 +24,7 @@ import type {
   Step,
   Target,
 } from '../types/context.ts'
-import type { Hop, WireBody } from '../types/dialect.ts'
+import type { CodecContext, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
@@ -86,8 +86,8 @@ export class RequestState implements RequestContext {
   cachedCall: CachedCall | null = null
   edited = false
   body: WireBody | null = null
-  /** The hop of the attempt that answered; encoders on the way back read its notes. */
-  hop: Hop | null = null
+  /** The codec of the attempt that answered; encoders on the way back read its notes. */
+  codec: CodecContext | null = null
   stages: StreamStages | null | undefined = undefined
   ticking: Ticket<Ticking> | null = null
   facts: StreamFacts | null = null
@@ -255,7 +255,7 @@ export class RequestState implements RequestContext {
     if (this.#leases.length === 0) return
     for (const lease of this.#leases.splice(0).reverse()) {
       try {
-        unwaited(lease.settle(outcome), failed)
+        catchRejection(lease.settle(outcome), failed)
       } catch (error) {
         failed(error)
       }

@@ -3,15 +3,15 @@
 import { headerBag } from '../lib/headers.ts'
 import type { PriceService, SideBill } from '../services.ts'
 import { ANONYMOUS, RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { settle } from './settle.ts'
 
-export function bookSideCall(kernel: Kernel, bill: SideBill): void {
+export function bookSideCall(runtime: Runtime, bill: SideBill): void {
   const { connection, model, operation, source, orgId, usage, status, startedAt } = bill
-  const { generation, clock } = kernel
+  const { generation, clock } = runtime
   const latencyMs = Math.max(0, clock.now() - startedAt)
   const ctx = new RequestState({
-    ...{ ingress: null, generation, slotCount: kernel.slotCount, operation, dialect: 'chat', source },
+    ...{ ingress: null, generation, slotCount: runtime.slotCount, operation, dialect: 'chat', source },
     ...{ headers: headerBag(), now: startedAt, monotonic: clock.monotonic() - latencyMs },
   })
   const target = { provider: connection.provider, model, connectionId: connection.id, weight: 1 }
@@ -39,5 +39,5 @@ export function bookSideCall(kernel: Kernel, bill: SideBill): void {
     chargeNano: price?.chargeNano ?? null,
     priceRef: price?.ref ?? null,
   })
-  settle(kernel, ctx, { status, error: null, firstByteAt: null })
+  settle(runtime, ctx, { status, error: null, firstByteAt: null })
 }

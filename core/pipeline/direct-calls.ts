@@ -4,59 +4,59 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
 import { credentialsIn } from '../lib/sanitize.ts'
-import type { ConnectionService, SideAnswer, SideCallOptions, SideCalls } from '../services.ts'
+import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'
-import type { Kernel } from './runtime.ts'
-import { proxyFor } from './proxy-route.ts'
 import { bookSideCall } from './direct-call-bill.ts'
+import { proxyFor } from './proxy-route.ts'
+import type { Runtime } from './runtime.ts'
 import { joinUrl } from './upstream-url.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-export function sideCalls(kernel: Kernel): SideCalls {
+export function directCalls(runtime: Runtime): DirectCalls {
   return {
-    get: (connection, path, timeoutMs) => connected(kernel, connection, 'GET', path, null, timeoutMs),
+    get: (connection, path, timeoutMs) => connected(runtime, connection, 'GET', path, null, timeoutMs),
     post: (connection, path, body, timeoutMs) =>
-      connected(kernel, connection, 'POST', path, encodeUtf8(JSON.stringify(body)), timeoutMs),
-    book: (bill) => bookSideCall(kernel, bill),
-    through(proxyUrl, url, timeoutMs, options = {}) {
-      const wire = wireOf(kernel, 'GET', url, proxyUrl, null)
+      connected(runtime, connection, 'POST', path, encodeUtf8(JSON.stringify(body)), timeoutMs),
+    book: (bill) => bookSideCall(runtime, bill),
+    viaProxy(proxyUrl, url, timeoutMs, options = {}) {
+      const wire = wireOf(runtime, 'GET', url, proxyUrl, null)
       wire.headers.push(...(options.headers ?? []))
-      return fetched(kernel, wire, timeoutMs, options)
+      return fetched(runtime, wire, timeoutMs, options)
     },
   }
 }
 
 /** With the address, key, headers and proxy of a connection. */
 async function connected(
-  kernel: Kernel,
+  runtime: Runtime,
   connection: Connection,
   method: 'GET' | 'POST',
   path: string,
   body: Uint8Array | null,
   timeoutMs: number,
-): Promise<SideAnswer> {
-  const { generation } = kernel
-  const provider = kernel.provider(connection.provider)
+): Promise<DirectAnswer> {
+  const { generation } = runtime
+  const provider = runtime.provider(connection.provider)
   const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as Dialect | undefined) ?? 'chat'
   const base = connection.baseUrl ?? provider.baseUrl
   if (base === null) throw GatewayError.invalid('base_url', 'The connection has no address.')
   const url = joinUrl(base, path)
   const secret = (generation.service('connections') as ConnectionService).secretOf(connection)
-  const wire = wireOf(kernel, method, url, proxyFor(kernel, generation, connection, url, null), body)
+  const wire = wireOf(runtime, method, url, proxyFor(runtime, generation, connection, url, null), body)
   for (const name in connection.headers) wire.headers.push(name, connection.headers[name] as string)
   try {
     await provider.authorize(wire, dialect, secret)
-    return await fetched(kernel, wire, timeoutMs)
+    return await fetched(runtime, wire, timeoutMs)
   } catch (error) {
     throw withoutSecrets(GatewayError.from(error), [...credentialsIn(connection.headers), ...(secret === null ? [] : [secret])])
   }
 }
 
 function wireOf(
-  { options }: Kernel,
+  { options }: Runtime,
   method: 'GET' | 'POST',
   url: string,
   proxyUrl: string | null,
@@ -77,11 +77,11 @@ function wireOf(
 }
 
 function fetched(
-  { transport, clock }: Kernel,
+  { transport, clock }: Runtime,
   wire: WireRequest,
   timeoutMs: number,
-  { maxBytes = MAX_BYTES, signal }: SideCallOptions = {},
-): Promise<SideAnswer> {
+  { maxBytes = MAX_BYTES, signal }: DirectCallOptions = {},
+): Promise<DirectAnswer> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(ended())
     const chunks: Uint8Array[] = []

@@ -8,16 +8,16 @@ import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
 import { answerFacts } from './answer-facts.ts'
 import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
-import { hopOf } from './call-state.ts'
+import { codecContextOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import { driver, type Kernel } from './runtime.ts'
 import type { ReplyWriter } from './reply.ts'
+import { driver, type Runtime } from './runtime.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
 
 /** Sends the result. A stream's failure after its start is in `ctx.facts.error`; everything earlier is thrown. */
-export function sendResult(kernel: Kernel, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {
-  if (result.kind === 'stream') return sendStream(kernel, ctx, result.source, reply)
-  return result.kind === 'full' ? sendFull(kernel, ctx, result, reply) : sendRaw(ctx, result, reply)
+export function sendResult(runtime: Runtime, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {
+  if (result.kind === 'stream') return sendStream(runtime, ctx, result.source, reply)
+  return result.kind === 'full' ? sendFull(runtime, ctx, result, reply) : sendRaw(ctx, result, reply)
 }
 
 async function sendRaw(ctx: RequestState, result: Extract<Result, { kind: 'raw' }>, reply: ReplyWriter): Promise<void> {
@@ -36,45 +36,45 @@ async function sendRaw(ctx: RequestState, result: Extract<Result, { kind: 'raw' 
 
 type FullResult = Extract<Result, { kind: 'full' }>
 
-function sendFull(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
+function sendFull(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
   const { hooks } = ctx.generation
   // Bill what the upstream reported, also when a plugin refuses to pass the answer on.
   ctx.facts ??= answerFacts(result.response)
   if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))
-    return sendWhole(kernel, ctx, result, reply)
+    return sendWhole(runtime, ctx, result, reply)
   const { response } = result
   const changing = hooks.response(ctx, response)
   const send = (changed: Frozen<CanonicalResponse>): void =>
-    sendWhole(kernel, ctx, changed === response ? result : { kind: 'full', response: changed }, reply)
+    sendWhole(runtime, ctx, changed === response ? result : { kind: 'full', response: changed }, reply)
   return changing instanceof Promise ? changing.then(send) : send(changing)
 }
 
-function sendWhole(kernel: Kernel, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
+function sendWhole(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
   const { wire } = result
-  const name = answerName(kernel, ctx)
+  const name = answerName(runtime, ctx)
   if (wire !== undefined && wire.dialect === ctx.dialect) {
-    const places = driver(kernel, ctx.dialect).modelPlaces
+    const places = driver(runtime, ctx.dialect).modelPlaces
     return reply.send(ctx, 200, JSON_TYPE, name === null || !places ? wire.body.whole() : renamedBody(wire.body, places, name))
   }
   const response = name === null ? result.response : { ...result.response, model: name }
-  reply.send(ctx, 200, JSON_TYPE, driver(kernel, ctx.dialect).encodeResponse(response, hopOf(kernel, ctx)))
+  reply.send(ctx, 200, JSON_TYPE, driver(runtime, ctx.dialect).encodeResponse(response, codecContextOf(runtime, ctx)))
 }
 
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
 
-async function sendStream(kernel: Kernel, ctx: RequestState, source: StreamSource, reply: ReplyWriter): Promise<void> {
+async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSource, reply: ReplyWriter): Promise<void> {
   ctx.facts = source.facts
   const cancel = (error: GatewayErrorShape): void => source.cancel(error)
   const unbind = ctx.onStop(cancel)
-  const name = answerName(kernel, ctx)
+  const name = answerName(runtime, ctx)
   let end: ByteSink | EncodingSink
   let staged: StagedSink | null = null
   try {
-    const dialect = driver(kernel, ctx.dialect)
+    const dialect = driver(runtime, ctx.dialect)
     if (source.lane === 'bytes')
       end = new ByteSink(reply, name === null || !dialect.modelPlaces ? null : frameRenamer(dialect.modelPlaces, name))
     else {
-      end = new EncodingSink(dialect.encodeStream(hopOf(kernel, ctx)), reply, cancel, name)
+      end = new EncodingSink(dialect.encodeStream(codecContextOf(runtime, ctx)), reply, cancel, name)
       if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
     }
   } catch (thrown) {

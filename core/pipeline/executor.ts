@@ -7,25 +7,25 @@ import type { ConnectionService } from '../services.ts'
 import type { Attempt, Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
+import { type AttemptCounts, CandidateAttempts, MAX_ATTEMPTS } from './candidate-attempts.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
-import { MAX_ATTEMPTS, Tries, type Walk } from './candidate-attempts.ts'
+import type { Runtime } from './runtime.ts'
 
 /** @throws GatewayError: the caller's final error after the whole walk. */
-export function execute(kernel: Kernel, ctx: RequestState): Promise<Result> {
+export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
   const { hooks } = ctx.generation
   const candidates = expand(ctx, ctx.plan as Plan)
-  if (hooks.candidates === null) return answerFrom(kernel, ctx, candidates)
+  if (hooks.candidates === null) return answerFrom(runtime, ctx, candidates)
   const choosing = hooks.candidates(ctx, candidates)
   return choosing instanceof Promise
-    ? choosing.then((chosen) => answerFrom(kernel, ctx, chosen))
-    : answerFrom(kernel, ctx, choosing)
+    ? choosing.then((chosen) => answerFrom(runtime, ctx, chosen))
+    : answerFrom(runtime, ctx, choosing)
 }
 
-function answerFrom(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
+function answerFrom(runtime: Runtime, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
   const { hooks } = ctx.generation
   if (candidates.length === 0) throw noCandidate(ctx)
-  const walk = () => walkCandidates(kernel, ctx, candidates)
+  const walk = () => walkCandidates(runtime, ctx, candidates)
   return hooks.call === null ? walk() : hooks.call(ctx, undefined, walk)
 }
 
@@ -64,9 +64,9 @@ function waitsOf(ctx: RequestState): number[] {
   return ctx.attempts.flatMap(({ skipped }) => (skipped?.until === undefined ? [] : [Math.max(0, skipped.until - ctx.startedAt)]))
 }
 
-async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
+async function walkCandidates(runtime: Runtime, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
   const failures: GatewayErrorShape[] = []
-  const walk: Walk = { sent: 0, again: 0 }
+  const walk: AttemptCounts = { sent: 0, retries: 0 }
   let deadTarget: Candidate['target'] | null = null
   /** The call that failed last, until it is known where the walk went from there. */
   let left: Attempt | null = null
@@ -75,8 +75,8 @@ async function walkCandidates(kernel: Kernel, ctx: RequestState, candidates: rea
     if (left !== null) left.action = stepTo(left, candidate)
     for (let fresh = false; ; fresh = true) {
       // Retries that plugins make on one account count only against the larger limit.
-      if (walk.sent > candidates.length || walk.sent + walk.again >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
-      const tries = new Tries(kernel, ctx, candidate, walk)
+      if (walk.sent > candidates.length || walk.sent + walk.retries >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
+      const tries = new CandidateAttempts(runtime, ctx, candidate, walk)
       const outcome = await tries.run()
       if ('result' in outcome) return outcome.result
       const { error } = outcome

@@ -10,18 +10,18 @@ import type { Result } from '../types/result.ts'
 import { answerFacts } from './answer-facts.ts'
 import { RequestState } from './context.ts'
 import { execute } from './executor.ts'
-import type { Kernel } from './runtime.ts'
 import { resolve } from './pipeline.ts'
+import type { Runtime } from './runtime.ts'
 import { finalUsage, settle } from './settle.ts'
 import { stagedSink, stagesOf, transformed } from './staged-sink.ts'
 import { ownStep } from './step.ts'
 
 /** @throws GatewayError as a caller of the data plane would see it. */
-export async function invoke(kernel: Kernel, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
+export async function invoke(runtime: Runtime, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
   // A step of a request that was taken goes on.
-  if (parent === null) kernel.overload.refuseBatch()
-  const ctx = childContext(kernel, request, options, parent)
+  if (parent === null) runtime.overload.refuseBatch()
+  const ctx = childContext(runtime, request, options, parent)
   if (parent !== null) {
     parent.calls ??= new Set()
     parent.calls.add(ctx)
@@ -33,13 +33,13 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
     parent?.calls?.delete(ctx)
-    if (parent === null) settle(kernel, ctx, { status, error, firstByteAt: null })
-    else for (const step of stepsOf(kernel, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
+    if (parent === null) settle(runtime, ctx, { status, error, firstByteAt: null })
+    else for (const step of stepsOf(runtime, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
   }
   try {
     const { target } = options
     ctx.plan = target ? { targets: [target], strategy: 'direct', virtualModel: null } : await resolve(ctx)
-    const result = await execute(kernel, ctx).finally(() => {
+    const result = await execute(runtime, ctx).finally(() => {
       for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
       parent?.adopt(ctx.attempts, options.target)
     })
@@ -53,20 +53,20 @@ export async function invoke(kernel: Kernel, request: CanonicalRequest, options:
 }
 
 function childContext(
-  kernel: Kernel,
+  runtime: Runtime,
   request: CanonicalRequest,
   options: InvokeOptions,
   parent: RequestState | null,
 ): RequestState {
   const ctx = new RequestState({
     ingress: null,
-    generation: parent?.generation ?? kernel.generation,
-    slotCount: kernel.slotCount,
+    generation: parent?.generation ?? runtime.generation,
+    slotCount: runtime.slotCount,
     operation: options.operation,
     dialect: request.source,
     headers: headerBag(),
-    now: kernel.clock.now(),
-    monotonic: kernel.clock.monotonic(),
+    now: runtime.clock.now(),
+    monotonic: runtime.clock.monotonic(),
     source: options.source,
     parent,
   })
@@ -147,9 +147,9 @@ function settlingSource(
   return settling
 }
 
-function stepsOf(kernel: Kernel, ctx: RequestState, status: number, error: GatewayError | null): readonly Step[] {
+function stepsOf(runtime: Runtime, ctx: RequestState, status: number, error: GatewayError | null): readonly Step[] {
   const cutShort = status === 200 && error !== null
-  const own = ownStep(kernel, ctx, finalUsage(ctx, cutShort), cutShort ? (error.status === 499 ? 499 : 502) : status)
+  const own = ownStep(runtime, ctx, finalUsage(ctx, cutShort), cutShort ? (error.status === 499 ? 499 : 502) : status)
   return own === null ? ctx.steps : [...ctx.steps, own]
 }
 

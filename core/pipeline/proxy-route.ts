@@ -3,10 +3,10 @@ import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Connection } from '../types/provider.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 export function proxyFor(
-  kernel: Kernel,
+  runtime: Runtime,
   generation: Generation,
   connection: Connection,
   url: string,
@@ -14,5 +14,5 @@ export function proxyFor(
 ): string | null {
   if (connection.proxyUrl !== null) return connection.proxyUrl === 'direct' ? null : connection.proxyUrl
   const assigned = (generation.service('proxies') as ProxyService | undefined)?.for(connection, url, ctx)
-  return assigned === undefined ? kernel.options.outboundProxy : assigned
+  return assigned === undefined ? runtime.options.outboundProxy : assigned
 }

@@ -1,7 +1,7 @@
 // The bodies that are being received: their bytes are bounded in total and for each key, and one that comes too slowly is given
 // up. The declared length is judged before reading, the bytes are counted as they come.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { Bag, type Ticket } from '../lib/swap-remove-list.ts'
+import { SwapRemoveList, type Ticket } from '../lib/swap-remove-list.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { TallySeries } from '../types/plugin.ts'
@@ -28,7 +28,7 @@ const IDLE_LOOKS = 10
 export class Receiving {
   readonly #clock: Clock
   readonly #limits: () => ReceivingLimits
-  readonly #bodies = new Bag<Body>()
+  readonly #bodies = new SwapRemoveList<Body>()
   readonly #senders = new Map<Sender, number>()
   readonly #shed: Record<'bodies' | 'bodies_of_key' | 'slow_body', TallySeries>
   #bytes = 0

@@ -5,17 +5,17 @@ import type { Dialect, Frozen, Json } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { CallState } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** @throws GatewayError 400. */
 export async function inlineRemote(
-  kernel: Kernel,
+  runtime: Runtime,
   ctx: RequestState,
   call: CallState,
   upstream: DialectDriver,
   remote: readonly string[],
 ): Promise<void> {
-  const { fetchMedia } = kernel
+  const { fetchMedia } = runtime
   if (fetchMedia === undefined) {
     const message = 'This target takes media inline only, and this gateway does not fetch URLs.'
     throw GatewayError.unsupported(paramOf(ctx, remote[0] as string), message)

@@ -5,20 +5,20 @@ import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { heartbeatText, PING } from '../heartbeat.ts'
 import { exposedNames } from '../http/cross-origin.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
+import { catchRejection } from '../lib/catch-rejection.ts'
 import { errorText } from '../lib/error-text.ts'
 import { sanitizeMessage } from '../lib/sanitize.ts'
-import { unwaited } from '../lib/catch-rejection.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Sink } from '../types/ports.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A reader that takes nothing for this long has left. */
 const WRITE_STALL_MS = 120_000
 
 export class ReplyWriter {
-  readonly #kernel: Kernel
+  readonly #runtime: Runtime
   readonly #sink: Sink
   readonly #forPages: readonly string[] | null
   #headSent = false
@@ -28,11 +28,11 @@ export class ReplyWriter {
   #firstByteAt: number | null = null
 
   /** `forPages`: what each answer says to a web page of another origin; null = such pages may not call. */
-  constructor(kernel: Kernel, sink: Sink, forPages: readonly string[] | null) {
-    this.#kernel = kernel
+  constructor(runtime: Runtime, sink: Sink, forPages: readonly string[] | null) {
+    this.#runtime = runtime
     this.#forPages = forPages
     this.#sink = sink
-    this.#lastWriteAt = kernel.clock.monotonic()
+    this.#lastWriteAt = runtime.clock.monotonic()
   }
 
   get headSent(): boolean {
@@ -56,7 +56,7 @@ export class ReplyWriter {
   }
 
   write(chunk: Uint8Array | string): void {
-    const now = this.#kernel.clock.monotonic()
+    const now = this.#runtime.clock.monotonic()
     this.#firstByteAt ??= now
     this.#lastWriteAt = now
     this.#sink.write(chunk)
@@ -66,10 +66,10 @@ export class ReplyWriter {
   drained(): Promise<void> | undefined {
     const waiting = this.#sink.drained()
     if (waiting === undefined) return undefined
-    this.#drainingSince ??= this.#kernel.clock.monotonic()
+    this.#drainingSince ??= this.#runtime.clock.monotonic()
     return waiting.then(() => {
       this.#drainingSince = null
-      this.#lastWriteAt = this.#kernel.clock.monotonic()
+      this.#lastWriteAt = this.#runtime.clock.monotonic()
     })
   }
 
@@ -80,15 +80,15 @@ export class ReplyWriter {
 
   /** A whole answer. */
   send(ctx: RequestState, status: number, headers: readonly string[], body: Uint8Array | string | null): void {
-    this.#firstByteAt ??= this.#kernel.clock.monotonic()
+    this.#firstByteAt ??= this.#runtime.clock.monotonic()
     // Before the head: who taps may still add a header.
     if (ctx.taps.length > 0) {
       const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
-      const failed = (error: unknown) => this.#kernel.log.error('tap.failed', { requestId: ctx.id, error: errorText(error) })
+      const failed = (error: unknown) => this.#runtime.log.error('tap.failed', { requestId: ctx.id, error: errorText(error) })
       for (const tap of ctx.taps) {
         // An observer's error does not fail the answer.
         try {
-          unwaited(tap({ status, headers, body: bytes }), failed)
+          catchRejection(tap({ status, headers, body: bytes }), failed)
         } catch (error) {
           failed(error)
         }
@@ -114,7 +114,7 @@ export class ReplyWriter {
     if (ctx !== null && ctx.attempts.length > 1 && error.status >= 429) headers.push('x-should-retry', 'false')
     this.#head(error.status < 400 ? 500 : error.status, ctx, dialect, headers, id)
     // A gateway may have been given fewer dialects than there are paths.
-    this.#sink.end(this.#kernel.dialects.get(dialect)?.encodeError(error, id) ?? JSON.stringify(envelope(error)))
+    this.#sink.end(this.#runtime.dialects.get(dialect)?.encodeError(error, id) ?? JSON.stringify(envelope(error)))
     return error
   }
 
@@ -122,7 +122,7 @@ export class ReplyWriter {
   presentable(thrown: unknown, dialect: Dialect, requestId: string): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
     const bug = bugBehind(thrown)
-    if (bug !== undefined) this.#kernel.log.error('request.failed', { requestId, error: errorText(bug) })
+    if (bug !== undefined) this.#runtime.log.error('request.failed', { requestId, error: errorText(bug) })
     const message = sanitizeMessage(error.message)
     if (message === error.message) return error
     return error.with({ message, cause: error })
@@ -134,9 +134,9 @@ export class ReplyWriter {
       if (now - this.#drainingSince >= WRITE_STALL_MS) ctx.stop(GatewayError.clientGone())
       return
     }
-    const every = this.#kernel.options.heartbeatMs
+    const every = this.#runtime.options.heartbeatMs
     if (every <= 0 || !ctx.sse || now - this.#lastWriteAt < every || this.#sink.gone) return
-    const { dialects, heartbeatForm } = this.#kernel
+    const { dialects, heartbeatForm } = this.#runtime
     const text = heartbeatText(dialects.get(ctx.dialect), heartbeatForm(ctx.dialect), ctx.headers)
     // Only a comment may follow the last frame.
     if (text === null || (text !== PING && ctx.facts?.terminal)) return

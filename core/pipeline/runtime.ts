@@ -4,9 +4,9 @@ import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
 import type { CrossOrigins } from '../http/cross-origin.ts'
 import type { RouteTable } from '../http/data-routes.ts'
-import type { Bag } from '../lib/swap-remove-list.ts'
 import type { ValueLimits } from '../lib/json-scan.ts'
-import type { Turns } from '../lib/yield-queue.ts'
+import type { SwapRemoveList } from '../lib/swap-remove-list.ts'
+import type { YieldQueue } from '../lib/yield-queue.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { HeartbeatForm } from '../services.ts'
@@ -37,7 +37,7 @@ export interface KernelOptions {
   readonly freeze: boolean
 }
 
-export interface Kernel {
+export interface Runtime {
   readonly options: KernelOptions
   readonly clock: Clock
   readonly log: Logger
@@ -53,20 +53,20 @@ export interface Kernel {
   /** Answers to callers of this dialect name the model that was asked for. */
   answersAsRequested(dialect: Dialect): boolean
   heartbeatForm(dialect: Dialect): HeartbeatForm
-  readonly active: Bag<RequestState>
+  readonly active: SwapRemoveList<RequestState>
   readonly receiving: Receiving
   readonly overload: Overload
   readonly crossOrigin: CrossOrigins
   /** For large bodies. */
-  readonly turns: Turns
+  readonly turns: YieldQueue
   generation: Generation
   routes: RouteTable
   slotCount: number
   draining: boolean
 }
 
-export function driver(kernel: Kernel, dialect: Dialect): DialectDriver {
-  const found = kernel.dialects.get(dialect)
+export function driver(runtime: Runtime, dialect: Dialect): DialectDriver {
+  const found = runtime.dialects.get(dialect)
   if (found === undefined) throw new Error(`This gateway has no driver for the dialect ${dialect}.`)
   return found
 }

@@ -6,7 +6,7 @@ import type { Usage } from '../types/answer.ts'
 import type { Outcome } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { ownStep, summed } from './step.ts'
 import { RequestUnit } from './unit.ts'
 
@@ -19,12 +19,12 @@ export interface Ending {
 }
 
 /** A stream that failed after its start is 502, one the client left is 499; tokens so far count. */
-export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outcome {
+export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Outcome {
   const aborted = ctx.stopped?.status === 499
   const broken = ending.error !== null && ending.status === 200
   const cutShort = broken || aborted
   const usage = finalUsage(ctx, cutShort)
-  const step = ownStep(kernel, ctx, usage, cutShort ? (aborted ? 499 : 502) : ending.status)
+  const step = ownStep(runtime, ctx, usage, cutShort ? (aborted ? 499 : 502) : ending.status)
   const steps = step === null ? ctx.steps : [...ctx.steps, step]
   const outcome: Outcome = {
     status: aborted ? 499 : broken ? 502 : ending.status,
@@ -33,24 +33,24 @@ export function settle(kernel: Kernel, ctx: RequestState, ending: Ending): Outco
     usage,
     steps,
     ...summed(steps),
-    latencyMs: kernel.clock.monotonic() - ctx.startedMonotonic,
+    latencyMs: runtime.clock.monotonic() - ctx.startedMonotonic,
     firstByteMs: ending.firstByteAt === null ? null : ending.firstByteAt - ctx.startedMonotonic,
   }
   if (ending.error !== null) outcome.error = ending.error
   if (ctx.cachedCall !== null) outcome.cachedCall = ctx.cachedCall
-  if (kernel.options.freeze) deepFreeze(outcome)
+  if (runtime.options.freeze) deepFreeze(outcome)
   const { hooks } = ctx.generation
-  ctx.settleLeases(outcome, (error) => failed(kernel, ctx, 'lease', error))
+  ctx.settleLeases(outcome, (error) => failed(runtime, ctx, 'lease', error))
   if (hooks.settle !== null) {
-    const unit = new RequestUnit(kernel.commits)
+    const unit = new RequestUnit(runtime.commits)
     try {
       hooks.settle(ctx, outcome, unit)
     } catch (error) {
-      failed(kernel, ctx, 'settle', error)
+      failed(runtime, ctx, 'settle', error)
     }
     unit
-      .commit(true, (error) => failed(kernel, ctx, 'afterCommit', error))
-      ?.catch((error: unknown) => failed(kernel, ctx, 'settle', error))
+      .commit(true, (error) => failed(runtime, ctx, 'afterCommit', error))
+      ?.catch((error: unknown) => failed(runtime, ctx, 'settle', error))
   }
   if (hooks.settled !== null) void hooks.settled(ctx, outcome)
   return outcome
@@ -79,6 +79,6 @@ function requestOrNull(ctx: RequestState) {
   }
 }
 
-function failed(kernel: Kernel, ctx: RequestState, where: string, error: unknown): void {
-  kernel.log.error('settle.failed', { requestId: ctx.id, where, error: errorText(error) })
+function failed(runtime: Runtime, ctx: RequestState, where: string, error: unknown): void {
+  runtime.log.error('settle.failed', { requestId: ctx.id, where, error: errorText(error) })
 }

@@ -3,10 +3,10 @@ import type { PriceService } from '../services.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome, Step } from '../types/context.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** null when no upstream answered: nothing is billed. */
-export function ownStep(kernel: Kernel, ctx: RequestState, usage: Usage, status: number): Step | null {
+export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
   const { candidate } = ctx
   if (candidate === null || ctx.facts === null || ctx.operation !== 'chat') return null
   const { connection, target } = candidate
@@ -25,7 +25,7 @@ export function ownStep(kernel: Kernel, ctx: RequestState, usage: Usage, status:
     status,
     source: ctx.source,
     startedAt,
-    latencyMs: Math.max(0, kernel.clock.now() - startedAt),
+    latencyMs: Math.max(0, runtime.clock.now() - startedAt),
   }
 }
 

@@ -2,7 +2,7 @@
 import type { GroupCommit } from '../db/group-commit.ts'
 import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { unwaited } from '../lib/catch-rejection.ts'
+import { catchRejection } from '../lib/catch-rejection.ts'
 import type { Statement, Unit } from '../types/db.ts'
 
 export class RequestUnit implements Unit {
@@ -62,7 +62,7 @@ export class RequestUnit implements Unit {
     if (this.#waiting === null) return
     for (const fn of this.#waiting.splice(0)) {
       try {
-        unwaited(fn(), failed)
+        catchRejection(fn(), failed)
       } catch (error) {
         failed(error)
       }

@@ -1,10 +1,10 @@
 // Waits for the end of requests: a reload, a drain.
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 
 /** False: some still run after `ms`. Polls rather than counts: a swap is rare, a counter per request is not free. */
 export async function untilIdle(
-  { active, clock }: Pick<Kernel, 'active' | 'clock'>,
+  { active, clock }: Pick<Runtime, 'active' | 'clock'>,
   which: (ctx: RequestState) => boolean,
   ms: number,
 ): Promise<boolean> {

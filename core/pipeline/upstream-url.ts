@@ -1,6 +1,6 @@
 // A base URL is everything before the operation path, as the vendor's SDK shows it.
 // A path's own version segment goes when the base already ends in one.
-import { remembering } from '../lib/memoize.ts'
+import { memoize } from '../lib/memoize.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/
 
@@ -9,7 +9,7 @@ export function joinUrl(base: string, path: string): string {
   return under(base)(path)
 }
 
-const under = remembering((base) => remembering((path) => joined(base, path)))
+const under = memoize((base) => memoize((path) => joined(base, path)))
 
 function joined(base: string, path: string): string {
   const stem = base.endsWith('/') ? base.slice(0, -1) : base

@@ -3,25 +3,25 @@
 
 import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
-import type { Ticket } from '../lib/swap-remove-list.ts'
 import { bodyText, concatBytes } from '../lib/bytes.ts'
 import { judgedFrom } from '../lib/json-scan.ts'
 import { judgeInTurns } from '../lib/scan-in-turns.ts'
-import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
+import type { Ticket } from '../lib/swap-remove-list.ts'
+import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
 import type { RequestState } from './context.ts'
-import type { Kernel } from './runtime.ts'
 import { replaySource } from './replay-source.ts'
+import type { Runtime } from './runtime.ts'
 import type { Ticking } from './ticker.ts'
 import { UpstreamStream } from './upstream-stream.ts'
 import { byteAnswer, collectFrames, parseBody } from './whole-answer.ts'
 
 export interface UpstreamCall {
-  readonly kernel: Kernel
+  readonly runtime: Runtime
   readonly ctx: RequestState
-  readonly hop: Hop
+  readonly codec: CodecContext
   readonly driver: DialectDriver
   /** Both sides speak the same dialect and no hook wants events: the answer stays bytes. */
   readonly byteLane: boolean
@@ -69,20 +69,20 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   send(wire: WireRequest): void {
-    const { kernel, ctx } = this.#call
-    ctx.lastReadAt = kernel.clock.monotonic()
+    const { runtime, ctx } = this.#call
+    ctx.lastReadAt = runtime.clock.monotonic()
     ctx.upstreamHeaders = null
     this.#startedAt = ctx.lastReadAt
-    const sent = kernel.transport.send(wire, this)
+    const sent = runtime.transport.send(wire, this)
     this.#abort = (reason) => sent.abort(reason)
     if (this.#done) return
     this.#unbind = ctx.onStop((reason) => this.#stop(reason))
-    this.#ticket = kernel.ticker.add(this)
+    this.#ticket = runtime.ticker.add(this)
   }
 
   tick(now: number): void {
-    const { kernel, ctx } = this.#call
-    const { idleTimeoutMs } = kernel.options
+    const { runtime, ctx } = this.#call
+    const { idleTimeoutMs } = runtime.options
     if (!this.#paused && idleTimeoutMs > 0 && now - ctx.lastReadAt >= idleTimeoutMs) {
       this.#stop(GatewayError.timeout(`The upstream was silent for ${idleTimeoutMs} ms.`))
     } else if (now - this.#startedAt >= MAX_STREAM_MS) {
@@ -91,8 +91,8 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   head(status: number, headers: HeaderBag): void {
-    const { ctx, kernel } = this.#call
-    ctx.lastReadAt = kernel.clock.monotonic()
+    const { ctx, runtime } = this.#call
+    ctx.lastReadAt = runtime.clock.monotonic()
     ctx.upstreamHeaders = headers
     this.#status = status
     this.#headers = headers
@@ -100,8 +100,8 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   data(chunk: Uint8Array): Promise<void> | undefined {
-    const { ctx, kernel } = this.#call
-    ctx.lastReadAt = kernel.clock.monotonic()
+    const { ctx, runtime } = this.#call
+    ctx.lastReadAt = runtime.clock.monotonic()
     if (this.#done && this.#stream === null) return undefined
     if (this.#mode === 'unknown') this.#sniff(chunk)
     if (this.#mode === 'stream') return this.#paced(this.#stream?.push(chunk))
@@ -114,7 +114,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   end(): void {
     if (this.#stream !== null) this.#stream.end()
     else if (!this.#done) {
-      if (this.#mode === 'json' && this.#size > judgedFrom(this.#call.kernel.options.answerLimits)) return void this.#judged()
+      if (this.#mode === 'json' && this.#size > judgedFrom(this.#call.runtime.options.answerLimits)) return void this.#judged()
       this.#whole()
     }
     this.#finish()
@@ -122,7 +122,7 @@ class UpstreamExchange implements WireHandler, Ticking {
 
   /** A large answer is counted before anything is built of it, and each step takes its own turn of the event loop. */
   async #judged(): Promise<void> {
-    const { turns, options } = this.#call.kernel
+    const { turns, options } = this.#call.runtime
     const bytes = concatBytes(this.#chunks.splice(0))
     this.#chunks.push(bytes)
     // All of it is here: waiting for a turn is no silence of the upstream.
@@ -165,18 +165,18 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   #openStream(): UpstreamStream {
-    const { driver, hop, byteLane, ctx, kernel } = this.#call
+    const { driver, codec, byteLane, ctx, runtime } = this.#call
     const stages = ctx.stages ?? null
     const stream: UpstreamStream = new UpstreamStream({
-      filter: byteLane ? driver.filterStream(hop) : null,
-      decoder: byteLane ? null : driver.decodeStream(hop),
-      watch: byteLane && stages !== null && stages.watchers.length > 0 ? { decoder: driver.decodeStream(hop), stages } : null,
+      filter: byteLane ? driver.filterStream(codec) : null,
+      decoder: byteLane ? null : driver.decodeStream(codec),
+      watch: byteLane && stages !== null && stages.watchers.length > 0 ? { decoder: driver.decodeStream(codec), stages } : null,
       committed: () => {
         this.#done = true
         this.#resolve({ kind: 'stream', source: stream })
       },
       clean: this.#call.clean,
-      values: kernel.options.answerLimits,
+      values: runtime.options.answerLimits,
       failed: (error) => this.#fail(error),
       abort: (reason) => {
         this.#abort(reason)
@@ -190,10 +190,10 @@ class UpstreamExchange implements WireHandler, Ticking {
   #paced(ready: Promise<void> | undefined): Promise<void> | undefined {
     if (ready === undefined) return undefined
     this.#paused = true
-    const { ctx, kernel } = this.#call
+    const { ctx, runtime } = this.#call
     return ready.then(() => {
       this.#paused = false
-      ctx.lastReadAt = kernel.clock.monotonic()
+      ctx.lastReadAt = runtime.clock.monotonic()
     })
   }
 
@@ -207,25 +207,25 @@ class UpstreamExchange implements WireHandler, Ticking {
   }
 
   #whole(parsed: WireBody | null = null): void {
-    const { driver, ctx, hop, byteLane, kernel } = this.#call
+    const { driver, ctx, codec, byteLane, runtime } = this.#call
     const bytes = this.#chunks.length === 0 ? new Uint8Array(0) : concatBytes(this.#chunks)
     try {
       if (this.#mode === 'error') throw this.#errorOf(bytes)
       if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
       if (this.#mode === 'collect')
-        return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, hop, kernel.options.answerLimits) })
+        return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, codec, runtime.options.answerLimits) })
       const body = parsed ?? parseBody(bytes)
       if (ctx.stream) {
-        const response = driver.decodeResponse(body, hop)
+        const response = driver.decodeResponse(body, codec)
         return this.#settle({ kind: 'stream', source: replaySource(response) })
       }
-      if (!byteLane) return this.#settle({ kind: 'full', response: driver.decodeResponse(body, hop) })
-      this.#settle(byteAnswer(body, driver, hop, ctx))
+      if (!byteLane) return this.#settle({ kind: 'full', response: driver.decodeResponse(body, codec) })
+      this.#settle(byteAnswer(body, driver, codec, ctx))
     } catch (error) {
       const own = GatewayError.from(error)
       this.#fail(
         own.status >= 500 || own.upstream !== null
-          ? hinted(own, this.#headers, bytes, kernel.clock.now())
+          ? hinted(own, this.#headers, bytes, runtime.clock.now())
           : GatewayError.protocol('The upstream answered something that cannot be understood.', own),
       )
     }
@@ -249,7 +249,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   #fail(error: GatewayErrorShape): void {
     if (this.#done) return
     this.#done = true
-    this.#reject(hinted(GatewayError.from(error), this.#headers, new Uint8Array(0), this.#call.kernel.clock.now()))
+    this.#reject(hinted(GatewayError.from(error), this.#headers, new Uint8Array(0), this.#call.runtime.clock.now()))
   }
 
   #stop(reason: GatewayErrorShape): void {
@@ -262,7 +262,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   #finish(): void {
     this.#unbind?.()
     this.#unbind = null
-    if (this.#ticket !== null) this.#call.kernel.ticker.remove(this.#ticket)
+    if (this.#ticket !== null) this.#call.runtime.ticker.remove(this.#ticket)
   }
 }
 

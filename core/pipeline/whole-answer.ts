@@ -7,7 +7,7 @@ import { isReported } from '../lib/token-estimate.ts'
 import { parsedBody } from '../lib/wire-body.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Dialect, Frozen } from '../types/canonical.ts'
-import type { DialectDriver, Hop, WireBody } from '../types/dialect.ts'
+import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { Result } from '../types/result.ts'
 import { answerFacts } from './answer-facts.ts'
 import type { RequestState } from './context.ts'
@@ -22,8 +22,13 @@ export function parseBody(bytes: Uint8Array, text?: string): WireBody {
 }
 
 /** A stream where JSON was asked for. @throws GatewayError when it ended without an answer. */
-export function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop, values: ValueLimits): CanonicalResponse {
-  const decoder = driver.decodeStream(hop)
+export function collectFrames(
+  bytes: Uint8Array,
+  driver: DialectDriver,
+  codec: CodecContext,
+  values: ValueLimits,
+): CanonicalResponse {
+  const decoder = driver.decodeStream(codec)
   const whole = collector()
   const splitter = createSseSplitter({ maxEventBytes: MAX_EVENT_BYTES, values })
   splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
@@ -33,10 +38,10 @@ export function collectFrames(bytes: Uint8Array, driver: DialectDriver, hop: Hop
 }
 
 /** Same dialect both ways: the upstream's bytes are the answer. @throws the error it carries in disguise. */
-export function byteAnswer(body: WireBody, driver: DialectDriver, hop: Hop, ctx: RequestState): Result {
-  const facts = driver.inspectResponse(body, hop)
+export function byteAnswer(body: WireBody, driver: DialectDriver, codec: CodecContext, ctx: RequestState): Result {
+  const facts = driver.inspectResponse(body, codec)
   if (facts.error !== null) throw facts.error
-  const answer = new ByteAnswer(body, driver, hop)
+  const answer = new ByteAnswer(body, driver, codec)
   // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
   ctx.facts =
     ctx.operation === 'chat' && !isReported(facts.usage)
@@ -53,17 +58,17 @@ class ByteAnswer {
   readonly kind = 'full'
   readonly wire: { dialect: Dialect; body: WireBody }
   readonly #driver: DialectDriver
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   #decoded: Frozen<CanonicalResponse> | null = null
 
-  constructor(body: WireBody, driver: DialectDriver, hop: Hop) {
+  constructor(body: WireBody, driver: DialectDriver, codec: CodecContext) {
     this.wire = { dialect: driver.id, body }
     this.#driver = driver
-    this.#hop = hop
+    this.#codec = codec
   }
 
   get response(): Frozen<CanonicalResponse> {
-    this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#hop)
+    this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#codec)
     return this.#decoded
   }
 }

@@ -6,7 +6,7 @@ import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
 import { errorText, wordsOf } from '../lib/error-text.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { HookTracer } from '../services.ts'
 import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
@@ -172,7 +172,7 @@ export async function readyAfterReload(generation: Generation, clock: Clock, log
     for (const { hook, fn, options } of hooks) {
       if (hook !== 'ready') continue
       try {
-        await within(clock, options.timeoutMs ?? SETUP_MS, fn())
+        await withTimeout(clock, options.timeoutMs ?? SETUP_MS, fn())
       } catch (error) {
         log.error('plugin.error', { plugin: plugin.name, hook, error: errorText(error) })
       }
@@ -189,7 +189,7 @@ async function setUp(instance: PluginInstance, source: GenerationSource, service
   source.settings.enter(instance, source.fileSettings)
   try {
     const scope = pluginScope(instance, { ...source.facilities, service })
-    const undo = await within(clock, SETUP_MS, plugin.definition.setup(scope, instance.options))
+    const undo = await withTimeout(clock, SETUP_MS, plugin.definition.setup(scope, instance.options))
     if (typeof undo === 'function') instance.undo.push(undo)
   } catch (error) {
     throw new Error(`The plugin \`${plugin.name}\` could not be set up: ${wordsOf(error)}`, { cause: error })

@@ -1,6 +1,6 @@
 // One set-up plugin: everything it registered, kept together so that a reload can carry it over or tear it down.
 import type { Registration } from '../hooks/registry.ts'
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Clock } from '../types/ports.ts'
@@ -54,7 +54,7 @@ export async function tearDown(instance: PluginInstance, clock: Clock): Promise<
   instance.phase = 'ended'
   for (const undo of instance.undo.splice(0).reverse()) {
     try {
-      await within(clock, TEARDOWN_MS, undo())
+      await withTimeout(clock, TEARDOWN_MS, undo())
     } catch (error) {
       failures.push(error)
     }

@@ -1,10 +1,10 @@
 // Generations follow each other: one change at a time, the last one asked for stays, and what a generation leaves behind ends when
 // no request is in a generation that has it.
-import { within } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { type Generation, retire } from './generation.ts'
 
-export interface SuccessionSource {
+export interface ReloadQueueSource {
   readonly clock: Clock
   readonly log: Logger
   current(): Generation
@@ -15,13 +15,13 @@ export interface SuccessionSource {
 /** How long an end waits for a change that is under way, ms. */
 const CHANGE_MS = 10_000
 
-export class Succession {
-  readonly #source: SuccessionSource
+export class ReloadQueue {
+  readonly #source: ReloadQueueSource
   readonly #held = new Set<Generation>()
   #changing: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | null = null
 
-  constructor(source: SuccessionSource) {
+  constructor(source: ReloadQueueSource) {
     this.#source = source
   }
 
@@ -59,7 +59,7 @@ export class Succession {
     const { clock, log, current } = this.#source
     // One that is under way is refused at its end, and takes back what it has set up.
     await Promise.resolve()
-    await within(clock, CHANGE_MS, this.#changing).catch(() => log.error('config.reload_unfinished', {}))
+    await withTimeout(clock, CHANGE_MS, this.#changing).catch(() => log.error('config.reload_unfinished', {}))
     await before()
     for (const generation of [...this.#held, current()]) await retire(generation, [], clock, log)
     await after()

@@ -3,8 +3,8 @@ import type { ZodType } from 'zod'
 import { resolveSetting, type SettingEntry, type SettingSource } from '../config/settings.ts'
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import { catchRejection } from '../lib/catch-rejection.ts'
 import { errorText } from '../lib/error-text.ts'
-import { unwaited } from '../lib/catch-rejection.ts'
 import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'
@@ -110,7 +110,7 @@ export class SettingsRegistry implements SettingsService {
     const failed = (error: unknown) =>
       this.#log.error('setting.watcher_failed', { plugin: instance.plugin.name, key, error: errorText(error) })
     try {
-      unwaited(watcher(value), failed)
+      catchRejection(watcher(value), failed)
     } catch (error) {
       failed(error)
     }

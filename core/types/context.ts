@@ -1,7 +1,7 @@
 // One request's life as plugins see it.
 import type { Usage } from './answer.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
-import type { Hop, WireBody } from './dialect.ts'
+import type { CodecContext, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HeaderBag, Ingress } from './ports.ts'
 import type { Connection } from './provider.ts'
@@ -223,7 +223,7 @@ export interface Slot<T> {
 /** One attempt's view: a copy-on-write canonical, later the wire body. */
 export interface Call {
   readonly candidate: Candidate
-  readonly hop: Hop
+  readonly codec: CodecContext
   readonly request: Frozen<CanonicalRequest>
   edit(): CanonicalRequest
   readonly lane: 'bytes' | 'events'

@@ -1,4 +1,4 @@
-// The dialect port: what an adapter in adapters/dialects implements, and the facts of one hop.
+// The dialect port: what an adapter in adapters/dialects implements, and the facts of one attempt that codecs need.
 import type { ZodType } from 'zod'
 import type { CanonicalResponse } from './answer.ts'
 import type { CanonicalRequest, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
@@ -106,7 +106,7 @@ export interface Quirks {
 }
 
 /** Facts for one direction of one attempt. */
-export interface Hop {
+export interface CodecContext {
   readonly provider: string
   /** The bare upstream model id. */
   readonly model: string
@@ -238,23 +238,23 @@ export interface DialectDriver {
     headers: HeaderBag,
     path: { model?: string; stream?: boolean; operation: Operation },
   ): CanonicalRequest
-  encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string
-  encodeStream(hop: Hop): StreamEncoder
+  encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string
+  encodeStream(codec: CodecContext): StreamEncoder
   encodeError(error: GatewayErrorShape, requestId: string): string
 
   // upstream side
   /** Throws GatewayError.unsupported: the target is skipped in favour of one that can. */
-  encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest
+  encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest
   /** Byte lane: edits model and stream options in place. `caller` = the caller's headers, to forward the dialect's own. */
-  spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] }
+  spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] }
   /** Remote media this upstream cannot fetch by itself: the core inlines them before encodeRequest. */
   remoteMedia?(request: Frozen<CanonicalRequest>): string[]
   inlineMedia?(request: Frozen<CanonicalRequest>, byUrl: ReadonlyMap<string, { mime: string; data: string }>): CanonicalRequest
   /** Throws GatewayError.protocol when the body cannot be understood or is an error in disguise. */
-  decodeResponse(body: WireBody, hop: Hop): CanonicalResponse
+  decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse
   /** Byte lane, non-stream: facts without a full decode, and the edits a byte-lane answer still needs. */
-  inspectResponse(body: WireBody, hop: Hop): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
-  decodeStream(hop: Hop): StreamDecoder
-  filterStream(hop: Hop): FrameFilter
+  inspectResponse(body: WireBody, codec: CodecContext): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
+  decodeStream(codec: CodecContext): StreamDecoder
+  filterStream(codec: CodecContext): FrameFilter
   decodeError(status: number, headers: HeaderBag, body: Uint8Array): GatewayErrorShape
 }

@@ -1,6 +1,6 @@
 // The provider port: who answers, under which credential, in which dialects.
 import type { Awaitable, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
-import type { Hop, ModelCaps, Quirks } from './dialect.ts'
+import type { CodecContext, ModelCaps, Quirks } from './dialect.ts'
 import type { WireRequest } from './ports.ts'
 import type { Result } from './result.ts'
 
@@ -48,5 +48,5 @@ export interface Provider {
   /** Beside transport the only one that sees a credential. */
   authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
   /** Local providers (echo): no transport. */
-  answer?(request: Frozen<CanonicalRequest>, hop: Hop): Result
+  answer?(request: Frozen<CanonicalRequest>, codec: CodecContext): Result
 }

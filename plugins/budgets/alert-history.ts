@@ -7,7 +7,7 @@ export interface Level {
   readonly threshold: number
 }
 
-export class Told {
+export class AlertHistory {
   #budgets = new Map<number, readonly State[]>()
 
   replace(budgets: Map<number, readonly State[]>): void {

@@ -2,12 +2,12 @@
 // queued or was not said.
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'
+import { isOf, isRecent } from './alert-history.ts'
 import type { Entity } from './directory.ts'
 import { type BudgetEvent, type BudgetEventType, DEBOUNCE_MS, dataOf } from './events.ts'
 import { limitOf } from './limit.ts'
 import type { Budget } from './service.ts'
 import { forgetStates, putState, type State, statesOf } from './states.ts'
-import { isOf, isRecent } from './alert-history.ts'
 import type { Window } from './window.ts'
 
 /** A level that has an event. */

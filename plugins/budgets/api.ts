@@ -15,13 +15,13 @@ import type { Recounts } from './restate.ts'
 import type { Budget } from './service.ts'
 import { dropStates } from './states.ts'
 import {
+  activeBudget,
   archiveBudget,
   type BudgetFields,
   budgetOf,
   budgetsOf,
   insertBudget,
   insertIncrease,
-  livingBudget,
   updateBudget,
 } from './store.ts'
 
@@ -113,7 +113,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
       if (body.hard_limit_usd !== undefined) refuseAboveCap(known.scope, body.hard_limit_usd)
       const moved = await view.write(async (tx) => {
         // Omitted members keep the values that another process may have just written.
-        const row = await livingBudget(tx, orgId, id)
+        const row = await activeBudget(tx, orgId, id)
         if (row === undefined) throw unknown(id)
         const before = budgetOf(row)
         const fields = {
@@ -166,7 +166,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
       const amountNano = increaseAmount(body, limitOf(mine(orgId, id), at))
       const expiresAt = increaseEnd(body, at, maxIncreaseDays)
       await view.write(async (tx) => {
-        if ((await livingBudget(tx, orgId, id)) === undefined) throw unknown(id)
+        if ((await activeBudget(tx, orgId, id)) === undefined) throw unknown(id)
         const { actor: createdBy } = operator
         await insertIncrease(tx, id, { amountNano, expiresAt, reason: body.reason ?? null, createdAt: at, createdBy })
       })

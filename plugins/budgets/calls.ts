@@ -21,7 +21,7 @@ export interface Calls {
 type VirtualModel = NonNullable<ReturnType<Services['virtualModels']['named']>>
 
 /** Targets of virtual models. */
-export interface Recipes {
+export interface CompiledModels {
   named(orgId: number | null, name: string): VirtualModel | null
   /** An id or alias to the id. */
   providerId(provider: string): string
@@ -36,16 +36,16 @@ const PER_SOURCE = 16
 /** By which a target's params may bound the answer, in the four dialects. */
 const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const
 
-export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, recipes: Recipes): Calls {
+export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, compiledModels: CompiledModels): Calls {
   const request = ctx.request
   const choices = Math.max(1, Math.ceil(request.sampling.n ?? 1))
   const targets = ctx.plan?.targets ?? []
-  const model = ctx.virtualModel === null ? null : recipes.named(ctx.principal.orgId, ctx.virtualModel)
+  const model = ctx.virtualModel === null ? null : compiledModels.named(ctx.principal.orgId, ctx.virtualModel)
   const single = ({ provider, model: name }: { provider: string; model: string }, extra = 0, times = choices): Call => ({
     provider,
     model: name,
     input: input + extra,
-    output: outputOf(provider, name, capOf(model, provider, name, recipes)) * times,
+    output: outputOf(provider, name, capOf(model, provider, name, compiledModels)) * times,
   })
 
   if (ctx.plan?.strategy === 'pipeline') {
@@ -60,7 +60,7 @@ export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, 
     return { calls, all: true }
   }
   if (ctx.plan?.strategy === 'fusion') {
-    const judge = judgeOf(model, recipes) ?? targets[0]
+    const judge = judgeOf(model, compiledModels) ?? targets[0]
     const offersTools = request.tools.length > 0 && request.toolChoice?.mode !== 'none'
     // With tools one model answers: a panel cannot call them.
     if (!offersTools && targets.length > 1 && judge !== undefined) {
@@ -79,17 +79,17 @@ export function areSeveral({ plan }: RequestContext): boolean {
   return plan?.strategy === 'fusion' || plan?.strategy === 'pipeline'
 }
 
-function judgeOf(model: VirtualModel | null, recipes: Recipes): { provider: string; model: string } | null {
+function judgeOf(model: VirtualModel | null, compiledModels: CompiledModels): { provider: string; model: string } | null {
   const judge = model?.config.judge ?? null
   if (judge === null) return null
   const slash = judge.indexOf('/')
-  return { provider: recipes.providerId(judge.slice(0, slash)), model: judge.slice(slash + 1) }
+  return { provider: compiledModels.providerId(judge.slice(0, slash)), model: judge.slice(slash + 1) }
 }
 
-function capOf(model: VirtualModel | null, provider: string, name: string, recipes: Recipes): number | null {
+function capOf(model: VirtualModel | null, provider: string, name: string, compiledModels: CompiledModels): number | null {
   let most: number | null = null
   for (const target of model?.targets ?? []) {
-    if (target.params === null || target.model !== name || recipes.providerId(target.provider) !== provider) continue
+    if (target.params === null || target.model !== name || compiledModels.providerId(target.provider) !== provider) continue
     const { params } = target
     const nested = params.generationConfig as Readonly<Record<string, unknown>> | undefined
     for (const cap of CAPS) {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
-import { areSeveral, type Call, callsOf, type Recipes } from './calls.ts'
+import { areSeveral, type Call, type CompiledModels, callsOf } from './calls.ts'
 import { type PromptSize, promptSize } from './prompt-size.ts'
 import { NO_USE, type ServerUse, serverUse, type ToolShares, toolsOf } from './server-tools.ts'
 import { unknownPrompt } from './unknown-prompt.ts'
@@ -40,7 +40,11 @@ const DEFAULT_WINDOW = 2_097_152
 const OTHER_BOUNDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'maxOutputTokens'] as const
 const TEXT_ONLY: PromptSize = { tokens: 0, hasImage: false, hasAudio: false, longCache: false }
 
-export function estimator(factsOf: FactsOf, recipes: Recipes, rules: EstimateRules): (ctx: RequestContext) => Estimate {
+export function estimator(
+  factsOf: FactsOf,
+  compiledModels: CompiledModels,
+  rules: EstimateRules,
+): (ctx: RequestContext) => Estimate {
   return (ctx) => {
     const targets = ctx.plan?.targets ?? []
     // Most of what is not priced is found out without reading the request.
@@ -70,7 +74,7 @@ export function estimator(factsOf: FactsOf, recipes: Recipes, rules: EstimateRul
       const output = outputTokens(request, said, factsOf(provider, model)?.maxOutputTokens, cap)
       return output < LEAST_OF_RESPONSES && isRaised({ provider, model }) ? LEAST_OF_RESPONSES : output
     }
-    const { calls, all } = callsOf(ctx, prompt.tokens, outputOf, recipes)
+    const { calls, all } = callsOf(ctx, prompt.tokens, outputOf, compiledModels)
     const total = (of: readonly Call[]): number => {
       const costs = of.map((call) => costOf(call, asked, factsOf))
       return bounded(all ? costs.reduce((sum, cost) => sum + cost, 0n) : highest(costs))

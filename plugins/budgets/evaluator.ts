@@ -3,6 +3,7 @@
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import { accountOf, type BudgetAccount, budgetIdOf } from './account.ts'
+import { AlertHistory } from './alert-history.ts'
 import { announce, type BudgetLevel } from './announcement.ts'
 import type { Entity } from './directory.ts'
 import { limitOf } from './limit.ts'
@@ -10,7 +11,6 @@ import type { Known, Mirror } from './mirror.ts'
 import { projected } from './projection.ts'
 import type { Budget } from './service.ts'
 import { allStates } from './states.ts'
-import { Told } from './alert-history.ts'
 import type { Calendar, Window } from './window.ts'
 
 export interface Evaluator {
@@ -50,7 +50,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
   const { db, clock, log, events } = gateway
   /** By budget and window. */
   const waiting = new Map<string, Work>()
-  const told = new Told()
+  const history = new AlertHistory()
   let running: Promise<void> | null = null
   let pause: Timer | null = null
   let closed = false
@@ -67,7 +67,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
     },
     rejected(budget, requestId) {
       const now = clock.now()
-      if (told.isQuiet(budget.id, CROSSED, now)) return
+      if (history.isQuiet(budget.id, CROSSED, now)) return
       add(budget, calendar.at(budget.window, now), { refusedBy: requestId })
       wake()
     },
@@ -75,7 +75,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
       await running
       const now = clock.now()
       for (const budget of sources.budgets().values()) if (budget.enabled) add(budget, calendar.at(budget.window, now), {})
-      await guarded(async () => told.replace(await allStates(db)))
+      await guarded(async () => history.replace(await allStates(db)))
       pause?.cancel()
       pause = null
       await running
@@ -135,7 +135,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
   async function judge({ budget, window, bookedBy, refusedBy }: Work, known: Known): Promise<void> {
     const now = clock.now()
     const entity = sources.entityOf(budget)
-    const isNews = (level: BudgetLevel) => told.isNews(budget.id, window.start, level, now)
+    const isNews = (level: BudgetLevel) => history.isNews(budget.id, window.start, level, now)
     if (refusedBy === null && !levelsOf(budget, window, known, now).some(isNews)) return
     const account = accountOf(budget, window)
     const said = await db.tx(async (tx) => {
@@ -144,7 +144,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
       if (refusedBy !== null) levels.push({ ...CROSSED, above: true, requestId: refusedBy })
       return announce(tx, { budget, entity, window, spent: balance.spentNano, levels, now }, sources.outbox())
     })
-    told.learn(budget.id, said.states)
+    history.learn(budget.id, said.states)
     for (const { type, data } of said.events) events.emit(type, data, { orgId: budget.orgId })
   }
 }

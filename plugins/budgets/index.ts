@@ -22,8 +22,8 @@ import { recounts } from './restate.ts'
 import { toolShares } from './server-tools.ts'
 import type { Budget } from './service.ts'
 import { sessionCap } from './session-cap.ts'
-import { standingOf } from './status.ts'
-import { budgetOf, type IncreaseRow, livingBudgets, livingIncreases } from './store.ts'
+import { statusOf } from './status.ts'
+import { activeBudgets, activeIncreases, budgetOf, type IncreaseRow } from './store.ts'
 import { upstreamDialects } from './upstream-dialects.ts'
 import { calendarOf } from './window.ts'
 
@@ -157,10 +157,10 @@ export const budgets = definePlugin({
     gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
     const maxKeyUsd = config.maxKeyUsd ?? 0
     gateway.resource(budgetResource(gateway, view, { maxKeyUsd, recount: counts.now }))
-    const standing = { db, clock, calendar, mirror: known, entityOf: whose }
+    const status = { db, clock, calendar, mirror: known, entityOf: whose }
     budgetRoutes({
       ...{ gateway, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
-      shown: (living) => standingOf(living, standing),
+      shown: (living) => statusOf(living, status),
     })
     const forgetKeys = defaultKeyBudget(gateway, view, {
       usd: config.defaultKeyUsd ?? 0,
@@ -178,9 +178,9 @@ export const budgets = definePlugin({
 
 async function load(db: Db): Promise<readonly Budget[]> {
   const increases = new Map<number, IncreaseRow[]>()
-  for (const increase of await livingIncreases(db))
+  for (const increase of await activeIncreases(db))
     increases.set(increase.budget_id, [...(increases.get(increase.budget_id) ?? []), increase])
-  return (await livingBudgets(db)).map((row) => budgetOf(row, increases.get(row.id) ?? []))
+  return (await activeBudgets(db)).map((row) => budgetOf(row, increases.get(row.id) ?? []))
 }
 
 export default budgets

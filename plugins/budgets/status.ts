@@ -10,7 +10,7 @@ import { projected } from './projection.ts'
 import type { Budget } from './service.ts'
 import type { Calendar } from './window.ts'
 
-export interface StandingSources {
+export interface StatusSources {
   readonly db: Db
   readonly clock: Clock
   readonly calendar: Calendar
@@ -18,9 +18,9 @@ export interface StandingSources {
   entityOf(budget: Budget): Entity
 }
 
-export async function standingOf(
+export async function statusOf(
   budgets: readonly Budget[],
-  { db, clock, calendar, mirror, entityOf }: StandingSources,
+  { db, clock, calendar, mirror, entityOf }: StatusSources,
 ): Promise<z.input<typeof budgetRecord>[]> {
   const now = clock.now()
   const asked = budgets.map((budget) => ({ budget, window: calendar.at(budget.window, now) }))

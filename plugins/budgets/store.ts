@@ -65,19 +65,19 @@ export function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[] = [])
 }
 
 /** Active budgets of every organization. */
-export function livingBudgets(db: Db): Promise<BudgetRow[]> {
+export function activeBudgets(db: Db): Promise<BudgetRow[]> {
   return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
 }
 
 /** Increases of active budgets, including ended ones. */
-export function livingIncreases(db: Db): Promise<IncreaseRow[]> {
+export function activeIncreases(db: Db): Promise<IncreaseRow[]> {
   return db.all(
     sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
     increaseRow,
   )
 }
 
-export function livingBudget(db: Db, orgId: number | null, id: number): Promise<BudgetRow | undefined> {
+export function activeBudget(db: Db, orgId: number | null, id: number): Promise<BudgetRow | undefined> {
   return db.get(sql`SELECT * FROM budgets WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`, budgetRow)
 }
 

@@ -26,7 +26,7 @@ export const cacheInjection = definePlugin({
       'encoded',
       (ctx, call) => {
         const before = attempts.get(ctx)
-        if (call.hop.upstream !== 'messages' || (before?.candidate === call.candidate && before.refused)) return
+        if (call.codec.upstream !== 'messages' || (before?.candidate === call.candidate && before.refused)) return
         const breakpoints = injectBreakpoints(call.body, gateway.settings.get('cache_injection.ttl'))
         if (breakpoints === 0) return
         attempts.set(ctx, { candidate: call.candidate, refused: false })

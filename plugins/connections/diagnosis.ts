@@ -23,19 +23,23 @@ const HINTS = {
   unavailable: 'The gateway itself keeps this connection out for now; its `state` says why.',
 } as const
 
-export type VerdictKind = keyof typeof HINTS
+export type DiagnosisKind = keyof typeof HINTS
 
-export const verdict = z.strictObject({
+export const diagnosis = z.strictObject({
   ok: z.boolean(),
   status: z.int().nullable().describe('Of the provider’s answer; null when there was none.'),
   latency_ms: z.int(),
   model: z.string().nullable(),
   error: z
-    .strictObject({ kind: z.enum(Object.keys(HINTS) as [VerdictKind, ...VerdictKind[]]), message: z.string(), hint: z.string() })
+    .strictObject({
+      kind: z.enum(Object.keys(HINTS) as [DiagnosisKind, ...DiagnosisKind[]]),
+      message: z.string(),
+      hint: z.string(),
+    })
     .nullable(),
 })
 
-export function failure(kind: VerdictKind, message: string) {
+export function failure(kind: DiagnosisKind, message: string) {
   return { kind, message, hint: HINTS[kind] }
 }
 
@@ -49,7 +53,7 @@ export function failureOf(error: GatewayError) {
   return failure(kindOf(error), error.message)
 }
 
-function kindOf(error: GatewayError): VerdictKind {
+function kindOf(error: GatewayError): DiagnosisKind {
   const { upstream } = error
   if (error.skip !== null || upstream === null) return error.code === 'upstream_timeout' ? 'timeout' : 'unavailable'
   if (upstream.status === 0) return upstream.kind === 'status' || upstream.kind === 'stream' ? 'protocol' : upstream.kind
@@ -60,7 +64,7 @@ function kindOf(error: GatewayError): VerdictKind {
 /** Some answer a wrong key with 400. */
 const WRONG_KEY = /api[ _-]?key.{0,20}(?:not valid|invalid|incorrect|expired)|(?:invalid|incorrect).{0,10}api[ _-]?key/i
 
-function kindOfStatus(status: number, error: GatewayError): VerdictKind {
+function kindOfStatus(status: number, error: GatewayError): DiagnosisKind {
   if (status === 401 || (status === 400 && WRONG_KEY.test(error.message))) return 'credentials'
   if (status === 402 || isQuota(error)) return 'quota'
   if (status === 403) return 'permission'

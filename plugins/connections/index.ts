@@ -9,7 +9,7 @@ import { provideModelList } from './model-list.ts'
 import { type OpenConnection, openRow, unreadableRow } from './opened.ts'
 import { connectionResource } from './resource.ts'
 import { sealerOf } from './sealer.ts'
-import { livingConnections } from './store.ts'
+import { activeConnections } from './store.ts'
 
 /** Provides the services `connections` and `accounts`, and resolves concrete model strings. */
 export const connections = definePlugin({
@@ -22,7 +22,7 @@ export const connections = definePlugin({
 
     const load = async (db: Db): Promise<OpenConnection[]> => {
       const opened: OpenConnection[] = []
-      for (const row of await livingConnections(db)) {
+      for (const row of await activeConnections(db)) {
         try {
           const entry = await openRow(row, declared, sealer)
           if (entry !== null) opened.push(entry)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
-import type { SideAnswer } from '../../core/services.ts'
+import type { DirectAnswer } from '../../core/services.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -28,14 +28,14 @@ const anyList = z.union([openaiList, googleList])
 /** Provides `modelListProbe`, for those who watch over accounts, and `vendorModels`. */
 export function provideModelList(gateway: PluginGateway): void {
   const configuration = gateway.use('configuration')
-  const sideCalls = gateway.use('sideCalls')
+  const directCalls = gateway.use('directCalls')
   /** null: the provider answers by itself, so there is no upstream to query. */
-  const ask = (connection: Connection, whole: boolean): Promise<SideAnswer> | null => {
+  const ask = (connection: Connection, whole: boolean): Promise<DirectAnswer> | null => {
     const provider = configuration.provider(connection.provider)
     if (provider.answer !== undefined && connection.baseUrl === null) return null
     const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as keyof typeof PATHS | undefined) ?? 'chat'
     const [path, page] = PATHS[dialect]
-    return sideCalls.get(connection, whole ? path + page : path, TIMEOUT_MS)
+    return directCalls.get(connection, whole ? path + page : path, TIMEOUT_MS)
   }
   gateway.provide('modelListProbe', {
     status: async (connection: Connection) => (await ask(connection, false))?.status ?? NO_SUCH_LIST,

@@ -9,8 +9,8 @@ import type { CanonicalRequest } from '../../core/types/canonical.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Accounts } from './accounts.ts'
+import { diagnosis, failure, failureOf, refusalOf } from './diagnosis.ts'
 import type { OpenConnection } from './opened.ts'
-import { failure, failureOf, refusalOf, verdict } from './diagnosis.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -29,7 +29,7 @@ export function probeRoute(
     summary: 'Sends one small request over this connection and says what came of it.',
     params: idParams,
     body: testBody,
-    response: verdict,
+    response: diagnosis,
     audit: 'provider.test',
     async handler({ params, body, orgId }) {
       const { connection, enabled, unreadable } = find(orgId, params.id)

@@ -56,7 +56,7 @@ export type ConnectionFields = Pick<
   | 'caps'
 >
 
-export function livingConnections(db: Db): Promise<ConnectionRow[]> {
+export function activeConnections(db: Db): Promise<ConnectionRow[]> {
   return db.all(sql`SELECT * FROM connections WHERE archived_at IS NULL ORDER BY priority, id`, connectionRow)
 }
 

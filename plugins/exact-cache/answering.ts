@@ -5,14 +5,14 @@ import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import { bodyForm, editedForm } from './body-form.ts'
+import type { DirectiveReader } from './cache-directives.ts'
 import { isComplete } from './complete-answer.ts'
-import { type Flights, followed, type Landing } from './singleflight.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
 import { keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { CacheLookup, CachePolicyService } from './service.ts'
 import type { SharedStore } from './shared-store.ts'
-import type { Wishes } from './cache-directives.ts'
+import { type Flights, followed, type Landing } from './singleflight.ts'
 
 export interface AnsweringSources {
   readonly clock: Clock
@@ -21,7 +21,7 @@ export interface AnsweringSources {
   /** null: no store is shared between replicas. */
   readonly shared: SharedStore | null
   readonly flights: Flights
-  readonly wishes: Wishes
+  readonly directives: DirectiveReader
   readonly policy: CachePolicyService
   readonly lookups: Slot<CacheLookup>
   mac(data: string): string
@@ -38,13 +38,13 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024
 const HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta']
 
 export function answering(sources: AnsweringSources): (ctx: RequestContext) => Promise<Result | undefined> {
-  const { clock, log, memory, shared, flights, wishes, policy, lookups } = sources
+  const { clock, log, memory, shared, flights, directives, policy, lookups } = sources
 
   return async (ctx) => {
     const body = ctx.rawBody
-    if (body === null || body.length > MAX_BODY_BYTES || wishes.bypassed(ctx)) return undefined
+    if (body === null || body.length > MAX_BODY_BYTES || directives.bypassed(ctx)) return undefined
     const lifetime = sources.ttlOf(ctx)
-    const size = wishes.bucketSizeOf(ctx)
+    const size = directives.bucketSizeOf(ctx)
     const key = keyFor(ctx, body)
     const fresh = (kept: KeptAnswer | null | undefined): kept is KeptAnswer => !!kept && isFresh(kept, lifetime, clock.now())
     const full = (): Result | undefined => {
@@ -93,7 +93,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
   }
 
   function keyFor(ctx: RequestContext, body: Uint8Array): string {
-    const { seed = '', ignoreKeys } = wishes.of(ctx)
+    const { seed = '', ignoreKeys } = directives.of(ctx)
     const { orgId, keyId } = ctx.principal
     const scope = {
       ...{ orgId, keyId, dialect: ctx.dialect, model: ctx.requestedModel, policy: policy.of(ctx), seed },
@@ -140,7 +140,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     ctx.hold({
       settle(outcome) {
         const call = callOf(ctx, outcome, clock.now())
-        if (sent === null || call === null || wishes.of(ctx).noStore === true || !isComplete(ctx.dialect, sent.body)) return
+        if (sent === null || call === null || directives.of(ctx).noStore === true || !isComplete(ctx.dialect, sent.body)) return
         // A copy: the bytes may be a small part of a large buffer.
         const answer = { ...sent, body: new Uint8Array(sent.body), at: call.at, ttlMs, call }
         memory.keep(key, index, answer)

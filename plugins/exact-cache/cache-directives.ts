@@ -1,32 +1,32 @@
 // Merges the cache directives of a request from headers and from plugins.
 import type { RequestContext, Slot } from '../../core/types/context.ts'
-import type { CacheWishes } from './service.ts'
+import type { CacheDirectives } from './service.ts'
 
 export const MAX_TTL_MS = 365 * 86_400_000
 const MAX_BUCKET = 20
 
-const NONE: CacheWishes = {}
+const NONE: CacheDirectives = {}
 
-export interface Wishes {
-  of(ctx: RequestContext): CacheWishes
-  add(ctx: RequestContext, wishes: CacheWishes): void
+export interface DirectiveReader {
+  of(ctx: RequestContext): CacheDirectives
+  add(ctx: RequestContext, directives: CacheDirectives): void
   bucketSizeOf(ctx: RequestContext): number
   /** ms; Infinity: it takes whatever is kept. */
   maxAgeOf(ctx: RequestContext): number
   bypassed(ctx: RequestContext): boolean
 }
 
-export function wishesIn(slot: Slot<CacheWishes>): Wishes {
-  const of = (ctx: RequestContext): CacheWishes => slot.get(ctx) ?? NONE
+export function directiveReader(slot: Slot<CacheDirectives>): DirectiveReader {
+  const of = (ctx: RequestContext): CacheDirectives => slot.get(ctx) ?? NONE
   return {
     of,
-    add(ctx, wishes) {
+    add(ctx, directives) {
       const before = of(ctx)
       slot.set(ctx, {
         ...before,
-        ...wishes,
-        bypass: (before.bypass ?? false) || (wishes.bypass ?? false),
-        noStore: (before.noStore ?? false) || (wishes.noStore ?? false),
+        ...directives,
+        bypass: (before.bypass ?? false) || (directives.bypass ?? false),
+        noStore: (before.noStore ?? false) || (directives.noStore ?? false),
       })
     },
     bucketSizeOf: (ctx) => Math.min(Math.max(Math.trunc(of(ctx).bucketSize ?? 1), 1), MAX_BUCKET),

@@ -6,12 +6,12 @@ import { systemRandom } from '../../core/lib/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { answering } from './answering.ts'
-import { flights } from './singleflight.ts'
+import { directiveReader, MAX_TTL_MS } from './cache-directives.ts'
 import { memoryStore } from './memory-store.ts'
 import { cachePolicy } from './policy.ts'
-import type { CacheLookup, CacheWishes } from './service.ts'
+import type { CacheDirectives, CacheLookup } from './service.ts'
 import { sharedStore } from './shared-store.ts'
-import { MAX_TTL_MS, wishesIn } from './cache-directives.ts'
+import { flights } from './singleflight.ts'
 
 const SWEEP_MS = 60_000
 const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
@@ -32,7 +32,7 @@ export const exactCache = definePlugin({
     const memory = memoryStore()
     const shares = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
     const policy = cachePolicy()
-    const wishes = wishesIn(gateway.slot<CacheWishes>())
+    const directives = directiveReader(gateway.slot<CacheDirectives>())
     const lookups = gateway.slot<CacheLookup>()
     const results = metrics.tally('exact_cache_lookups_total', 'Look-ups in the exact cache.', ['result'])
     const series = { hit: results.series('hit'), followed: results.series('followed'), miss: results.series('miss') }
@@ -43,23 +43,23 @@ export const exactCache = definePlugin({
       if (wanted === 0) memory.clear()
     })
     const ttlOf = (ctx: RequestContext): number => {
-      const wanted = wishes.of(ctx).ttlMs
+      const wanted = directives.of(ctx).ttlMs
       if (wanted !== undefined) return Math.min(wanted, MAX_TTL_MS)
-      return ttlMs === 0 ? 0 : Math.min(ttlMs, wishes.maxAgeOf(ctx))
+      return ttlMs === 0 ? 0 : Math.min(ttlMs, directives.maxAgeOf(ctx))
     }
 
     gateway.provide('cachePolicy', policy)
     gateway.provide('exactCache', {
-      request: wishes.add,
-      wishes: wishes.of,
-      bypassed: wishes.bypassed,
-      maxAge: wishes.maxAgeOf,
+      request: directives.add,
+      directives: directives.of,
+      bypassed: directives.bypassed,
+      maxAge: directives.maxAgeOf,
       lookup: (ctx) => lookups.get(ctx) ?? null,
     })
     gateway.hook(
       'answer',
       answering({
-        ...{ clock, log, memory, flights: flights(), wishes, policy, lookups, ttlOf, random },
+        ...{ clock, log, memory, flights: flights(), directives, policy, lookups, ttlOf, random },
         shared: shares ? sharedStore(gateway) : null,
         mac: (data) => vault.mac('key', data),
         counted: (result) => series[result].add(1),

@@ -3,7 +3,7 @@
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** Cache directives of one request. An absent member keeps the configured value. */
-export interface CacheWishes {
+export interface CacheDirectives {
   /** Lifetime of its answer and greatest age of one it takes, ms; also where the exact cache is off. At most 365 days. */
   readonly ttlMs?: number
   /** Greatest age of an answer it takes and lifetime of its own, ms, where that is less than what is configured. */
@@ -33,8 +33,8 @@ export interface ExactCacheService {
    * Call it in `ingress`, `access` or `request`, before the caches run. Later directives override earlier ones member by member; `bypass`
    * and `noStore` stay set.
    */
-  request(ctx: RequestContext, wishes: CacheWishes): void
-  wishes(ctx: RequestContext): CacheWishes
+  request(ctx: RequestContext, directives: CacheDirectives): void
+  directives(ctx: RequestContext): CacheDirectives
   /** True when the request, its headers or its directives exclude it from both caches. */
   bypassed(ctx: RequestContext): boolean
   /** Maximum age of an answer in ms, by directives or headers; Infinity: any age. */

@@ -4,7 +4,7 @@ import type { Services } from '../../core/types/plugin.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
 import { isTrue } from './headers.ts'
 
-type CacheWishes = Parameters<Services['exactCache']['request']>[1]
+type CacheDirectives = Parameters<Services['exactCache']['request']>[1]
 
 const DAY_S = 86_400
 const DEFAULT_TTL_S = 7 * DAY_S
@@ -14,7 +14,7 @@ const MAX_SEED = 512
 const MAX_KEYS = 32
 
 /** null: nothing is asked of them. @throws GatewayError 400 for a bucket that is too large. */
-export function cacheWishes(headers: HeaderBag): CacheWishes | null {
+export function cacheWishes(headers: HeaderBag): CacheDirectives | null {
   const bucketSize = bucketSizeIn(headers)
   const control = headers.get('helicone-cache-control') ?? ''
   if (says(headers, 'false') || /\bno-(?:store|cache)\b/i.test(control)) return { bypass: true }
@@ -22,15 +22,15 @@ export function cacheWishes(headers: HeaderBag): CacheWishes | null {
   const ignoreKeys = ignoredKeys(headers.get('helicone-cache-ignore-keys'))
   const age = maxAge(control)
   if (age === 0) return { bypass: true }
-  const wishes: CacheWishes = {
+  const directives: CacheDirectives = {
     ...(seed !== null && seed !== '' && { seed: seed.slice(0, MAX_SEED) }),
     ...(bucketSize !== null && { bucketSize }),
     ...(ignoreKeys !== null && { ignoreKeys }),
     ...(age !== null && { maxAgeMs: age * 1000 }),
   }
-  if (!isTrue(headers, 'helicone-cache-enabled')) return Object.keys(wishes).length === 0 ? null : wishes
+  if (!isTrue(headers, 'helicone-cache-enabled')) return Object.keys(directives).length === 0 ? null : directives
   const seconds = age ?? maxAge(headers.get('cache-control') ?? '') ?? DEFAULT_TTL_S
-  return seconds === 0 ? { bypass: true } : { ...wishes, ttlMs: Math.min(seconds, MAX_TTL_S) * 1000 }
+  return seconds === 0 ? { bypass: true } : { ...directives, ttlMs: Math.min(seconds, MAX_TTL_S) * 1000 }
 }
 
 function says(headers: HeaderBag, word: string): boolean {

@@ -43,8 +43,8 @@ export const helicone = definePlugin({
       (ctx) => {
         const { headers } = ctx
         adoptKey(headers, keys)
-        const wishes = cacheWishes(headers)
-        if (wishes !== null) caches()?.request(ctx, wishes)
+        const directives = cacheWishes(headers)
+        if (directives !== null) caches()?.request(ctx, directives)
         if (isTrue(headers, 'helicone-llm-security-enabled') || isTrue(headers, 'helicone-prompt-security-enabled'))
           guardrails()?.tighten(ctx)
         const omitted = { request: isTrue(headers, 'helicone-omit-request'), answer: isTrue(headers, 'helicone-omit-response') }

@@ -29,7 +29,7 @@ export const itemIds = definePlugin({
       'encoded',
       (ctx, call) => {
         const wanted = retry.get(ctx)
-        if (wanted?.candidate !== call.candidate || call.hop.upstream !== 'responses') return
+        if (wanted?.candidate !== call.candidate || call.codec.upstream !== 'responses') return
         const input = call.body.get('input')
         if (Array.isArray(input)) call.body.set('input', wanted.amend(input, call.request))
       },

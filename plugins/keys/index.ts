@@ -10,7 +10,7 @@ import { migrations } from './migrations.ts'
 import { keyResource } from './resource.ts'
 import { KEY_PREFIX, wellFormed } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
-import { type KeyRow, livingKeys } from './store.ts'
+import { activeKeys, type KeyRow } from './store.ts'
 
 /** An attacker who invents keys costs one query in this time. */
 const LOOK_AGAIN_MS = 100
@@ -29,7 +29,7 @@ export const keys = definePlugin({
     const { vault } = gateway
     const mac = (secret: string): string => vault.mac('client-key', secret)
     const stored = (secret: string) => ({ mac: mac(secret), last4: secret.slice(-4) })
-    const view = await gateway.view('living', async (db) => new Map((await livingKeys(db)).map((row) => [row.mac, row])))
+    const view = await gateway.view('living', async (db) => new Map((await activeKeys(db)).map((row) => [row.mac, row])))
     let byMac = clientKeys(view.current)
     let named = namesOf(byMac)
     view.watch((rows) => {

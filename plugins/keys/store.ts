@@ -50,7 +50,7 @@ export interface NewKey extends KeyFields {
 const LIVING = sql`revoked_at IS NULL AND archived_at IS NULL`
 
 /** Every key that opens something, of every organization: what a process keeps in memory. */
-export function livingKeys(db: Db): Promise<KeyRow[]> {
+export function activeKeys(db: Db): Promise<KeyRow[]> {
   return db.all(sql`SELECT * FROM keys WHERE ${LIVING} ORDER BY id`, keyRow)
 }
 

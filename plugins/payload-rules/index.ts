@@ -29,7 +29,7 @@ export const payloadRules = definePlugin({
       'encoded',
       (ctx, call) => {
         const applied: string[] = []
-        for (const rule of file.rules) if (rule.matches(call.hop) && applyRule(call.body, rule)) applied.push(rule.name)
+        for (const rule of file.rules) if (rule.matches(call.codec) && applyRule(call.body, rule)) applied.push(rule.name)
         if (applied.length > 0) ctx.note('payload_rules', [...new Set([...noted(ctx), ...applied])])
       },
       {

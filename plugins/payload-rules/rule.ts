@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { globMatch } from '../../core/lib/glob.ts'
 import { pathSegments } from '../../core/lib/json-path.ts'
 import type { Json } from '../../core/types/canonical.ts'
-import type { Hop } from '../../core/types/dialect.ts'
+import type { CodecContext } from '../../core/types/dialect.ts'
 
 /** A dotted path, taken apart. */
 export type Path = readonly string[]
@@ -13,7 +13,7 @@ export interface Rule {
   readonly defaults: readonly (readonly [Path, Json])[]
   readonly overrides: readonly (readonly [Path, Json])[]
   readonly removals: readonly Path[]
-  matches(hop: Hop): boolean
+  matches(codec: CodecContext): boolean
 }
 
 export interface RuleSet {
@@ -125,11 +125,11 @@ function ruleOf(name: string, given: Given, kept: (path: Path) => boolean): Rule
     defaults: joined(given.default, given.defaults, given.default_if_absent),
     overrides: joined(given.override, given.set),
     removals: [...(given.remove ?? []), ...(given.filter ?? [])].filter(kept),
-    matches(hop) {
-      const model = hop.model.toLowerCase()
-      const provider = hop.provider.toLowerCase()
+    matches(codec) {
+      const model = codec.model.toLowerCase()
+      const provider = codec.provider.toLowerCase()
       return (
-        (wanted === undefined || wanted.includes(formatOf(hop))) &&
+        (wanted === undefined || wanted.includes(formatOf(codec))) &&
         (providers === undefined || providers.some((id) => id === '*' || id === provider)) &&
         (models === undefined || models.some((glob) => globMatch(glob, model) || globMatch(glob, `${provider}/${model}`)))
       )
@@ -138,7 +138,7 @@ function ruleOf(name: string, given: Given, kept: (path: Path) => boolean): Rule
 }
 
 /** The upstream's wire format; what is not a conversation has one of its own. */
-function formatOf({ operation, upstream }: Hop): string {
+function formatOf({ operation, upstream }: CodecContext): string {
   return operation === 'chat' || operation === 'compact' ? upstream : operation
 }
 

@@ -7,7 +7,7 @@ interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null }[]
 }
 
-export interface Whereabouts {
+export interface ConnectionOwners {
   orgOf(connection: Connection): number | null
   isLocal(connection: Connection): boolean
   /** True: some connection of the provider leads here, or it is one that always does. */
@@ -15,7 +15,7 @@ export interface Whereabouts {
 }
 
 /** @param baseOf the provider's own address; null: it has none. */
-export function whereaboutsOf(accounts: AccountList, baseOf: (provider: string) => string | null): Whereabouts {
+export function connectionOwners(accounts: AccountList, baseOf: (provider: string) => string | null): ConnectionOwners {
   let asOf: unknown = null
   let orgs = new Map<string, number | null>()
   let local = new Set<string>()

@@ -1,5 +1,5 @@
 // One fetch of a rate card: bounded in time and size, conditional, and only a card that has prices is one.
-import type { SideCalls } from '../../core/services.ts'
+import type { DirectCalls } from '../../core/services.ts'
 import type { ParsedCard } from './card.ts'
 import { PUBLIC_HOSTS } from './source-url.ts'
 
@@ -23,10 +23,10 @@ export interface FetchedCard extends ParsedCard {
 }
 
 /** null: it is the one we have. @throws Error saying what is wrong, free of addresses. */
-export async function fetchCard(calls: SideCalls, request: CardRequest): Promise<FetchedCard | null> {
+export async function fetchCard(calls: DirectCalls, request: CardRequest): Promise<FetchedCard | null> {
   const { url, timeoutMs, proxyUrl, etag, signal, parse } = request
   const headers = etag === null ? [] : ['if-none-match', etag]
-  const { status, headers: said, body } = await calls.through(proxyUrl, url, timeoutMs, { headers, maxBytes: MAX_BYTES, signal })
+  const { status, headers: said, body } = await calls.viaProxy(proxyUrl, url, timeoutMs, { headers, maxBytes: MAX_BYTES, signal })
   if (status === 304 && etag !== null) return null
   if (status !== 200) throw new Error(`The source answered ${status}.`)
   const parsed = parse(json(body))

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
+import { connectionOwners } from './connection-owner.ts'
 import { factsLayer } from './facts-layer.ts'
 import { showFreshness } from './gauges.ts'
 import { cardLookup } from './lookup.ts'
@@ -17,14 +18,13 @@ import { sourceUrl } from './source-url.ts'
 import { storedView } from './stored.ts'
 import { syncer } from './sync.ts'
 import { syncRoutes } from './sync-api.ts'
-import { whereaboutsOf } from './connection-owner.ts'
 
 const PRIMARY_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/{ref}/model_prices_and_context_window.json'
 
 /** Provides the services `prices`, `rateCard` and `pricingStatus`. */
 export const pricing = definePlugin({
   name: 'pricing',
-  requires: ['accounts', 'configuration', 'modelFacts', 'outbound', 'sideCalls'],
+  requires: ['accounts', 'configuration', 'modelFacts', 'outbound', 'directCalls'],
   config: z.strictObject({
     enabled: z.boolean().default(true).meta({ env: 'PRICING_SYNC_ENABLED' }),
     /** `{ref}` becomes the version reference. */
@@ -48,7 +48,7 @@ export const pricing = definePlugin({
 
     const view = await storedView(gateway)
     const overrideView = await gateway.view('overrides', allOverrides)
-    const whereabouts = whereaboutsOf(gateway.use('accounts'), (id) =>
+    const owners = connectionOwners(gateway.use('accounts'), (id) =>
       configuration.known(id) ? configuration.provider(id).baseUrl : null,
     )
     const indexOf = (orgId: number | null) => overrideIndex(overrideView.current.get(orgId ?? 0) ?? [], configuration.providerId)
@@ -64,7 +64,7 @@ export const pricing = definePlugin({
         return index
       },
       builtin: (provider, model) => modelFacts.compiledIn(provider, model).price,
-      local: whereabouts.isLocalProvider,
+      local: owners.isLocalProvider,
     })
     const renew = () => {
       found.forget()
@@ -84,7 +84,7 @@ export const pricing = definePlugin({
     const origins = new WeakMap<ModelPrice, PriceOrigin>()
     const takeBack = modelFacts.layer(factsLayer(found, modelFacts, origins))
     const listed = (provider: string, model: string) => modelFacts.facts(provider, model).price
-    gateway.provide('prices', priceService({ resolver: found, whereabouts, listed, origins }))
+    gateway.provide('prices', priceService({ resolver: found, owners, listed, origins }))
     gateway.provide('rateCard', {
       resolve: (provider, model, orgId = null) => found.resolve(orgId, provider, model),
       media(provider, model, wish, orgId = null) {

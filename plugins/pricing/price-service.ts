@@ -1,13 +1,13 @@
 // Prices each upstream call from memory.
 import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
+import type { ConnectionOwners } from './connection-owner.ts'
 import type { Resolver } from './resolver.ts'
 import { tokenCost } from './token-cost.ts'
-import type { Whereabouts } from './connection-owner.ts'
 
 export interface PriceParts {
   readonly resolver: Resolver
-  readonly whereabouts: Whereabouts
+  readonly owners: ConnectionOwners
   /** As lists show it: with what every plugin knows. */
   listed(provider: string, model: string): ModelPrice | undefined
   /** Origin of each synced price; a price without one is built-in or foreign. */
@@ -22,18 +22,18 @@ export interface PriceOrigin {
 const BUILTIN: PriceOrigin = { ref: 'builtin', borrowed: false }
 const FREE: StepPrice = Object.freeze({ costNano: 0, chargeNano: 0, ref: BUILTIN.ref })
 
-export function priceService({ resolver, whereabouts, listed, origins }: PriceParts): PriceService {
+export function priceService({ resolver, owners, listed, origins }: PriceParts): PriceService {
   return {
     price({ connection, model, usage }: Billable): StepPrice | null {
       const { provider } = connection
-      const orgId = whereabouts.orgOf(connection)
+      const orgId = owners.orgOf(connection)
       const own = orgId !== null && resolver.has(orgId) ? resolver.resolve(orgId, provider, model) : null
       const price = own?.source === 'override' ? own.price : listed(provider, model)
-      if (price === undefined || !isPriced(price)) return whereabouts.isLocal(connection) ? FREE : null
+      if (price === undefined || !isPriced(price)) return owners.isLocal(connection) ? FREE : null
       const { ref, borrowed } =
         own?.source === 'override' ? { ref: 'override', borrowed: false } : (origins.get(price) ?? BUILTIN)
       // A model on a loopback address is free, even if its name matches a priced public model.
-      if (borrowed && whereabouts.isLocal(connection)) return FREE
+      if (borrowed && owners.isLocal(connection)) return FREE
       const costNano = tokenCost(price, usage)
       return { costNano, chargeNano: chargeOf(costNano), ref }
     },

@@ -1,6 +1,6 @@
 // A sync: the primary source, the fallback when that fails, and what they said over what was known. One process
 // at a time; the others follow the view.
-import type { SideCalls } from '../../core/services.ts'
+import type { DirectCalls } from '../../core/services.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { announceDrift } from './announce-drift.ts'
@@ -40,7 +40,7 @@ interface Found {
 
 export function syncer(gateway: PluginGateway, view: View<Stored>, options: SyncOptions): Syncer {
   const { clock, db, log, metrics } = gateway
-  const calls: SideCalls = gateway.use('sideCalls')
+  const calls: DirectCalls = gateway.use('directCalls')
   const counted = metrics.counter('pricing_sync_total', 'Fetches of rate cards.', ['source', 'result'])
   const audit = gateway.optional('audit')
   const leaseMs = CARD_SOURCES.length * options.timeoutMs + 30_000

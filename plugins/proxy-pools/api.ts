@@ -7,15 +7,15 @@ import { notFound } from '../../core/http/api-routes.ts'
 import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { carries } from './probe.ts'
 import { assignBody, createBody, MASK, poolRecord, recordOf, updateBody } from './fields.ts'
 import { type Pool, sealedAt } from './pool.ts'
+import { probeProxy } from './probe.ts'
 import { assign, deletePool, insertPool, storeTest, storeUrl, updatePool } from './store.ts'
 
 export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, testUrl: string): void {
   const { vault, clock } = gateway
   const accounts = gateway.use('accounts')
-  const calls = gateway.use('sideCalls')
+  const calls = gateway.use('directCalls')
   const rules: AddressRules = { profile: gateway.profile, outbound: gateway.use('outbound') }
   const now = () => clock.now()
   const all = (orgId: number | null) => view.current.filter((pool) => pool.orgId === orgId)
@@ -125,7 +125,7 @@ export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, 
     async handler({ params: { id }, orgId }) {
       const { url } = find(orgId, id)
       if (url === null) throw conflict('The stored URL cannot be opened; give the proxy a new one.', 'unreadable')
-      const verdict = await carries(url, testUrl, calls, clock)
+      const verdict = await probeProxy(url, testUrl, calls, clock)
       await view.write((db) => storeTest(db, orgId, id, verdict))
       return verdict
     },

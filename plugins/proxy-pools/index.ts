@@ -10,7 +10,7 @@ import { routeThroughPools } from './routing.ts'
 /** Provides the service `proxies`. */
 export const proxyPools = definePlugin({
   name: 'proxy-pools',
-  requires: ['accounts', 'outbound', 'sideCalls'],
+  requires: ['accounts', 'outbound', 'directCalls'],
   config: z.strictObject({
     /** A URL that answers with the caller's address. Used only by a proxy test. */
     testUrl: z.url({ protocol: /^https?$/ }).default('https://api.ipify.org'),

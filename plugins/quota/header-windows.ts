@@ -2,7 +2,7 @@
 // `x-ratelimit-*`, Anthropic's per key, and Anthropic's unified ones of subscriptions.
 import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
-import { count, resetAt, type Said } from './rate-limit-header.ts'
+import { count, type RateLimitHeader, resetAt } from './rate-limit-header.ts'
 import type { QuotaWindow } from './service.ts'
 import { unifiedWindows } from './unified-windows.ts'
 
@@ -24,14 +24,14 @@ export function headerWindows(headers: HeaderBag, model: string, now: number): Q
 }
 
 interface Collected {
-  readonly limits: ReadonlyMap<string, Said>
-  readonly unified: ReadonlyMap<string, Said>
+  readonly limits: ReadonlyMap<string, RateLimitHeader>
+  readonly unified: ReadonlyMap<string, RateLimitHeader>
 }
 
 /** null: none of them is there, as on most answers of most vendors. */
 function collected(headers: HeaderBag): Collected | null {
   const list = headers.flat()
-  let found: { limits: Map<string, Said>; unified: Map<string, Said> } | null = null
+  let found: { limits: Map<string, RateLimitHeader>; unified: Map<string, RateLimitHeader> } | null = null
   for (let i = 0; i < list.length; i += 2) {
     const name = (list[i] as string).toLowerCase()
     if (!name.includes('ratelimit-')) continue
@@ -42,13 +42,13 @@ function collected(headers: HeaderBag): Collected | null {
     found ??= { limits: new Map(), unified: new Map() }
     const group = anthropic !== null && key.startsWith('unified') ? found.unified : found.limits
     const values = group.get(key) ?? {}
-    values[(family?.[1] ?? anthropic?.[2]) as keyof Said] = list[i + 1] as string
+    values[(family?.[1] ?? anthropic?.[2]) as keyof RateLimitHeader] = list[i + 1] as string
     group.set(key, values)
   }
   return found
 }
 
-function limitWindow(key: string, said: Said, model: string, now: number): QuotaWindow | null {
+function limitWindow(key: string, said: RateLimitHeader, model: string, now: number): QuotaWindow | null {
   const unit = key === '' || key.includes('request') ? 'requests' : key.includes('token') ? 'tokens' : null
   const remaining = count(said.remaining)
   if (unit === null || remaining === null) return null

@@ -20,7 +20,7 @@ interface QuotaSink {
 /** Provides the service `quota`. */
 export const quota = definePlugin({
   name: 'quota',
-  requires: ['accounts', 'connections', 'sideCalls'],
+  requires: ['accounts', 'connections', 'directCalls'],
   events: { 'account.quota_exhausted': { defaultOn: true } },
   migrations,
   async setup(gateway) {

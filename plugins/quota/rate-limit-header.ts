@@ -1,7 +1,7 @@
 // The words of one window's headers, and what they mean.
 import { durationMs } from '../../core/errors/retry-hint.ts'
 
-export type Said = Partial<Record<'limit' | 'remaining' | 'reset' | 'status' | 'utilization', string>>
+export type RateLimitHeader = Partial<Record<'limit' | 'remaining' | 'reset' | 'status' | 'utilization', string>>
 
 const MAX_AHEAD_MS = 31 * 24 * 3_600_000
 

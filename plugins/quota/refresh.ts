@@ -1,6 +1,6 @@
 // Asks the vendors that can be asked: when an operator says so, and every few minutes for accounts in use.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { SideAnswer } from '../../core/services.ts'
+import type { DirectAnswer } from '../../core/services.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Meter } from './meter.ts'
@@ -20,7 +20,7 @@ export interface Refresher {
 
 export function refresher(gateway: PluginGateway, meter: Meter, list: () => readonly Connection[]): Refresher {
   const { clock } = gateway
-  const calls = gateway.use('sideCalls')
+  const calls = gateway.use('directCalls')
   const drivers = new Map<string, QuotaDriver>()
   const inUse = new Set<string>()
   const askedAt = new Map<string, number>()
@@ -28,7 +28,7 @@ export function refresher(gateway: PluginGateway, meter: Meter, list: () => read
   async function ask(connection: Connection, driver: QuotaDriver): Promise<boolean> {
     askedAt.set(connection.id, clock.monotonic())
     inUse.delete(connection.id)
-    const get = async (path: string): Promise<SideAnswer> => {
+    const get = async (path: string): Promise<DirectAnswer> => {
       const answer = await calls.get(connection, path, TIMEOUT_MS)
       if (answer.status >= 200 && answer.status <= 299) return answer
       throw GatewayError.upstream(answer.status, `The provider answered ${answer.status} when it was asked for the quota.`)

@@ -1,5 +1,5 @@
 // The service `quota`: read quotas, and add usage drivers for vendors.
-import type { SideAnswer } from '../../core/services.ts'
+import type { DirectAnswer } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 export interface QuotaWindow {
@@ -31,7 +31,7 @@ export interface QuotaDriver {
    * @param get GET of a path below the connection's address, with its credential: `/key`. Rejects unless it is 2xx.
    * @throws Error when the answer cannot be understood.
    */
-  read(get: (path: string) => Promise<SideAnswer>, connection: Connection): Promise<QuotaReading>
+  read(get: (path: string) => Promise<DirectAnswer>, connection: Connection): Promise<QuotaReading>
 }
 
 export interface QuotaService {

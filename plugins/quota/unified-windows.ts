@@ -1,10 +1,10 @@
 // Anthropic's unified headers of subscriptions: how much of each window is used, and whether the whole is refused. A window
 // that is full does not refuse while the account pays for more, so the overall word comes before the windows'.
-import { count, resetAt, type Said } from './rate-limit-header.ts'
+import { count, type RateLimitHeader, resetAt } from './rate-limit-header.ts'
 import type { QuotaWindow } from './service.ts'
 
 /** @param said by header name between `anthropic-ratelimit-` and the last word: `unified`, `unified-5h`. */
-export function unifiedWindows(said: ReadonlyMap<string, Said>, now: number): QuotaWindow[] {
+export function unifiedWindows(said: ReadonlyMap<string, RateLimitHeader>, now: number): QuotaWindow[] {
   const overall = said.get('unified')
   const refused = overall?.status === undefined ? null : overall.status === 'rejected'
   const windows: QuotaWindow[] = []

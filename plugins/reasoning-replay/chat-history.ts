@@ -1,6 +1,6 @@
 // Thoughts put back into the wire body of a chat upstream, in the field it reads them from.
 import type { Frozen, Json, JsonObject, ReasoningPart } from '../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../core/types/dialect.ts'
 import type { KeyOf } from './scope.ts'
 import type { Find, Wanted } from './thoughts.ts'
 
@@ -16,8 +16,8 @@ export function wantedInChat(body: WireBody, keyOf: KeyOf): Wanted[] {
   })
 }
 
-export function replayInChat(body: WireBody, hop: Hop, wanted: readonly Wanted[], find: Find): void {
-  const field = hop.quirks.replayReasoning ?? 'reasoning_content'
+export function replayInChat(body: WireBody, codec: CodecContext, wanted: readonly Wanted[], find: Find): void {
+  const field = codec.quirks.replayReasoning ?? 'reasoning_content'
   for (const { index, key } of wanted) {
     const text = textOf(find(key) ?? [])
     if (text !== '') body.set(`messages.${index}.${field}`, text)

@@ -51,10 +51,10 @@ export const reasoningReplay = definePlugin({
     gateway.hook(
       'prepare',
       (ctx, call) => {
-        if (call.hop.upstream !== 'messages') return
+        if (call.codec.upstream !== 'messages') return
         const wanted = wantedInMessages(call.request, keyOf(ctx))
         const replay = (): void => {
-          const messages = replayInMessages(call.request, call.hop, wanted, thoughts.find)
+          const messages = replayInMessages(call.request, call.codec, wanted, thoughts.find)
           if (messages !== null) call.edit().messages = messages
         }
         const fetching = thoughts.fetched(ctx.principal.orgId, wanted)
@@ -65,9 +65,9 @@ export const reasoningReplay = definePlugin({
     gateway.hook(
       'encoded',
       (ctx, call) => {
-        if (call.hop.upstream !== 'chat') return
+        if (call.codec.upstream !== 'chat') return
         const wanted = wantedInChat(call.body, keyOf(ctx))
-        const replay = (): void => replayInChat(call.body, call.hop, wanted, thoughts.find)
+        const replay = (): void => replayInChat(call.body, call.codec, wanted, thoughts.find)
         const fetching = thoughts.fetched(ctx.principal.orgId, wanted)
         return fetching === undefined ? replay() : fetching.then(replay)
       },

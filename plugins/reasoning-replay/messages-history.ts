@@ -1,7 +1,7 @@
 // Thoughts put back into the history of a messages upstream: it takes only its own, as they were said and signed.
 import { bringsSecret, signatureFits } from '../../core/lib/signature.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../core/types/canonical.ts'
-import type { Hop } from '../../core/types/dialect.ts'
+import type { CodecContext } from '../../core/types/dialect.ts'
 import type { KeyOf } from './scope.ts'
 import type { Find, Wanted } from './thoughts.ts'
 
@@ -17,7 +17,7 @@ export function wantedInMessages({ messages }: Frozen<CanonicalRequest>, keyOf: 
 /** null when nothing is put back. */
 export function replayInMessages(
   { messages }: Frozen<CanonicalRequest>,
-  hop: Hop,
+  codec: CodecContext,
   wanted: readonly Wanted[],
   find: Find,
 ): Message[] | null {
@@ -25,7 +25,7 @@ export function replayInMessages(
   let found = false
   for (const { index, key } of wanted) {
     const thoughts = find(key)
-    if (!thoughts?.every((part) => part.redacted !== undefined || signatureFits(part.signature, 'messages', hop.caps.family)))
+    if (!thoughts?.every((part) => part.redacted !== undefined || signatureFits(part.signature, 'messages', codec.caps.family)))
       continue
     found = true
     const message = replayed[index] as Message

@@ -31,7 +31,7 @@ const TTL_MS = 2 * 3_600_000
 const MAX_ENTRIES = 2000
 /** Characters of all thoughts of an answer. */
 const MAX_LENGTH = 64 * 1024
-/** Turns of a history that the table is asked for: the newest. */
+/** Number of newest turns that are looked up in the table. */
 const MAX_FETCHED = 64
 /** A request does not wait longer for the table. */
 const FETCH_MS = 1000

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { decodeUtf8 } from '../../core/lib/bytes.ts'
 import { estimateText, noUsage } from '../../core/lib/token-estimate.ts'
-import type { ConnectionService, SideCalls } from '../../core/services.ts'
+import type { ConnectionService, DirectCalls } from '../../core/services.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -11,7 +11,7 @@ import type { EmbedModel } from './embed-model.ts'
 export interface EmbedderSources {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
-  readonly calls: Pick<SideCalls, 'post' | 'book'>
+  readonly calls: Pick<DirectCalls, 'post' | 'book'>
   readonly connections: Pick<ConnectionService, 'list'>
 }
 

@@ -75,12 +75,12 @@ export const semanticCache = definePlugin({
     const cache = answering({
       ...{ clock, log, vault, vectors, routes, pending, ttlMs, modelFor },
       ...{ random: config.random, revalidateRate: config.revalidateRate },
-      embed: embedder({ clock, log, connections, calls: gateway.use('sideCalls') }),
-      policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.wishes(ctx).seed ?? null]),
+      embed: embedder({ clock, log, connections, calls: gateway.use('directCalls') }),
+      policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.directives(ctx).seed ?? null]),
       maxAgeOf: caches.maxAge,
       // A request for several answers is not served from the cache.
-      bypassed: (ctx) => caches.bypassed(ctx) || (caches.wishes(ctx).bucketSize ?? 1) > 1,
-      noStore: (ctx) => caches.wishes(ctx).noStore === true,
+      bypassed: (ctx) => caches.bypassed(ctx) || (caches.directives(ctx).bucketSize ?? 1) > 1,
+      noStore: (ctx) => caches.directives(ctx).noStore === true,
       counted: (result) => series[result].add(1),
       behind(promise) {
         work.add(promise)

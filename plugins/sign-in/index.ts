@@ -8,7 +8,7 @@ import { operatorService } from './operators.ts'
 import { passwordCheck } from './password.ts'
 import type { SignInService } from './service.ts'
 import { passwordVersionOf, sessions } from './session.ts'
-import { endedSessions, forgetExpired, livingTokens } from './store.ts'
+import { activeTokens, endedSessions, forgetExpired } from './store.ts'
 import { tokenRoutes } from './token-api.ts'
 import { tokens } from './tokens.ts'
 
@@ -37,7 +37,7 @@ export const signIn = definePlugin({
     const secret = config.jwtSecret === null ? vault.subkey('jwt-session-v1') : jwtSecret(config.jwtSecret)
 
     const ended = await gateway.view('ended', endedSessions)
-    const living = await gateway.view('tokens', async (db) => new Map((await livingTokens(db)).map((row) => [row.mac, row])))
+    const living = await gateway.view('tokens', async (db) => new Map((await activeTokens(db)).map((row) => [row.mac, row])))
     const signedIn = sessions({
       secret,
       clock,

@@ -20,7 +20,7 @@ export type TokenRow = z.output<typeof tokenRow>
 export type NewToken = Omit<TokenRow, 'id' | 'org_id' | 'last_used_at'>
 
 /** Every token that was not revoked, of every organization: what a process keeps in memory. */
-export function livingTokens(db: Db): Promise<TokenRow[]> {
+export function activeTokens(db: Db): Promise<TokenRow[]> {
   return db.all(sql`SELECT * FROM sign_in_tokens WHERE revoked_at IS NULL ORDER BY id`, tokenRow)
 }
 

@@ -26,7 +26,7 @@ export const thoughtSignatures = definePlugin({
       'prepare',
       (ctx, call) => {
         // Callers of the dialect itself bring signatures along.
-        const wanted = call.hop.upstream === 'generate_content' && call.hop.caller !== 'generate_content'
+        const wanted = call.codec.upstream === 'generate_content' && call.codec.caller !== 'generate_content'
         if (!wanted) return scopes.get(ctx) === undefined ? undefined : scopes.set(ctx, undefined)
         const scope = scopeOf(ctx, call.candidate)
         scopes.set(ctx, scope)

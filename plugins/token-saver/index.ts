@@ -94,7 +94,7 @@ export const tokenSaver = definePlugin({
         }
         if (texts.length === 0) return
         const request = call.edit()
-        request.system = withInstructions(request.system, texts, call.hop.upstream)
+        request.system = withInstructions(request.system, texts, call.codec.upstream)
       },
       { when: styles },
     )

@@ -12,9 +12,9 @@ import { virtualModel } from './directory.ts'
 import type { Knowledge } from './model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
+  activeVirtualModel,
   archiveVirtualModel,
   insertVirtualModel,
-  livingVirtualModel,
   placeVirtualModel,
   toggleVirtualModel,
   updateVirtualModel,
@@ -84,7 +84,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
       refuseOwnedByFile(SECTION, known)
       const row = await stored(body.name ?? known.name, async (db) => {
         // Omitted members keep the values that another process may have just written.
-        const before = await livingVirtualModel(db, orgId, params.id)
+        const before = await activeVirtualModel(db, orgId, params.id)
         if (before === undefined) return undefined
         const fields = checked(fieldsOf(body, before), orgId, before.targets)
         return updateVirtualModel(db, orgId, params.id, fields, now())

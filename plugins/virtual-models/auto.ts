@@ -1,8 +1,8 @@
 // `auto`: without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
 // Ranked once a second; a request takes the first five that can serve it.
 import { capable, type RequestNeeds } from './capability.ts'
+import { AUTO, type CompiledModel, type CompiledTarget, PLAIN_CONFIG, plainTarget } from './compiled-model.ts'
 import type { Accounts, Knowledge } from './model-facts.ts'
-import { AUTO, PLAIN_CONFIG, plainTarget, type Recipe, type RecipeTarget } from './compiled-model.ts'
 import type { LatencyTable } from './strategies/latency-table.ts'
 
 const WEIGHTS = { health: 0.35, quota: 0.2, cost: 0.25, latency: 0.2 }
@@ -12,11 +12,11 @@ const RANKED_FOR_MS = 1000
 
 export interface AutoModel {
   /** Its targets are all that are eligible, best first. */
-  recipe(orgId: number | null): Recipe
+  compiled(orgId: number | null): CompiledModel
   /** With the targets that one request tries. */
-  narrowed(recipe: Recipe, needs: RequestNeeds): Recipe
+  narrowed(compiled: CompiledModel, needs: RequestNeeds): CompiledModel
   /** As lists show it. */
-  shown(orgId: number | null): Recipe
+  shown(orgId: number | null): CompiledModel
 }
 
 export interface AutoSources {
@@ -29,13 +29,13 @@ export interface AutoSources {
 }
 
 export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): AutoModel {
-  const ranked = new Map<number | null, { offered: unknown; until: number; recipe: Recipe }>()
+  const ranked = new Map<number | null, { offered: unknown; until: number; compiled: CompiledModel }>()
 
-  const recipe = (orgId: number | null): Recipe => {
+  const compiled = (orgId: number | null): CompiledModel => {
     const offered = knowledge.offered(orgId)
     const known = ranked.get(orgId)
-    if (known !== undefined && known.offered === offered && known.until > monotonic()) return known.recipe
-    const made: Recipe = {
+    if (known !== undefined && known.offered === offered && known.until > monotonic()) return known.compiled
+    const made: CompiledModel = {
       name: AUTO,
       id: AUTO,
       orgId,
@@ -47,11 +47,11 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       config: PLAIN_CONFIG,
       createdAt: now,
     }
-    ranked.set(orgId, { offered, until: monotonic() + RANKED_FOR_MS, recipe: made })
+    ranked.set(orgId, { offered, until: monotonic() + RANKED_FOR_MS, compiled: made })
     return made
   }
 
-  function ranking(orgId: number | null): RecipeTarget[] {
+  function ranking(orgId: number | null): CompiledTarget[] {
     const possible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
       const { mode, price, contextWindow } = knowledge.facts(provider, model)
       const known = price !== undefined || contextWindow !== undefined
@@ -78,26 +78,26 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       .map(({ target }) => target)
   }
 
-  function healthOf(target: RecipeTarget, { available }: Accounts): number {
+  function healthOf(target: CompiledTarget, { available }: Accounts): number {
     const states = available.map((connection) => knowledge.stateOf(connection)?.breaker ?? 'closed')
     const circuit = states.includes('closed') ? 1 : states.includes('half_open') ? 0.5 : 0
     return Math.max(0, circuit - latency.failureRate(target.id))
   }
 
   /** Quota of the account with most left: exhausted accounts are skipped. */
-  function quotaOf({ model }: RecipeTarget, available: Accounts['available']): number {
+  function quotaOf({ model }: CompiledTarget, available: Accounts['available']): number {
     return Math.max(0, ...available.map((connection) => knowledge.quotaLeft(connection, model) ?? UNKNOWN.quota))
   }
 
-  function blendedPrice({ provider, model }: RecipeTarget): number | null {
+  function blendedPrice({ provider, model }: CompiledTarget): number | null {
     const { price } = knowledge.facts(provider, model)
     return price?.input === undefined || price.output === undefined ? null : 0.6 * price.input + 0.4 * price.output
   }
 
   return {
-    recipe,
+    compiled,
     narrowed(all, needs) {
-      const able: RecipeTarget[] = []
+      const able: CompiledTarget[] = []
       for (const target of all.targets) {
         if (capable(knowledge.facts(target.provider, target.model), needs)) able.push(target)
         if (able.length === TRIED) break
@@ -106,7 +106,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       return { ...all, targets: able.length > 0 ? able : all.targets.slice(0, TRIED) }
     },
     shown: (orgId) => {
-      const all = recipe(orgId)
+      const all = compiled(orgId)
       return { ...all, targets: all.targets.slice(0, TRIED) }
     },
   }

@@ -7,14 +7,14 @@ import type { Strategy, VirtualModel, VirtualModelConfig } from './service.ts'
 export type Ordering = Strategy | 'listed_price'
 
 /** Provider ids, not aliases; candidates carry it through the pipeline. */
-export interface RecipeTarget extends Target {
+export interface CompiledTarget extends Target {
   /** `provider/model`, made once: what is known of it is looked up by that. */
   readonly id: string
   readonly instruction: string | null
   readonly params: VirtualModel['targets'][number]['params']
 }
 
-export interface Recipe {
+export interface CompiledModel {
   readonly name: string
   /** Identifies rotation and sessions. */
   readonly id: string
@@ -25,7 +25,7 @@ export interface Recipe {
   /** Hash of the targets: the rotation restarts when it changes. */
   readonly version: string
   /** The enabled ones. */
-  readonly targets: readonly RecipeTarget[]
+  readonly targets: readonly CompiledTarget[]
   readonly config: VirtualModelConfig
   /** Epoch ms. */
   readonly createdAt: number
@@ -34,14 +34,14 @@ export interface Recipe {
 /** An id or alias of a provider to its id. */
 export type ProviderId = (provider: string) => string
 
-export function recipeOf(model: VirtualModel, providerId: ProviderId): Recipe {
+export function recipeOf(model: VirtualModel, providerId: ProviderId): CompiledModel {
   const { name, id, orgId, strategy, modality, enabled, config, createdAt } = model
   const targets = model.targets.filter((target) => target.enabled).map((target) => recipeTarget(target, providerId))
   const version = JSON.stringify(targets)
   return { name, id: `row:${id}`, orgId, ordering: strategy, modality, enabled, version, targets, config, createdAt }
 }
 
-export function recipeTarget(target: VirtualModel['targets'][number], providerId: ProviderId): RecipeTarget {
+export function recipeTarget(target: VirtualModel['targets'][number], providerId: ProviderId): CompiledTarget {
   const { provider, model, connectionId, weight, instruction, params } = target
   const own = providerId(provider)
   return {
@@ -55,12 +55,12 @@ export function recipeTarget(target: VirtualModel['targets'][number], providerId
   }
 }
 
-export function plainTarget(provider: string, model: string): RecipeTarget {
+export function plainTarget(provider: string, model: string): CompiledTarget {
   return { id: `${provider}/${model}`, provider, model, connectionId: null, weight: 1, instruction: null, params: null }
 }
 
 /** The built-in one that picks its targets itself. */
 export const AUTO = 'auto'
 
-/** For recipes that are no rows. */
+/** For virtual models without a row. */
 export const PLAIN_CONFIG: VirtualModelConfig = DEFAULT_CONFIG

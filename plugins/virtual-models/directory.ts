@@ -1,17 +1,17 @@
 // Rows in memory: made when they change, so that a request pays one look-up.
-import type { ProviderId, Recipe } from './compiled-model.ts'
+import type { CompiledModel, ProviderId } from './compiled-model.ts'
 import { recipeOf } from './compiled-model.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import type { VirtualModelRow } from './store.ts'
 
 export interface Directory extends VirtualModelService {
-  recipe(orgId: number | null, name: string): Recipe | null
-  recipes(orgId: number | null): readonly Recipe[]
+  compiled(orgId: number | null, name: string): CompiledModel | null
+  compiledModels(orgId: number | null): readonly CompiledModel[]
 }
 
 interface Organization {
   readonly list: readonly VirtualModel[]
-  readonly recipes: ReadonlyMap<string, Recipe>
+  readonly compiledModels: ReadonlyMap<string, CompiledModel>
 }
 
 export function directoryOf(models: readonly VirtualModel[], providerId: ProviderId): Directory {
@@ -20,7 +20,7 @@ export function directoryOf(models: readonly VirtualModel[], providerId: Provide
   const organizations = new Map<number | null, Organization>()
   for (const orgId of new Set(models.map((model) => model.orgId))) {
     const list = models.filter((model) => model.orgId === orgId)
-    organizations.set(orgId, { list, recipes: new Map(list.map((model) => [model.name, recipeOf(model, providerId)])) })
+    organizations.set(orgId, { list, compiledModels: new Map(list.map((model) => [model.name, recipeOf(model, providerId)])) })
   }
   for (const model of models) byName.set(`${model.orgId} ${model.name}`, model)
   return {
@@ -30,8 +30,8 @@ export function directoryOf(models: readonly VirtualModel[], providerId: Provide
       return found?.orgId === orgId ? found : null
     },
     named: (orgId, name) => byName.get(`${orgId} ${name}`) ?? null,
-    recipe: (orgId, name) => organizations.get(orgId)?.recipes.get(name) ?? null,
-    recipes: (orgId) => [...(organizations.get(orgId)?.recipes.values() ?? [])],
+    compiled: (orgId, name) => organizations.get(orgId)?.compiledModels.get(name) ?? null,
+    compiledModels: (orgId) => [...(organizations.get(orgId)?.compiledModels.values() ?? [])],
   }
 }
 

@@ -1,4 +1,4 @@
-// Virtual models: named routing recipes. Rows from gateway.config.ts and the API, names of
+// Virtual models: named routing rules. Rows from gateway.config.ts and the API, names of
 // GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
 import { z } from 'zod'
 import { systemRandom } from '../../core/lib/system-random.ts'
@@ -6,10 +6,11 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { virtualModelRoutes } from './api.ts'
 import { autoModel } from './auto.ts'
+import { AUTO } from './compiled-model.ts'
 import { directoryOf, virtualModel } from './directory.ts'
-import { knowledgeOf } from './model-facts.ts'
 import { listEntries } from './listing.ts'
 import { migrations } from './migrations.ts'
+import { knowledgeOf } from './model-facts.ts'
 import { asksItself } from './multi-call/asks-itself.ts'
 import { fusion } from './multi-call/fusion.ts'
 import { pipeline } from './multi-call/pipeline.ts'
@@ -19,9 +20,8 @@ import { overflow } from './overflow.ts'
 import { paramsOf, setParams } from './params.ts'
 import { isMultiCall, planner, type Route } from './planner.ts'
 import { previewRoute } from './preview.ts'
-import { AUTO } from './compiled-model.ts'
 import { virtualModelResource } from './resource.ts'
-import { livingVirtualModels } from './store.ts'
+import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
 
 /** Provides the service `virtualModels`, resolves virtual names and bare model ids, orders candidates. */
@@ -46,7 +46,7 @@ export const virtualModels = definePlugin({
     const { clock } = gateway
     const monotonic = () => clock.monotonic()
     const knowledge = knowledgeOf(gateway)
-    const view = await gateway.view('living', async (db) => (await livingVirtualModels(db)).map(virtualModel))
+    const view = await gateway.view('living', async (db) => (await activeVirtualModels(db)).map(virtualModel))
     let directory = directoryOf(view.current, providerId)
     view.watch((models) => {
       directory = directoryOf(models, providerId)
@@ -68,7 +68,7 @@ export const virtualModels = definePlugin({
     const plans = planner({ knowledge, random, monotonic, shared, accounts })
     const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
     const find: Find = (orgId, name) =>
-      directory.recipe(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.recipe(orgId) : null)
+      directory.compiled(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.compiled(orgId) : null)
     const slot = gateway.slot<Route>()
 
     // After the allow-list, before the rates.
@@ -78,8 +78,8 @@ export const virtualModels = definePlugin({
       if (found === null) return undefined
       refuseMisplaced(ctx, found)
       const route = plans.route(ctx, found)
-      if (found.id === AUTO) route.recipe = auto.narrowed(found, route.needs)
-      const plan = planOf(route.recipe)
+      if (found.id === AUTO) route.compiled = auto.narrowed(found, route.needs)
+      const plan = planOf(route.compiled)
       slot.set(ctx, route)
       return plan
     })
@@ -97,7 +97,7 @@ export const virtualModels = definePlugin({
       'candidates',
       (ctx, candidates) => {
         const route = slot.get(ctx) as Route
-        const fetching = isMultiCall(route.recipe) ? undefined : plans.sessions.fetched(ctx, route.recipe)
+        const fetching = isMultiCall(route.compiled) ? undefined : plans.sessions.fetched(ctx, route.compiled)
         if (fetching === undefined) return plans.plan(ctx, route, candidates)
         return fetching.then(() => plans.plan(ctx, route, candidates))
       },
@@ -111,8 +111,10 @@ export const virtualModels = definePlugin({
       'call',
       (ctx, next) => {
         const route = slot.get(ctx) as Route
-        if (asksItself(ctx, route.recipe, route.survivors)) return next()
-        return route.recipe.ordering === 'fusion' ? fusion(gateway, providerId, ctx, route) : pipeline(gateway, ctx, route.recipe)
+        if (asksItself(ctx, route.compiled, route.survivors)) return next()
+        return route.compiled.ordering === 'fusion'
+          ? fusion(gateway, providerId, ctx, route)
+          : pipeline(gateway, ctx, route.compiled)
       },
       { when },
     )
@@ -124,7 +126,7 @@ export const virtualModels = definePlugin({
     previewRoute({
       gateway,
       models,
-      recipe: (orgId, name) => directory.recipe(orgId, name),
+      compiled: (orgId, name) => directory.compiled(orgId, name),
       knowledge,
       planner: plans,
       providerId,
@@ -134,7 +136,8 @@ export const virtualModels = definePlugin({
     const catalogue = gateway.optional('modelCatalogue')
     let unlist = (): void => {}
     gateway.hook('ready', () => {
-      const list = (orgId: number | null) => listEntries([...directory.recipes(orgId), ...routes.values(), auto.shown(orgId)])
+      const list = (orgId: number | null) =>
+        listEntries([...directory.compiledModels(orgId), ...routes.values(), auto.shown(orgId)])
       unlist = catalogue()?.virtual({ list, only }) ?? unlist
     })
     return () => unlist()

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { WORDED } from '../../core/lib/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
+import { type CompiledModel, PLAIN_CONFIG, type ProviderId, recipeTarget } from './compiled-model.ts'
 import { target, virtualModelName } from './fields.ts'
-import { PLAIN_CONFIG, type ProviderId, type Recipe, recipeTarget } from './compiled-model.ts'
 
 const candidates = z.array(target).min(1).max(64)
 
@@ -28,8 +28,8 @@ export interface RouteSources {
 }
 
 /** The first of a name counts. */
-export function namedRoutes(given: unknown, { providerId, log, now }: RouteSources): ReadonlyMap<string, Recipe> {
-  const routes = new Map<string, Recipe>()
+export function namedRoutes(given: unknown, { providerId, log, now }: RouteSources): ReadonlyMap<string, CompiledModel> {
+  const routes = new Map<string, CompiledModel>()
   if (given === null || given === undefined) return routes
   if (!Array.isArray(given)) {
     log.error('routes.invalid', { variable: 'GATEWAY_ROUTES', error: 'must be a JSON array of {"name", "candidates"}' })

@@ -1,12 +1,12 @@
 // Resolves a virtual model's name: rows of the organization, then names of GATEWAY_ROUTES, then `auto`. The name must match exactly.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Plan, RequestContext } from '../../core/types/context.ts'
-import { AUTO, type Recipe } from './compiled-model.ts'
+import { AUTO, type CompiledModel } from './compiled-model.ts'
 
-export type Find = (orgId: number | null, name: string) => Recipe | null
+export type Find = (orgId: number | null, name: string) => CompiledModel | null
 
 /** @throws GatewayError 400 where the name may not be used. */
-export function refuseMisplaced({ models }: RequestContext, { name, modality }: Recipe): void {
+export function refuseMisplaced({ models }: RequestContext, { name, modality }: CompiledModel): void {
   if (models === modality) return
   if (models === 'text')
     throw GatewayError.invalid('model', `\`${name}\` is a virtual model for images: it is called on /v1/images/*.`)
@@ -24,7 +24,7 @@ export function refuseConcrete(ctx: RequestContext, find: Find): void {
 }
 
 /** @throws GatewayError 400 for a virtual model that is disabled or has nobody to ask. */
-export function planOf({ id, name, enabled, ordering, targets }: Recipe): Plan {
+export function planOf({ id, name, enabled, ordering, targets }: CompiledModel): Plan {
   if (!enabled) throw GatewayError.invalid('model', `The virtual model \`${name}\` is disabled.`)
   if (targets.length === 0) {
     throw id === AUTO

@@ -1,10 +1,10 @@
 // The hook `candidates`, behind everybody who drops some: what cannot serve the request goes, the strategy orders the rest, a
-// session's own account comes first. Turns of the rotation move here and nowhere else.
+// session's own account comes first. Only this file advances the rotation.
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
+import type { CompiledModel, CompiledTarget } from './compiled-model.ts'
 import type { Facts, Knowledge } from './model-facts.ts'
 import { asksItself } from './multi-call/asks-itself.ts'
-import type { Recipe, RecipeTarget } from './compiled-model.ts'
 import { type StickyOptions, type StickySessions, stickySessions } from './sticky.ts'
 import type { AccountTurns } from './strategies/account-turns.ts'
 import { estimatedCost, listedPrice } from './strategies/cost.ts'
@@ -14,19 +14,19 @@ import { cursors } from './strategies/rotation.ts'
 
 /** A target and those of its accounts that are left, in their order. */
 export interface Survivor {
-  readonly target: RecipeTarget
+  readonly target: CompiledTarget
   readonly candidates: Candidate[]
 }
 
 /** The route of one request's virtual model. */
 export interface Route {
-  recipe: Recipe
+  compiled: CompiledModel
   readonly needs: RequestNeeds
   survivors: readonly Survivor[]
 }
 
 export interface Planner {
-  route(ctx: RequestContext, recipe: Recipe): Route
+  route(ctx: RequestContext, compiled: CompiledModel): Route
   plan(ctx: RequestContext, route: Route, candidates: Candidate[]): Candidate[]
   /** Learns from the attempts of any request; `route`: null for concrete models. */
   learn(ctx: RequestContext, route: Route | null, status: number): void
@@ -46,7 +46,7 @@ export interface PlannerOptions {
 
 const KNOWN_FOR_MS = 1000
 
-/** Facts about a recipe's targets, refreshed once a second instead of per request. */
+/** Facts about a virtual model's targets, refreshed once a second instead of per request. */
 interface Known {
   /** Monotonic ms. */
   readonly until: number
@@ -58,9 +58,9 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
   const turns = cursors()
   const latency = latencyTable(monotonic)
   const sessions = stickySessions({ ...shared, monotonic, quotaLeft: knowledge.quotaLeft })
-  const remembered = new WeakMap<readonly RecipeTarget[], Known>()
+  const remembered = new WeakMap<readonly CompiledTarget[], Known>()
 
-  const knownOf = ({ targets }: Recipe, now: number): Known => {
+  const knownOf = ({ targets }: CompiledModel, now: number): Known => {
     let known = remembered.get(targets)
     if (known === undefined || known.until <= now) {
       const facts = new Map(targets.map((target) => [target, knowledge.facts(target.provider, target.model)]))
@@ -74,17 +74,17 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
     latency,
     cursors: turns,
     sessions,
-    route: (ctx, recipe) => ({ recipe, needs: new RequestNeeds(ctx), survivors: [] }),
+    route: (ctx, compiled) => ({ compiled, needs: new RequestNeeds(ctx), survivors: [] }),
     plan(ctx, route, candidates) {
-      const { recipe, needs } = route
+      const { compiled, needs } = route
       const now = monotonic()
-      const known = knownOf(recipe, now)
-      const factsOf = (target: RecipeTarget): Facts => known.facts.get(target) as Facts
+      const known = knownOf(compiled, now)
+      const factsOf = (target: CompiledTarget): Facts => known.facts.get(target) as Facts
       // A chain without one of its steps is another chain.
-      const filters = ctx.operation === 'chat' && recipe.ordering !== 'pipeline'
+      const filters = ctx.operation === 'chat' && compiled.ordering !== 'pipeline'
       const able = filters ? withoutIncapable(ctx, route, candidates, known) : candidates
-      route.survivors = ordered(recipe.ordering, survivorsOf(able), recipe.config, {
-        turn: () => turns.next(recipe),
+      route.survivors = ordered(compiled.ordering, survivorsOf(able), compiled.config, {
+        turn: () => turns.next(compiled),
         random,
         cost: (target) => estimatedCost(factsOf(target), needs.tokens, needs.maxTokens),
         listedPrice: (target) => listedPrice(factsOf(target)),
@@ -92,12 +92,12 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
       })
       const walk: Candidate[] = []
       for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
-      const inTurn = (order: Candidate[], pinned: boolean): Candidate[] => accounts()?.ordered(ctx, order, pinned) ?? order
+      const serialize = (order: Candidate[], pinned: boolean): Candidate[] => accounts()?.ordered(ctx, order, pinned) ?? order
       // Each call that it makes has a walk of its own, with its own turn.
-      if (isMultiCall(recipe)) return asksItself(ctx, recipe, route.survivors) ? inTurn(walk, false) : walk
-      const preferred = sessions.preferred(ctx, recipe, walk)
-      const order = inTurn(preferred, preferred !== walk)
-      const { maxAttempts } = recipe.config
+      if (isMultiCall(compiled)) return asksItself(ctx, compiled, route.survivors) ? serialize(walk, false) : walk
+      const preferred = sessions.preferred(ctx, compiled, walk)
+      const order = serialize(preferred, preferred !== walk)
+      const { maxAttempts } = compiled.config
       return maxAttempts > 0 ? order.slice(0, maxAttempts) : order
     },
     learn(ctx, route, status) {
@@ -109,13 +109,13 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
         if (error === undefined) latency.answered(id, stream, latencyMs)
         else if (isFault(error)) latency.failed(id, stream)
       }
-      if (route !== null && status === 200 && ctx.candidate !== null && !isMultiCall(route.recipe))
-        sessions.answered(ctx, route.recipe, ctx.candidate)
+      if (route !== null && status === 200 && ctx.candidate !== null && !isMultiCall(route.compiled))
+        sessions.answered(ctx, route.compiled, ctx.candidate)
     },
   }
 }
 
-export function isMultiCall({ ordering }: Recipe): boolean {
+export function isMultiCall({ ordering }: CompiledModel): boolean {
   return ordering === 'fusion' || ordering === 'pipeline'
 }
 
@@ -127,11 +127,11 @@ function isFault({ upstream }: NonNullable<RequestContext['attempts'][number]['e
 
 function withoutIncapable(
   ctx: RequestContext,
-  { recipe, needs }: Route,
+  { compiled, needs }: Route,
   candidates: Candidate[],
   { facts, limits }: Known,
 ): Candidate[] {
-  if (recipe.targets.length < 2 || !exceeds(needs, limits)) return candidates
+  if (compiled.targets.length < 2 || !exceeds(needs, limits)) return candidates
   const able = ({ target }: Candidate): boolean => capable(facts.get(target) as Facts, needs)
   // Facts may be wrong: when all candidates would be removed, keep all.
   if (![...candidates, ...ctx.attempts.map(({ candidate }) => candidate)].some(able)) return candidates
@@ -149,7 +149,7 @@ function survivorsOf(candidates: readonly Candidate[]): Survivor[] {
     const known = found.get(candidate.target)
     if (known !== undefined) known.candidates.push(candidate)
     else {
-      const survivor = { target: candidate.target as RecipeTarget, candidates: [candidate] }
+      const survivor = { target: candidate.target as CompiledTarget, candidates: [candidate] }
       found.set(candidate.target, survivor)
       survivors.push(survivor)
     }

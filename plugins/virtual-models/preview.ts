@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { CompiledModel, CompiledTarget } from './compiled-model.ts'
+import { type ProviderId, recipeTarget } from './compiled-model.ts'
 import type { Accounts, Knowledge } from './model-facts.ts'
 import type { Planner } from './planner.ts'
-import type { Recipe, RecipeTarget } from './compiled-model.ts'
-import { type ProviderId, recipeTarget } from './compiled-model.ts'
 import { STRATEGIES, type VirtualModelService } from './service.ts'
 import { ordered } from './strategies/order.ts'
 import { probabilities } from './strategies/weighted.ts'
@@ -77,13 +77,13 @@ type Preview = z.input<typeof preview>
 export interface PreviewSources {
   gateway: PluginGateway
   models: VirtualModelService
-  recipe: (orgId: number | null, name: string) => Recipe | null
+  compiled: (orgId: number | null, name: string) => CompiledModel | null
   knowledge: Knowledge
   planner: Planner
   providerId: ProviderId
 }
 
-export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, planner, providerId }: PreviewSources): void {
+export function previewRoute({ gateway, models, compiled: recipeNamed, knowledge, planner, providerId }: PreviewSources): void {
   gateway.api({
     method: 'GET',
     path: '/api/virtual-models/:id/preview',
@@ -93,16 +93,16 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
     response: preview,
     handler({ params, query, orgId }): Preview {
       const model = models.get(orgId, params.id)
-      const recipe = model === null ? null : recipeNamed(orgId, model.name)
-      if (model === null || recipe === null) throw notFound(`There is no virtual model ${params.id}.`)
-      const looked = recipe.targets.map((target) => ({ target, accounts: knowledge.accounts(orgId, target) }))
-      const tooSmall = (target: RecipeTarget) =>
+      const compiled = model === null ? null : recipeNamed(orgId, model.name)
+      if (model === null || compiled === null) throw notFound(`There is no virtual model ${params.id}.`)
+      const looked = compiled.targets.map((target) => ({ target, accounts: knowledge.accounts(orgId, target) }))
+      const tooSmall = (target: CompiledTarget) =>
         (knowledge.facts(target.provider, target.model).contextWindow ?? Number.POSITIVE_INFINITY) < query.input_tokens
       const noneFits = looked.every(({ target }) => tooSmall(target))
       const kept = looked.filter(({ target, accounts }) => accounts.available.length > 0 && (noneFits || !tooSmall(target)))
-      const cost = ({ provider, model }: RecipeTarget) => knowledge.cost(provider, model, query.input_tokens, query.max_tokens)
-      const order = ordered(recipe.ordering, kept, recipe.config, {
-        turn: () => planner.cursors.peek(recipe),
+      const cost = ({ provider, model }: CompiledTarget) => knowledge.cost(provider, model, query.input_tokens, query.max_tokens)
+      const order = ordered(compiled.ordering, kept, compiled.config, {
+        turn: () => planner.cursors.peek(compiled),
         random: null,
         cost,
         listedPrice: ({ provider, model }) => knowledge.listedPrice(provider, model),
@@ -114,7 +114,7 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
         virtual_model: model.name,
         strategy: model.strategy,
         generated_at: time(gateway.clock.now()),
-        cursor: planner.cursors.peek(recipe),
+        cursor: planner.cursors.peek(compiled),
         order: order.map(({ target, accounts }, index) => ({
           rank: index + 1,
           target: target.id,
@@ -134,7 +134,7 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
 
   /** Unknown members are absent. */
   function signalsOf(
-    { id, provider, model }: RecipeTarget,
+    { id, provider, model }: CompiledTarget,
     { available }: Accounts,
     cost: number | null,
   ): z.input<typeof signals> {
@@ -154,7 +154,7 @@ export function previewRoute({ gateway, models, recipe: recipeNamed, knowledge, 
   }
 }
 
-function droppedOf(target: RecipeTarget, { available, blocked }: Accounts): Preview['dropped'][number] {
+function droppedOf(target: CompiledTarget, { available, blocked }: Accounts): Preview['dropped'][number] {
   const connections = blocked.map(({ connection, reason, until }) => ({
     id: Number(connection.id),
     reason,

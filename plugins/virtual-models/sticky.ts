@@ -5,7 +5,7 @@ import type { Storage } from 'unstorage'
 import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import type { Recipe } from './compiled-model.ts'
+import type { CompiledModel } from './compiled-model.ts'
 
 const MAX_SESSIONS = 10_000
 /** Below this fraction of quota, an account serves only requests without another one. */
@@ -22,11 +22,11 @@ const sharedPin = z.object({ target: z.string(), connection: z.string() })
 
 export interface StickySessions {
   /** Learns where another process has the session; undefined: there is nothing to wait for. */
-  fetched(ctx: RequestContext, recipe: Recipe): Promise<void> | undefined
+  fetched(ctx: RequestContext, compiled: CompiledModel): Promise<void> | undefined
   /** The candidates with the session's own in front, if it is among them. */
-  preferred(ctx: RequestContext, recipe: Recipe, candidates: Candidate[]): Candidate[]
+  preferred(ctx: RequestContext, compiled: CompiledModel, candidates: Candidate[]): Candidate[]
   /** `candidate` answered. */
-  answered(ctx: RequestContext, recipe: Recipe, candidate: Candidate): void
+  answered(ctx: RequestContext, compiled: CompiledModel, candidate: Candidate): void
 }
 
 export interface StickyOptions {
@@ -41,27 +41,27 @@ export interface StickyOptions {
 
 export function stickySessions({ monotonic, quotaLeft, storage, unshared }: StickyOptions): StickySessions {
   const pins = new Map<string, Pin>()
-  const keyOf = (ctx: RequestContext, { id, config }: Recipe): string | null => {
+  const keyOf = (ctx: RequestContext, { id, config }: CompiledModel): string | null => {
     const session = config.sessionSticky ? ctx.sessionId : null
     return session === null ? null : `${ctx.principal.orgId} ${id} ${session}`
   }
-  const pin = (key: string, target: string, connectionId: string, { config }: Recipe): void => {
+  const pin = (key: string, target: string, connectionId: string, { config }: CompiledModel): void => {
     pins.delete(key)
     pins.set(key, { target, connectionId, until: monotonic() + config.stickyTtlSecs * 1000 })
     if (pins.size > MAX_SESSIONS) pins.delete(pins.keys().next().value as string)
   }
   return {
-    fetched(ctx, recipe) {
-      const key = storage === null ? null : keyOf(ctx, recipe)
+    fetched(ctx, compiled) {
+      const key = storage === null ? null : keyOf(ctx, compiled)
       if (storage === null || key === null) return undefined
       return storage.getItem(sharedKey(key)).then((found) => {
         const there = sharedPin.safeParse(found)
         // A missing pin may still be on its way.
-        if (there.success) pin(key, there.data.target, there.data.connection, recipe)
+        if (there.success) pin(key, there.data.target, there.data.connection, compiled)
       }, unshared)
     },
-    preferred(ctx, recipe, candidates) {
-      const key = keyOf(ctx, recipe)
+    preferred(ctx, compiled, candidates) {
+      const key = keyOf(ctx, compiled)
       const known = key === null ? undefined : pins.get(key)
       if (known === undefined || known.until <= monotonic()) return candidates
       const mine = candidates.find(
@@ -70,12 +70,12 @@ export function stickySessions({ monotonic, quotaLeft, storage, unshared }: Stic
       if (mine === undefined || (quotaLeft(mine.connection, mine.target.model) ?? 1) < LEAST_HEADROOM) return candidates
       return [mine, ...candidates.filter((candidate) => candidate !== mine)]
     },
-    answered(ctx, recipe, { target, connection }) {
-      const key = keyOf(ctx, recipe)
+    answered(ctx, compiled, { target, connection }) {
+      const key = keyOf(ctx, compiled)
       if (key === null) return
-      pin(key, nameOf(target), connection.id, recipe)
+      pin(key, nameOf(target), connection.id, compiled)
       const value = { target: nameOf(target), connection: connection.id }
-      storage?.setItem(sharedKey(key), value, { ttl: recipe.config.stickyTtlSecs }).catch(unshared)
+      storage?.setItem(sharedKey(key), value, { ttl: compiled.config.stickyTtlSecs }).catch(unshared)
     },
   }
 }

@@ -34,11 +34,11 @@ export type VirtualModelFields = Pick<
 >
 
 /** Virtual models of every organization, by position. */
-export function livingVirtualModels(db: Db): Promise<VirtualModelRow[]> {
+export function activeVirtualModels(db: Db): Promise<VirtualModelRow[]> {
   return db.all(sql`SELECT * FROM virtual_models WHERE archived_at IS NULL ORDER BY position, id`, virtualModelRow)
 }
 
-export function livingVirtualModel(db: Db, orgId: number | null, id: number): Promise<VirtualModelRow | undefined> {
+export function activeVirtualModel(db: Db, orgId: number | null, id: number): Promise<VirtualModelRow | undefined> {
   return db.get(
     sql`SELECT * FROM virtual_models WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`,
     virtualModelRow,

@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import { breaker } from './breaker.ts'
-import type { Cage, CageReply, CageTime, GuestBond } from './sandbox.ts'
 import {
   type ChunkDecision,
   chunkDecision,
@@ -20,6 +19,7 @@ import { guestLog } from './guest-log.ts'
 import { MAX_MODULE_BYTES, MAX_TEXT_BYTES, type Timeouts } from './limits.ts'
 import { withLimits } from './module-limits.ts'
 import { createPool } from './pool.ts'
+import type { CageReply, GuestBond, Sandbox, SandboxTime } from './sandbox.ts'
 
 export const HOOKS = ['request', 'response', 'chunk'] as const
 export type FilterHook = (typeof HOOKS)[number]
@@ -32,7 +32,7 @@ export interface FilterInit {
   readonly timeouts: Timeouts
   readonly clock: Clock
   readonly log: Logger
-  readonly time?: CageTime
+  readonly time?: SandboxTime
   failed(reason: FailureReason): void
   /** How long the guest ran, ms. */
   timed?(hook: FilterHook | 'end', ms: number): void
@@ -40,7 +40,7 @@ export interface FilterInit {
 
 /** Where a request's calls go. */
 export interface Seat extends GuestBond {
-  readonly cage: Cage
+  readonly sandbox: Sandbox
 }
 
 export interface Filter {
@@ -84,13 +84,13 @@ export async function openFilter(init: FilterInit): Promise<Filter> {
 
   async function call(seat: Seat, name: string, input: string, limitMs: number): Promise<CageReply> {
     // One that keeps nothing of a request has nothing to lose.
-    const reply = await seat.cage.call({ name, input, now: clock.now() }, limitMs, keepsState ? seat : null)
+    const reply = await seat.sandbox.call({ name, input, now: clock.now() }, limitMs, keepsState ? seat : null)
     lines.write(filterName, reply.lines)
     if (reply.failure !== null) throw new FilterFailure(reply.failure.reason, reply.failure.message)
     return reply
   }
 
-  const newSeat = (): Seat => ({ cage: pool.least(), generation: null })
+  const newSeat = (): Seat => ({ sandbox: pool.least(), generation: null })
 
   let filterName = file
   let keepsState = false
@@ -142,7 +142,7 @@ export async function openFilter(init: FilterInit): Promise<Filter> {
     onResponse: (seat, input, accept) => decided('response', seat, input, responseDecision, accept),
     onChunk: (seat, input, accept) => decided('chunk', seat, input, chunkDecision, accept),
     async onEnd(seat, input) {
-      if (!keepsState || guard.off || seat.cage.generation !== seat.generation) return
+      if (!keepsState || guard.off || seat.sandbox.generation !== seat.generation) return
       try {
         const { ms } = await call(seat, 'on_end', JSON.stringify(input), timeouts.chunk)
         init.timed?.('end', ms)

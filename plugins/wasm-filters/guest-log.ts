@@ -1,7 +1,7 @@
 // Log lines of a filter and about it, with a limit per minute, so that a filter cannot flood the gateway's log.
 import type { Clock, Logger } from '../../core/types/ports.ts'
-import type { FilterFailure } from './failure.ts'
 import type { LogLine } from './extism-host.ts'
+import type { FilterFailure } from './failure.ts'
 
 const LINES_PER_MINUTE = 60
 const MINUTE_MS = 60_000

@@ -16,11 +16,11 @@ export interface CageInit {
   readonly initMs: number
   /** ms that a call may wait for its turn. */
   readonly queueMs: number
-  readonly time?: CageTime
+  readonly time?: SandboxTime
 }
 
 /** Real time by default: the thread runs in it, whatever the gateway's clock says. */
-export interface CageTime {
+export interface SandboxTime {
   timer(ms: number, fn: () => void): Timer
   /** Monotonic ms, the same in all threads. */
   now(): number
@@ -45,13 +45,13 @@ interface Job {
 /** Timeout of a thread that has not entered its guest: the machine is busy, not the guest. */
 const UNHEARD_MS = 10_000
 
-const REAL: CageTime = { timer: systemClock.timer, now: sharedTime }
+const REAL: SandboxTime = { timer: systemClock.timer, now: sharedTime }
 
-export class Cage {
+export class Sandbox {
   /** Another number: another guest, which remembers nothing of the one before. */
   generation = 0
   readonly #init: CageInit
-  readonly #time: CageTime
+  readonly #time: SandboxTime
   readonly #queue: Job[] = []
   #worker: Worker | null = null
   #progress: Progress = createProgress()

@@ -10,12 +10,12 @@ import { endpointSecrets } from './endpoint-secrets.ts'
 import type { UrlRules } from './fields.ts'
 import { hintOf, newSecret } from './secret.ts'
 import {
+  activeEndpoints,
   archiveEndpoint,
   type EndpointRow,
   findEndpoint,
   forgetFailures,
   insertEndpoint,
-  livingEndpoints,
   storeSecret,
   updateEndpoint,
 } from './store.ts'
@@ -42,7 +42,7 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     role: 'manage',
     response: z.strictObject({ data: z.array(endpointRecord) }),
     async handler({ orgId }) {
-      const rows = (await livingEndpoints(db)).filter((row) => row.org_id === (orgId ?? 0))
+      const rows = (await activeEndpoints(db)).filter((row) => row.org_id === (orgId ?? 0))
       return { data: await Promise.all(rows.map(shown)) }
     },
   })

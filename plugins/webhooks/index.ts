@@ -17,7 +17,7 @@ import { requestEvent } from './request-events.ts'
 import { webhookResource } from './resource.ts'
 import type { WebhookEndpoint } from './service.ts'
 import { SpendBatches } from './spend.ts'
-import { type EndpointRow, livingEndpoints } from './store.ts'
+import { activeEndpoints, type EndpointRow } from './store.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -33,7 +33,7 @@ export const webhooks = definePlugin({
   async setup(gateway, { publicUrl }) {
     const { clock, db } = gateway
     const rules: UrlRules = { profile: gateway.profile, outbound: gateway.use('outbound'), publicUrl }
-    const view = await gateway.view('living', async (from) => (await livingEndpoints(from)).map(endpointOf))
+    const view = await gateway.view('living', async (from) => (await activeEndpoints(from)).map(endpointOf))
     gateway.provide('webhooks', {
       list: (orgId) => view.current.filter((endpoint) => endpoint.orgId === orgId),
       get: (orgId, id) => view.current.find((endpoint) => endpoint.id === id && endpoint.orgId === orgId) ?? null,

@@ -35,7 +35,7 @@ export type EndpointRow = z.output<typeof endpointRow>
 export type EndpointFields = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'format' | 'enabled'>
 
 /** Endpoints of every organization. */
-export function livingEndpoints(db: Db): Promise<EndpointRow[]> {
+export function activeEndpoints(db: Db): Promise<EndpointRow[]> {
   return db.all(sql`SELECT * FROM webhooks_endpoints WHERE archived_at IS NULL ORDER BY id`, endpointRow)
 }
 

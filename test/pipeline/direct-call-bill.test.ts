@@ -4,21 +4,21 @@ import { raw } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { noUsage } from '../../core/lib/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { SideCalls } from '../../core/services.ts'
+import type { DirectCalls } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { preset } from '../../plugins/preset.ts'
 
 let t: TestGateway
-let calls: SideCalls
+let calls: DirectCalls
 let connection: Connection
 afterEach(() => t.close())
 
 async function start(): Promise<void> {
   const taker = definePlugin({
     name: 'taker',
-    requires: ['sideCalls', 'accounts'],
+    requires: ['directCalls', 'accounts'],
     setup(gateway) {
-      calls = gateway.use('sideCalls')
+      calls = gateway.use('directCalls')
       const accounts = gateway.use('accounts')
       gateway.hook('ready', () => {
         connection = accounts.list().find(({ connection: { id } }) => id !== '')?.connection as Connection

@@ -7,11 +7,11 @@ import { hang, raw, type Step } from '../../adapters/testing/script.ts'
 import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { SideCalls } from '../../core/services.ts'
+import type { DirectCalls } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 let t: TestGateway
-let calls: SideCalls
+let calls: DirectCalls
 let connection: Connection
 const clock = fakeClock()
 afterEach(() => t.close())
@@ -19,9 +19,9 @@ afterEach(() => t.close())
 async function start(upstream: Step[], more: Record<string, unknown> = {}, env: Record<string, string> = {}): Promise<void> {
   const taker = definePlugin({
     name: 'taker',
-    requires: ['sideCalls', 'accounts'],
+    requires: ['directCalls', 'accounts'],
     setup(gateway) {
-      calls = gateway.use('sideCalls')
+      calls = gateway.use('directCalls')
       const accounts = gateway.use('accounts')
       gateway.hook('ready', () => {
         connection = accounts.list()[0]?.connection as Connection
@@ -60,7 +60,7 @@ it('go through the proxy that requests go through', async () => {
   await start([raw(200, 'ok')], {}, { OUTBOUND_PROXY: `http://127.0.0.1:${proxy.port}` })
   await calls.get(connection, '/models', 1000)
   expect(proxy.tunnels).toHaveLength(1)
-  await calls.through(null, `${t.upstream.baseUrl('chat')}/x`, 1000)
+  await calls.viaProxy(null, `${t.upstream.baseUrl('chat')}/x`, 1000)
   expect(proxy.tunnels).toHaveLength(1)
   expect(t.upstream.requests[1]?.headers.authorization).toBeUndefined()
   await proxy.close()

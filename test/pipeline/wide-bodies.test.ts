@@ -17,7 +17,7 @@ const started = async (env: Record<string, string> = {}): Promise<TestGateway> =
   open.push(t)
   return t
 }
-/** Turns of the event loop while `work` runs. */
+/** YieldQueue of the event loop while `work` runs. */
 async function turnsDuring<T>(work: () => Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0
   let over = false

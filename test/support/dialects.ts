@@ -11,7 +11,7 @@ import { createSseSplitter } from '../../core/lib/sse.ts'
 import { parsedBody } from '../../core/lib/wire-body.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Dialect, Frozen, Message, Part } from '../../core/types/canonical.ts'
-import type { DialectDriver, Hop } from '../../core/types/dialect.ts'
+import type { CodecContext, DialectDriver } from '../../core/types/dialect.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
@@ -23,10 +23,10 @@ export const DRIVERS: Readonly<Record<Dialect, DialectDriver>> = {
   generate_content: generateContentDialect,
 }
 
-export type TestHop = Hop & { readonly warnings: string[] }
+export type TestHop = CodecContext & { readonly warnings: string[] }
 
-/** A hop that writes down each warning once; `facts` are the dialect's own defaults and the test's. */
-export function warningHop(driver: DialectDriver, facts: Partial<Hop>): TestHop {
+/** A codec that writes down each warning once; `facts` are the dialect's own defaults and the test's. */
+export function warningCodec(driver: DialectDriver, facts: Partial<CodecContext>): TestHop {
   const warnings: string[] = []
   let ids = 0
   return {
@@ -74,11 +74,11 @@ export type Cut = (bytes: Uint8Array) => Uint8Array[]
 export function streamEvents(
   driver: DialectDriver,
   text: string | Uint8Array,
-  hop: Hop,
+  codec: CodecContext,
   cut: Cut = (bytes) => [bytes],
 ): StreamEvent[] {
   const events: StreamEvent[] = []
-  const decoder = driver.decodeStream(hop)
+  const decoder = driver.decodeStream(codec)
   const splitter = createSseSplitter()
   const emit = (event: StreamEvent): void => void events.push(structuredClone(event))
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
@@ -89,8 +89,8 @@ export function streamEvents(
 }
 
 /** SSE text of events. */
-export function streamText(driver: DialectDriver, events: readonly StreamEvent[], hop: Hop): string {
-  const encoder = driver.encodeStream(hop)
+export function streamText(driver: DialectDriver, events: readonly StreamEvent[], codec: CodecContext): string {
+  const encoder = driver.encodeStream(codec)
   return events.map((event) => encoder.event(event)).join('')
 }
 

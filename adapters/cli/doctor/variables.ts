@@ -18,11 +18,11 @@ export function checkVariables({ env, config }: Surroundings, environment: NodeJ
   const inFile = new Map(Object.keys(config.options ?? {}).map((key) => [variableName(key), key]))
   if (config.profile !== undefined) inFile.set('PROFILE', 'profile')
   const findings: Finding[] = [
-    ...unreadVariables(environment).map(({ name, meant }) =>
+    ...unreadVariables(environment).map(({ name, suggested }) =>
       warn(
         'variables',
         `${name} is set, and nobody reads it.`,
-        meant === null ? 'Unset it; `hookgate env` lists what there is.' : `Did you mean ${meant}?`,
+        suggested === null ? 'Unset it; `hookgate env` lists what there is.' : `Did you mean ${suggested}?`,
       ),
     ),
     ...env.warnings.map((text) => warn('variables', text, 'Correct the value, or unset the variable.')),

@@ -88,7 +88,7 @@ interface Answered {
 
 /** The longest step while requests run, ms: states are read at each. */
 const STEP_MS = 1000
-/** Turns of the event loop that requests get to come as far as their next upstream call. */
+/** Turns of the event loop in which requests can reach their next upstream call. */
 const TURNS = 100
 /** After the last request began, ms. Streams end within 30 minutes; what is left then waits for nothing. */
 const MAX_TAIL_MS = 2 * 3_600_000

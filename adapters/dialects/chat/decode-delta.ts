@@ -3,7 +3,7 @@
 import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, detailsText } from './decode-assistant.ts'
@@ -23,7 +23,7 @@ interface OpenCall {
 
 export class ChoiceDecoder {
   readonly #index: number
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer: PartWriter
   readonly #slots = new ToolSlots()
   readonly #calls = new Map<number, OpenCall>()
@@ -36,10 +36,10 @@ export class ChoiceDecoder {
   #lateDetails: Json[] = []
   finished = false
 
-  constructor(index: number, writer: PartWriter, hop: Hop) {
+  constructor(index: number, writer: PartWriter, codec: CodecContext) {
     this.#index = index
     this.#writer = writer
-    this.#hop = hop
+    this.#codec = codec
   }
 
   delta(delta: JsonObject, logprobs: Json | undefined, emit: Emit): void {
@@ -48,7 +48,7 @@ export class ChoiceDecoder {
     const told = text(delta.reasoning_content) ?? text(delta.reasoning) ?? (details === null ? undefined : detailsText(details))
     const reasoning = told ?? spoken.reasoning
     if (reasoning !== '') this.#writer.reasoning(this.#index, reasoning, emit)
-    if (details !== null && this.#hop.caller === 'chat') this.#details(details, emit)
+    if (details !== null && this.#codec.caller === 'chat') this.#details(details, emit)
     if (spoken.text !== '') this.#text(spoken.text, emit)
     if (isObject(logprobs) && this.#textPart !== null) {
       emit({ e: 'delta', choice: this.#index, part: this.#textPart, d: { logprobs } })
@@ -118,14 +118,14 @@ export class ChoiceDecoder {
 
   #start(wire: JsonObject, slot: ToolSlot, wireName: string, call: OpenCall, emit: Emit): void {
     this.#stopComplete(emit)
-    const { flattened, ...tool } = callerTool(wireName, this.#hop)
-    const signature = callSignature(wire, this.#hop.caps.family)
+    const { flattened, ...tool } = callerTool(wireName, this.#codec)
+    const signature = callSignature(wire, this.#codec.caps.family)
     const custom = isObject(wire.custom) || wire.type === 'custom'
     this.#writer.toolStart(
       this.#index,
       slot.index,
       {
-        id: slot.id ?? this.#hop.id('call_'),
+        id: slot.id ?? this.#codec.id('call_'),
         idMinted: slot.id === null,
         ...tool,
         kind: custom || flattened ? 'custom' : 'function',

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
 import { callSignature, decodeReasoning } from './decode-assistant.ts'
 import { inBandError } from './errors.ts'
@@ -13,7 +13,7 @@ import { callerTool, flattenedInput } from './tool-names.ts'
 import { decodeUsage, findUsage, missingUsage } from './usage.ts'
 
 /** @throws GatewayError for an error in disguise, or an answer without choices. */
-export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   const error = inBandError(wire, 'status')
   if (error !== null) throw error
@@ -22,10 +22,10 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   const ext = unknownMembers(wire, KNOWN)
   return {
     id: text(wire.id) ?? '',
-    created: typeof wire.created === 'number' ? Math.floor(wire.created) : Math.floor(hop.now() / 1000),
-    model: text(wire.model) ?? hop.model,
-    choices: wire.choices.map((choice, position) => decodeChoice(choice, position, hop)),
-    usage: decodeUsage(findUsage(wire), hop.quirks) ?? missingUsage(),
+    created: typeof wire.created === 'number' ? Math.floor(wire.created) : Math.floor(codec.now() / 1000),
+    model: text(wire.model) ?? codec.model,
+    choices: wire.choices.map((choice, position) => decodeChoice(choice, position, codec)),
+    usage: decodeUsage(findUsage(wire), codec.quirks) ?? missingUsage(),
     ...(tier === undefined ? {} : { serviceTier: tier }),
     ext: ext === undefined ? {} : { chat: ext },
   }
@@ -42,10 +42,10 @@ export function failedAnswer(native: string): GatewayError {
 
 const KNOWN: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier'])
 
-function decodeChoice(choice: Json, position: number, hop: Hop): Choice {
+function decodeChoice(choice: Json, position: number, codec: CodecContext): Choice {
   if (!isObject(choice) || !isObject(choice.message)) throw noChoices()
   const { message } = choice
-  const parts = decodeMessage(message, hop)
+  const parts = decodeMessage(message, codec)
   const native = text(choice.finish_reason)
   const finish = decodeFinish(native, {
     toolCall: parts.some((part) => part.t === 'tool_call'),
@@ -64,7 +64,7 @@ function decodeChoice(choice: Json, position: number, hop: Hop): Choice {
 }
 
 /** Canonical order: reasoning, text, refusal, media, calls. */
-function decodeMessage(message: JsonObject, hop: Hop): Part[] {
+function decodeMessage(message: JsonObject, codec: CodecContext): Part[] {
   const spoken = spokenContent(message.content)
   const parts = decodeReasoning(message)
   if (parts.length === 0 && spoken.reasoning !== '') parts.push({ t: 'reasoning', text: spoken.reasoning })
@@ -77,29 +77,29 @@ function decodeMessage(message: JsonObject, hop: Hop): Part[] {
   if (isObject(message.audio)) parts.push(decodeAudio(message.audio))
   parts.push(...decodeImages(message.images))
   for (const call of Array.isArray(message.tool_calls) ? message.tool_calls : []) {
-    const part = isObject(call) ? decodeCall(call, hop) : null
+    const part = isObject(call) ? decodeCall(call, codec) : null
     if (part !== null) parts.push(part)
   }
   if (isObject(message.function_call)) {
-    const part = decodeCall({ function: message.function_call }, hop)
+    const part = decodeCall({ function: message.function_call }, codec)
     if (part !== null) parts.push(part)
   }
   return parts
 }
 
-function decodeCall(call: JsonObject, hop: Hop): Part | null {
+function decodeCall(call: JsonObject, codec: CodecContext): Part | null {
   const custom = isObject(call.custom)
   const named = custom ? (call.custom as JsonObject) : isObject(call.function) ? call.function : {}
   const wireName = text(named.name)
   if (wireName === undefined) return null
-  const { flattened, ...tool } = callerTool(wireName, hop)
+  const { flattened, ...tool } = callerTool(wireName, codec)
   const given = custom ? named.input : named.arguments
   const args = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
   const id = text(call.id)
-  const signature = callSignature(call, hop.caps.family)
+  const signature = callSignature(call, codec.caps.family)
   return {
     t: 'tool_call',
-    id: id ?? hop.id('call_'),
+    id: id ?? codec.id('call_'),
     idMinted: id === undefined,
     ...tool,
     args: flattened ? flattenedInput(args) : args,

@@ -2,7 +2,7 @@
 import type { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { ChoiceDecoder } from './decode-delta.ts'
 import { failedAnswer } from './decode-response.ts'
@@ -11,12 +11,12 @@ import { OwnMembers } from './own-members.ts'
 import { isObject, text } from './read.ts'
 import { decodeUsage, findUsage } from './usage.ts'
 
-export function decodeStream(hop: Hop): StreamDecoder {
-  return new ChatStreamDecoder(hop)
+export function decodeStream(codec: CodecContext): StreamDecoder {
+  return new ChatStreamDecoder(codec)
 }
 
 class ChatStreamDecoder implements StreamDecoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer = new PartWriter()
   readonly #choices = new Map<number, ChoiceDecoder>()
   /** Null where the caller speaks another dialect. */
@@ -24,9 +24,9 @@ class ChatStreamDecoder implements StreamDecoder {
   #started = false
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
-    this.#own = hop.caller === 'chat' ? new OwnMembers() : null
+  constructor(codec: CodecContext) {
+    this.#codec = codec
+    this.#own = codec.caller === 'chat' ? new OwnMembers() : null
   }
 
   frame(frame: SseFrame, emit: Emit): void {
@@ -58,7 +58,7 @@ class ChatStreamDecoder implements StreamDecoder {
 
   #chunk(chunk: JsonObject, emit: Emit): void {
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
-    const usage = decodeUsage(findUsage(chunk), this.#hop.quirks)
+    const usage = decodeUsage(findUsage(chunk), this.#codec.quirks)
     this.#own?.observe(chunk, this.#started)
     // Azure's first chunk has neither, nor an id.
     if (choices.length === 0 && usage === null) return
@@ -72,8 +72,8 @@ class ChatStreamDecoder implements StreamDecoder {
   #start(chunk: JsonObject, emit: Emit): void {
     if (this.#started) return
     this.#started = true
-    const created = typeof chunk.created === 'number' ? Math.floor(chunk.created) : Math.floor(this.#hop.now() / 1000)
-    const model = text(chunk.model) ?? this.#hop.model
+    const created = typeof chunk.created === 'number' ? Math.floor(chunk.created) : Math.floor(this.#codec.now() / 1000)
+    const model = text(chunk.model) ?? this.#codec.model
     emit({ e: 'start', id: text(chunk.id) ?? '', model, created, ...this.#own?.first() })
   }
 
@@ -81,7 +81,7 @@ class ChatStreamDecoder implements StreamDecoder {
     const index = typeof wire.index === 'number' ? wire.index : position
     let choice = this.#choices.get(index)
     if (choice === undefined) {
-      choice = new ChoiceDecoder(index, this.#writer, this.#hop)
+      choice = new ChoiceDecoder(index, this.#writer, this.#codec)
       this.#choices.set(index, choice)
     }
     if (choice.finished) return

@@ -10,7 +10,7 @@ import type {
   Signature,
   ToolCallPart,
 } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
 import { isObject } from './read.ts'
 
@@ -50,15 +50,19 @@ export function secretMember(signature: Frozen<Signature> | undefined): JsonObje
 }
 
 /** Clients know custom calls only when they declare custom tools; others get a function with one `input`. */
-export function isDeclaredCustom(name: string, hop: Hop): boolean {
-  return hop.request?.tools.some((tool) => tool.t === 'custom' && tool.name === name) ?? false
+export function isDeclaredCustom(name: string, codec: CodecContext): boolean {
+  return codec.request?.tools.some((tool) => tool.t === 'custom' && tool.name === name) ?? false
 }
 
 /** A function without arguments has an empty object: clients parse the text. */
-export function encodeCall(call: Frozen<ToolCallPart>, signature: Frozen<Signature> | undefined, hop: Hop): JsonObject {
+export function encodeCall(
+  call: Frozen<ToolCallPart>,
+  signature: Frozen<Signature> | undefined,
+  codec: CodecContext,
+): JsonObject {
   const { id, name, args } = call
   const custom = call.kind === 'custom'
-  if (custom && isDeclaredCustom(name, hop))
+  if (custom && isDeclaredCustom(name, codec))
     return { id, type: 'custom', custom: { name, input: args }, ...secretMember(signature) }
   const text = custom ? JSON.stringify({ input: args }) : args === '' ? '{}' : args
   return { id, type: 'function', function: { name, arguments: text }, ...secretMember(signature) }

@@ -1,7 +1,7 @@
 // An assistant turn of the history for a chat upstream; null when nothing of it can be said there.
 import { signatureFits } from '../../../core/lib/signature.ts'
 import type { Frozen, JsonObject, Message, Part, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
 import { bareText, wireParts } from './encode-content.ts'
 import { noteFlattened, travelsAsFunction, wireCallId, wireToolName } from './tool-names.ts'
@@ -9,51 +9,56 @@ import { noteFlattened, travelsAsFunction, wireCallId, wireToolName } from './to
 type AnyMessage = Frozen<Message>
 
 /** `turn`: the message, or adjacent ones that are one turn in the caller's dialect (responses items). */
-export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, hop: Hop): JsonObject | null {
+export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, codec: CodecContext): JsonObject | null {
   const parts = turn.flatMap((message) => message.parts)
   const calls = parts.filter((part) => part.t === 'tool_call')
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   // Only OpenAI knows the refusal field in requests.
-  const asRefusal = refusal !== '' && (own || hop.caps.family === 'gpt')
-  const content = assistantContent(turn, own, asRefusal ? '' : refusal, hop)
+  const asRefusal = refusal !== '' && (own || codec.caps.family === 'gpt')
+  const content = assistantContent(turn, own, asRefusal ? '' : refusal, codec)
   const audio = own ? parts.find((part) => part.t === 'audio' && part.id !== undefined) : undefined
   if (content === null && calls.length === 0 && !asRefusal && audio === undefined) return null
-  if (parts.some((part) => part.t === 'image')) hop.warn('dropped_image')
+  if (parts.some((part) => part.t === 'image')) codec.warn('dropped_image')
   const name = turn[0]?.name
   return {
     role: 'assistant',
-    content: content ?? (calls.length > 0 ? (hop.quirks.emptyContentForCalls ?? null) : null),
+    content: content ?? (calls.length > 0 ? (codec.quirks.emptyContentForCalls ?? null) : null),
     ...(name === undefined ? {} : { name }),
     ...(asRefusal ? { refusal } : {}),
     ...(audio?.t === 'audio' ? { audio: { id: audio.id as string } } : {}),
-    ...(calls.length > 0 ? { tool_calls: calls.map((call) => encodeCall(call, hop)), ...replayedReasoning(parts, hop) } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls.map((call) => encodeCall(call, codec)), ...replayedReasoning(parts, codec) } : {}),
     ...((turn[0]?.ext?.chat ?? {}) as JsonObject),
   }
 }
 
-function assistantContent(turn: readonly AnyMessage[], own: boolean, refusal: string, hop: Hop): string | JsonObject[] | null {
+function assistantContent(
+  turn: readonly AnyMessage[],
+  own: boolean,
+  refusal: string,
+  codec: CodecContext,
+): string | JsonObject[] | null {
   // Blocks of one message are running text; separate messages are lines.
   const bare = own || turn.length > 1 ? null : bareText(turn[0]?.parts ?? [], '')
   if (bare !== null) return bare === '' ? null : bare
   const spoken = turn.map((message) =>
     message.parts.filter((part) => part.t === 'text' || (part.t === 'opaque' && part.dialect === 'chat')),
   )
-  const wire = spoken.flat().flatMap((part) => wireParts(part, own, hop))
+  const wire = spoken.flat().flatMap((part) => wireParts(part, own, codec))
   const rich = wire.some((part) => part.type !== 'text' || Object.keys(part).length > 2)
-  if ((own && wire.length > 1) || (rich && (own || acceptsPartArrays(hop)))) return wire
+  if ((own && wire.length > 1) || (rich && (own || acceptsPartArrays(codec)))) return wire
   const texts = spoken.map((parts) => parts.map((part) => (part.t === 'text' ? part.text : '')).join(''))
   const joined = [...texts, refusal].filter((line) => line !== '').join('\n')
   return joined === '' ? null : joined
 }
 
-function encodeCall(call: Frozen<ToolCallPart> & Frozen<Part>, hop: Hop): JsonObject {
-  const id = wireCallId(call.id, hop)
-  const name = wireToolName(call.name, call.namespace, hop)
-  const fits = signatureFits(call.signature, 'chat', hop.caps.family) || signatureFits(call.signature, 'chat', '')
+function encodeCall(call: Frozen<ToolCallPart> & Frozen<Part>, codec: CodecContext): JsonObject {
+  const id = wireCallId(call.id, codec)
+  const name = wireToolName(call.name, call.namespace, codec)
+  const fits = signatureFits(call.signature, 'chat', codec.caps.family) || signatureFits(call.signature, 'chat', '')
   const secret: JsonObject =
     fits && call.signature !== undefined ? { extra_content: { google: { thought_signature: call.signature.value } } } : {}
-  if (travelsAsFunction(call, hop)) {
-    noteFlattened(name, hop)
+  if (travelsAsFunction(call, codec)) {
+    noteFlattened(name, codec)
     return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: call.args }) }, ...secret }
   }
   if (call.kind === 'custom') return { id, type: 'custom', custom: { name, input: call.args }, ...secret }
@@ -61,8 +66,8 @@ function encodeCall(call: Frozen<ToolCallPart> & Frozen<Part>, hop: Hop): JsonOb
 }
 
 /** DeepSeek, Kimi, GLM, Qwen and OpenRouter want the thoughts of tool turns back; to the others they are unknown fields. */
-function replayedReasoning(parts: readonly Frozen<Part>[], hop: Hop): JsonObject {
-  const field = hop.quirks.replayReasoning
+function replayedReasoning(parts: readonly Frozen<Part>[], codec: CodecContext): JsonObject {
+  const field = codec.quirks.replayReasoning
   if (field === undefined) return {}
   const thoughts = parts.filter((part) => part.t === 'reasoning')
   const text = thoughts

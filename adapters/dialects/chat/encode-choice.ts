@@ -2,7 +2,7 @@
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import type { ChunkWriter } from './chunk.ts'
 import {
@@ -33,7 +33,7 @@ type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' 
 export class ChoiceEncoder {
   readonly #index: number
   readonly #chunk: ChunkWriter
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #calls = new Map<number, CallState>()
   /** Parts of which at least one delta went out: the others are sent from their part_stop. */
   readonly #streamed = new Set<number>()
@@ -51,10 +51,10 @@ export class ChoiceEncoder {
   #finished = false
   contentBytes = 0
 
-  constructor(index: number, chunk: ChunkWriter, hop: Hop) {
+  constructor(index: number, chunk: ChunkWriter, codec: CodecContext) {
     this.#index = index
     this.#chunk = chunk
-    this.#hop = hop
+    this.#codec = codec
   }
 
   part(event: PartEvent): string {
@@ -170,7 +170,7 @@ export class ChoiceEncoder {
     const signature = meta.signature ?? this.#secrets.take()
     const call: CallState = {
       index: this.#calls.size,
-      kind: meta.kind !== 'custom' ? 'function' : isDeclaredCustom(meta.name ?? '', this.#hop) ? 'custom' : 'wrapped',
+      kind: meta.kind !== 'custom' ? 'function' : isDeclaredCustom(meta.name ?? '', this.#codec) ? 'custom' : 'wrapped',
       streamed: false,
       signed: signature !== undefined,
     }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { base64Decode } from '../../../core/lib/bytes.ts'
 import type { DocumentPart, Frozen, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
 import { historyField } from '../shared/history-field.ts'
 
@@ -18,7 +18,7 @@ export function isInlineDocument(part: Frozen<Part>): part is Document & Frozen<
 export function documentParts(
   part: Document,
   own: boolean,
-  hop: Hop,
+  codec: CodecContext,
   encode: (part: Frozen<Part>) => JsonObject[],
 ): JsonObject[] {
   const { src } = part
@@ -27,17 +27,17 @@ export function documentParts(
     const inner = src.parts.flatMap(encode)
     return part.title === undefined && part.context === undefined ? inner : [titled(part, ''), ...inner]
   }
-  if (src.kind === 'file') return [fileId(part, src, own, hop)]
+  if (src.kind === 'file') return [fileId(part, src, own, codec)]
   if (src.kind === 'url' || src.kind === 'uri') {
     // OpenRouter and others read a URL in file_data; a foreign caller's URL has to be fetched before.
-    if (!own) throw GatewayError.unsupported(historyField(hop.caller), 'This target takes documents only inline.')
+    if (!own) throw GatewayError.unsupported(historyField(codec.caller), 'This target takes documents only inline.')
     return [file(part, src.kind === 'url' ? src.url : src.uri)]
   }
   const mime = part.mime ?? src.mime
   const content = isText(mime) ? base64Decode(src.data.replace(/\s/g, '')) : null
   if (content !== null) return [titled(part, content)]
-  if (!(hop.caps.pdfIn ?? hop.quirks.pdf ?? own))
-    throw GatewayError.unsupported(historyField(hop.caller), 'This target takes no documents but text.')
+  if (!(codec.caps.pdfIn ?? codec.quirks.pdf ?? own))
+    throw GatewayError.unsupported(historyField(codec.caller), 'This target takes no documents but text.')
   return [file(part, dataUrl(mime, src.data))]
 }
 
@@ -58,8 +58,13 @@ function file(part: Document, data: string): JsonObject {
 }
 
 /** An uploaded file exists at one provider only. */
-function fileId(part: Document, src: { readonly id: string; readonly provider?: string }, own: boolean, hop: Hop): JsonObject {
-  const same = src.provider === undefined ? own : src.provider === hop.provider
-  if (!same) throw GatewayError.unsupported(historyField(hop.caller), 'The file was uploaded to another provider.')
+function fileId(
+  part: Document,
+  src: { readonly id: string; readonly provider?: string },
+  own: boolean,
+  codec: CodecContext,
+): JsonObject {
+  const same = src.provider === undefined ? own : src.provider === codec.provider
+  if (!same) throw GatewayError.unsupported(historyField(codec.caller), 'The file was uploaded to another provider.')
   return { type: 'file', file: { file_id: src.id, ...(part.filename === undefined ? {} : { filename: part.filename }) } }
 }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { writtenBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext, EncodedRequest } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { refuseMcpServers, refuseReferences } from '../shared/references.ts'
@@ -16,23 +16,24 @@ export const CHAT_PATH = '/v1/chat/completions'
 type Request = Frozen<CanonicalRequest>
 
 /** @throws GatewayError unsupported when the request means something that no chat upstream, or not this one, can do. */
-export function encodeRequest(given: Request, hop: Hop): EncodedRequest {
-  const request = withLoadedTools(given, hop)
-  refuseServerState(request, hop)
-  const options = encodeOptions(request, hop)
-  const messages = encodeMessages(withInstruction(request, schemaInstruction(request, hop)), hop)
+export function encodeRequest(given: Request, codec: CodecContext): EncodedRequest {
+  const request = withLoadedTools(given, codec)
+  refuseServerState(request, codec)
+  const options = encodeOptions(request, codec)
+  const messages = encodeMessages(withInstruction(request, schemaInstruction(request, codec)), codec)
   const { stream_options: streamOptions, ...unknown } = (request.ext.chat ?? {}) as JsonObject
-  const wire: JsonObject = { ...unknown, model: hop.model, messages, ...encodeToolFields(request, hop), ...options }
+  const wire: JsonObject = { ...unknown, model: codec.model, messages, ...encodeToolFields(request, codec), ...options }
   if (request.stream) {
     wire.stream = true
-    if (!hop.quirks.rejectsStreamOptions) wire.stream_options = { ...((streamOptions ?? {}) as JsonObject), include_usage: true }
+    if (!codec.quirks.rejectsStreamOptions)
+      wire.stream_options = { ...((streamOptions ?? {}) as JsonObject), include_usage: true }
   }
-  applyModelRules(objectFields(wire), hop)
+  applyModelRules(objectFields(wire), codec)
   return { path: CHAT_PATH, headers: encodeHeaders(request), body: writtenBody(JSON.stringify(wire)) }
 }
 
 /** State that lives at another vendor, and requests that are not for an answer. */
-function refuseServerState(request: Request, hop: Hop): void {
+function refuseServerState(request: Request, codec: CodecContext): void {
   const { state, ext } = request
   if (request.source !== 'chat' && request.maxTokens === 0)
     throw GatewayError.unsupported(callerField('max_tokens', request.source), 'Warming a cache needs a messages target.')
@@ -44,7 +45,7 @@ function refuseServerState(request: Request, hop: Hop): void {
   if (state?.thread !== undefined && state.thread !== null) throw stateless('thread')
   refuseMcpServers(request)
   if (ext.generate_content?.cachedContent) throw stateless('cachedContent')
-  if (request.source === 'responses' && state?.contextManagement !== undefined) hop.warn('dropped_context_management')
+  if (request.source === 'responses' && state?.contextManagement !== undefined) codec.warn('dropped_context_management')
 }
 
 function stateless(param: string): GatewayError {

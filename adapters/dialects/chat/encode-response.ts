@@ -1,7 +1,7 @@
 // Canonical → a whole chat answer, with every member that the published schema requires.
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { openAiTier } from '../shared/service-tier.ts'
 import { isUnreported } from '../shared/unreported-usage.ts'
 import {
@@ -19,27 +19,27 @@ import { encodeUsage } from './usage.ts'
 
 type AnyPart = Frozen<Part>
 
-export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
   const tier = openAiTier(response.serviceTier)
   return JSON.stringify({
-    id: answerId(response.id, hop.id),
+    id: answerId(response.id, codec.id),
     object: 'chat.completion',
-    created: response.created || Math.floor(hop.now() / 1000),
-    model: response.model || hop.model,
-    choices: response.choices.map((choice) => encodeChoice(choice, hop)),
+    created: response.created || Math.floor(codec.now() / 1000),
+    model: response.model || codec.model,
+    choices: response.choices.map((choice) => encodeChoice(choice, codec)),
     ...(isUnreported(response.usage) ? {} : { usage: encodeUsage(response.usage) }),
     ...(tier === undefined ? {} : { service_tier: tier }),
     ...(response.ext.chat as JsonObject | undefined),
   })
 }
 
-function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
+function encodeChoice(choice: Frozen<Choice>, codec: CodecContext): JsonObject {
   const { message, ...own } = (choice.ext?.chat ?? {}) as { message?: JsonObject } & JsonObject
   const { parts } = choice
   // A call that broke off half-way is no call.
   const calls = choice.finish === 'malformed_tool_call' ? [] : parts.filter((part) => part.t === 'tool_call')
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
-  if (choice.finish === 'pause') hop.warn('pause_turn')
+  if (choice.finish === 'pause') codec.warn('pause_turn')
   return {
     index: choice.index,
     message: {
@@ -48,8 +48,8 @@ function encodeChoice(choice: Frozen<Choice>, hop: Hop): JsonObject {
       refusal: refusal === '' ? null : refusal,
       ...encodeReasoning(parts),
       ...annotations(parts),
-      ...media(parts, hop),
-      ...(calls.length > 0 ? { tool_calls: encodeCalls(parts, hop) } : {}),
+      ...media(parts, codec),
+      ...(calls.length > 0 ? { tool_calls: encodeCalls(parts, codec) } : {}),
       ...message,
     },
     logprobs: encodeLogprobs(choice.logprobs),
@@ -77,12 +77,12 @@ function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
 }
 
 /** The first call behind a thought carries its secret. */
-function encodeCalls(parts: readonly AnyPart[], hop: Hop): JsonObject[] {
+function encodeCalls(parts: readonly AnyPart[], codec: CodecContext): JsonObject[] {
   const secrets = new ThoughtSecrets()
   const out: JsonObject[] = []
   let length = 0
   for (const part of parts) {
-    if (part.t === 'tool_call') out.push(encodeCall(part, part.signature ?? secrets.take(), hop))
+    if (part.t === 'tool_call') out.push(encodeCall(part, part.signature ?? secrets.take(), codec))
     if (part.t !== 'reasoning') continue
     const text = thoughtText(part)
     const from = text !== '' && length > 0 ? length + THOUGHT_SEPARATOR.length : length
@@ -106,7 +106,7 @@ function annotations(parts: readonly AnyPart[]): JsonObject {
   return list.length > 0 ? { annotations: list } : {}
 }
 
-function media(parts: readonly AnyPart[], hop: Hop): JsonObject {
+function media(parts: readonly AnyPart[], codec: CodecContext): JsonObject {
   const out: JsonObject = {}
   const images: JsonObject[] = []
   for (const part of parts) {
@@ -115,16 +115,16 @@ function media(parts: readonly AnyPart[], hop: Hop): JsonObject {
   }
   if (images.length > 0) {
     out.images = images
-    hop.warn('image_output')
+    codec.warn('image_output')
   }
   const audio = parts.find((part) => part.t === 'audio')
   if (audio?.t === 'audio' && audio.src.kind === 'base64') {
     const expires = audio.ext?.chat?.expires_at
     out.audio = {
-      id: audio.id ?? hop.id('audio_'),
+      id: audio.id ?? codec.id('audio_'),
       data: audio.src.data,
       transcript: audio.transcript ?? '',
-      expires_at: typeof expires === 'number' ? expires : Math.floor(hop.now() / 1000) + 3600,
+      expires_at: typeof expires === 'number' ? expires : Math.floor(codec.now() / 1000) + 3600,
     }
   }
   return out

@@ -1,6 +1,6 @@
 // A tool result as the text of a tool message, or as a user's words where its call is gone.
 import type { Frozen, Json, JsonObject, Part, ToolResultPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { acceptsPartArrays, cacheFields } from './cache-marks.ts'
 import { isMedia, PART_SEPARATOR, textContent } from './encode-content.ts'
 import { isObject } from './read.ts'
@@ -8,12 +8,12 @@ import { isObject } from './read.ts'
 type Result = Frozen<ToolResultPart> & Frozen<Part>
 
 /** Never empty: some upstreams refuse empty tool messages. */
-export function resultContent(result: Result, hop: Hop): string | JsonObject[] {
+export function resultContent(result: Result, codec: CodecContext): string | JsonObject[] {
   const plain = !result.isError && !result.parts.some(isMedia)
-  const content = textContent(result.parts, plain && acceptsPartArrays(hop), PART_SEPARATOR, hop)
+  const content = textContent(result.parts, plain && acceptsPartArrays(codec), PART_SEPARATOR, codec)
   if (typeof content !== 'string') return content
   const text = resultText(result, content)
-  const marks = cacheFields(result.cache, hop)
+  const marks = cacheFields(result.cache, codec)
   return Object.keys(marks).length === 0 ? text : [{ type: 'text', text, ...marks }]
 }
 

@@ -5,7 +5,7 @@ import { mergeUsage } from '../../../core/lib/collect.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { withOpenAiTier } from '../shared/service-tier.ts'
@@ -15,20 +15,20 @@ import { answerId } from './encode-answer.ts'
 import { ChoiceEncoder } from './encode-choice.ts'
 import { encodeUsage } from './usage.ts'
 
-export function encodeStream(hop: Hop): StreamEncoder {
-  return new ChatStreamEncoder(hop)
+export function encodeStream(codec: CodecContext): StreamEncoder {
+  return new ChatStreamEncoder(codec)
 }
 
 class ChatStreamEncoder implements StreamEncoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #choices = new Map<number, ChoiceEncoder>()
   #head: ChunkHead | null = null
   #writer: ChunkWriter | null = null
   #usage: Usage | null = null
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   event(event: StreamEvent): string {
@@ -47,7 +47,7 @@ class ChatStreamEncoder implements StreamEncoder {
         return ''
       case 'finish':
         if (event.finish === 'error') return this.error(GatewayError.protocol('The upstream gave up on its answer.'))
-        if (event.finish === 'pause') this.#hop.warn('pause_turn')
+        if (event.finish === 'pause') this.#codec.warn('pause_turn')
         return this.#choice(event.choice).finish(event.finish, event.native, event.ext?.chat)
       case 'end':
         return this.#end(event.ext?.chat)
@@ -66,7 +66,7 @@ class ChatStreamEncoder implements StreamEncoder {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
       this.#begin()
-      choice = new ChoiceEncoder(index, this.#writer as ChunkWriter, this.#hop)
+      choice = new ChoiceEncoder(index, this.#writer as ChunkWriter, this.#codec)
       this.#choices.set(index, choice)
     }
     return choice
@@ -76,9 +76,9 @@ class ChatStreamEncoder implements StreamEncoder {
   #begin(start?: Extract<StreamEvent, { e: 'start' }>): ChunkHead {
     if (this.#head === null) {
       this.#head = {
-        id: answerId(start?.id ?? '', this.#hop.id),
-        created: start?.created || Math.floor(this.#hop.now() / 1000),
-        model: start?.model || this.#hop.model,
+        id: answerId(start?.id ?? '', this.#codec.id),
+        created: start?.created || Math.floor(this.#codec.now() / 1000),
+        model: start?.model || this.#codec.model,
       }
       this.#writer = chunkWriter(this.#head, withOpenAiTier(start?.ext?.chat))
     }
@@ -96,7 +96,7 @@ class ChatStreamEncoder implements StreamEncoder {
     this.#over = true
     const own = withOpenAiTier(later)
     if (own !== undefined && Object.keys(own).length > 0) out += lateChunk(this.#begin(), own)
-    if (this.#hop.includeUsage) {
+    if (this.#codec.includeUsage) {
       out += (this.#writer as ChunkWriter).usage(encodeUsage(this.#counted(bytes)))
     }
     return out + DONE
@@ -105,7 +105,7 @@ class ChatStreamEncoder implements StreamEncoder {
   /** The frame is promised: an estimate stands in for a report that never came. */
   #counted(bytes: number): Usage {
     if (this.#usage !== null && !isUnreported(this.#usage)) return this.#usage
-    this.#hop.warn('estimated_tokens')
-    return estimateUsage(this.#hop.request, bytes)
+    this.#codec.warn('estimated_tokens')
+    return estimateUsage(this.#codec.request, bytes)
   }
 }

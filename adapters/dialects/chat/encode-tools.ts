@@ -1,7 +1,7 @@
 // tools, tool_choice and parallel_tool_calls for a chat upstream.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import { cacheFields } from './cache-marks.ts'
@@ -13,15 +13,18 @@ type Request = Frozen<CanonicalRequest>
 type Declared = { name: string; kind: 'function' | 'custom'; wire: JsonObject }
 
 /** Tool members of a request; none without tools, because every vendor answers 400 to a choice without tools. */
-export function encodeToolFields(request: Request, hop: Hop): JsonObject {
+export function encodeToolFields(request: Request, codec: CodecContext): JsonObject {
   const declared: Declared[] = []
   const own: JsonObject[] = []
   const dropped = new Set<string>()
-  for (const tool of request.tools) declare(tool, undefined, { request, hop, declared, own, dropped })
+  for (const tool of request.tools) declare(tool, undefined, { request, codec, declared, own, dropped })
   refuseLostChoice(request, declared, dropped)
-  refuseUnmetChoice(request, declared.length + own.length > 0 || (request.webSearch !== undefined && hop.caps.webSearch === true))
+  refuseUnmetChoice(
+    request,
+    declared.length + own.length > 0 || (request.webSearch !== undefined && codec.caps.webSearch === true),
+  )
 
-  const { allowed, choice } = encodeChoice(request, declared, hop)
+  const { allowed, choice } = encodeChoice(request, declared, codec)
   const tools = [...allowed.map((tool) => tool.wire), ...own]
   if (tools.length === 0) return {}
   return {
@@ -33,7 +36,7 @@ export function encodeToolFields(request: Request, hop: Hop): JsonObject {
 
 interface Target {
   request: Request
-  hop: Hop
+  codec: CodecContext
   declared: Declared[]
   own: JsonObject[]
   /** Names of tools this upstream cannot have. */
@@ -50,7 +53,7 @@ function declare(tool: Frozen<Tool>, namespace: string | undefined, to: Target):
     to.dropped.add(name ?? tool.kind)
     to.dropped.add(tool.kind)
     // The web search of other dialects travels as `webSearch`, and warns there.
-    if (!(to.request.webSearch !== undefined && /^(?:web_?search|google_?search)/i.test(tool.kind))) to.hop.warn('dropped_tool')
+    if (!(to.request.webSearch !== undefined && /^(?:web_?search|google_?search)/i.test(tool.kind))) to.codec.warn('dropped_tool')
   }
 }
 
@@ -63,23 +66,23 @@ function functionTool(tool: Extract<Frozen<Tool>, { t: 'function' }>, namespace:
     type: 'function',
     function: {
       ...((tool.ext?.chat ?? {}) as JsonObject),
-      name: wireToolName(tool.name, namespace, to.hop),
+      name: wireToolName(tool.name, namespace, to.codec),
       ...(tool.description === undefined ? {} : { description: tool.description }),
       parameters: schema,
       ...(strict === undefined ? {} : { strict }),
     },
-    ...(to.hop.quirks.acceptsCacheControl ? cacheFields(tool.cache, to.hop) : {}),
+    ...(to.codec.quirks.acceptsCacheControl ? cacheFields(tool.cache, to.codec) : {}),
   }
 }
 
 function customTool(tool: Extract<Frozen<Tool>, { t: 'custom' }>, namespace: string | undefined, to: Target): Declared {
-  const name = wireToolName(tool.name, namespace, to.hop)
+  const name = wireToolName(tool.name, namespace, to.codec)
   const description: JsonObject = tool.description === undefined ? {} : { description: tool.description }
-  if (to.hop.caller === 'chat') {
+  if (to.codec.caller === 'chat') {
     const format: JsonObject = tool.format === undefined ? {} : { format: nestedFormat(tool.format as Json) }
     return { name: tool.name, kind: 'custom', wire: { type: 'custom', custom: { name, ...description, ...format } } }
   }
-  noteFlattened(name, to.hop)
+  noteFlattened(name, to.codec)
   const parameters = {
     type: 'object',
     properties: { input: { type: 'string', description: inputHint(tool.format as Json | undefined) } },
@@ -114,7 +117,7 @@ function refuseLostChoice(request: Request, declared: readonly Declared[], dropp
     )
 }
 
-function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allowed: Declared[]; choice?: Json } {
+function encodeChoice(request: Request, declared: Declared[], codec: CodecContext): { allowed: Declared[]; choice?: Json } {
   const choice = request.toolChoice
   if (choice === undefined) return { allowed: declared }
   if (choice.mode === 'server') return { allowed: declared, choice: choice.raw as Json }
@@ -124,7 +127,7 @@ function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allow
       allowed: declared,
       choice:
         named === undefined
-          ? { type: 'function', function: { name: wireToolName(choice.name, undefined, hop) } }
+          ? { type: 'function', function: { name: wireToolName(choice.name, undefined, codec) } }
           : reference(named),
     }
   }
@@ -132,7 +135,7 @@ function encodeChoice(request: Request, declared: Declared[], hop: Hop): { allow
   const kept = declared.filter((tool) => choice.names.includes(tool.name))
   if (kept.length === 0) return { allowed: declared, choice: choice.base }
   // Only OpenAI knows allowed_tools; elsewhere the others are not declared.
-  if (hop.caps.family !== 'gpt' && request.source !== 'chat') return { allowed: kept, choice: choice.base }
+  if (codec.caps.family !== 'gpt' && request.source !== 'chat') return { allowed: kept, choice: choice.base }
   return {
     allowed: declared,
     choice: { type: 'allowed_tools', allowed_tools: { mode: choice.base, tools: kept.map(reference) } },

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/lib/bytes.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { FrameFilter, Hop, SseFrame } from '../../../core/types/dialect.ts'
+import type { CodecContext, FrameFilter, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { type ChunkHead, chunkWriter, DONE, errorFrame } from './chunk.ts'
@@ -17,13 +17,13 @@ import { ChoiceWatch, normaliseChoice } from './normalise-delta.ts'
 import { isObject, text } from './read.ts'
 import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
 
-export function filterStream(hop: Hop): FrameFilter {
-  return new ChatFrameFilter(hop)
+export function filterStream(codec: CodecContext): FrameFilter {
+  return new ChatFrameFilter(codec)
 }
 
 class ChatFrameFilter implements FrameFilter {
   readonly facts: StreamFacts = { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #choices = new Map<number, ChoiceWatch>()
   #head: ChunkHead | null = null
   /** The usage to show, as the upstream wrote it; and its own frame when that can go on as it is. */
@@ -33,8 +33,8 @@ class ChatFrameFilter implements FrameFilter {
   #open = 0
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   frame(frame: SseFrame): Uint8Array | string | null {
@@ -93,7 +93,7 @@ class ChatFrameFilter implements FrameFilter {
       this.#open++
     }
     const native = text(choice.finish_reason)
-    const edited = normaliseChoice(choice, watch, this.#hop)
+    const edited = normaliseChoice(choice, watch, this.#codec)
     const content = contentOf(choice.delta as JsonObject)
     if (content.any) this.facts.content = true
     this.facts.contentBytes += content.bytes
@@ -111,7 +111,7 @@ class ChatFrameFilter implements FrameFilter {
 
   /** The frame to send: without usage where none belongs. */
   #written(chunk: JsonObject, hasUsage: boolean, edited: boolean, data: string, bytes: Uint8Array): Uint8Array | string {
-    const asked = this.#hop.includeUsage
+    const asked = this.#codec.includeUsage
     if (hasUsage || (!asked && data.includes('"usage"'))) {
       // The common case: OpenAI repeats "usage":null in every chunk because the gateway asked for usage.
       // Data over several lines is one line again only when it is written anew.
@@ -136,7 +136,7 @@ class ChatFrameFilter implements FrameFilter {
       out += writer.finish(index, watch.toolCall ? 'tool_calls' : 'stop')
       this.facts.finish ??= watch.toolCall ? 'tool_calls' : 'stop'
     }
-    if (!this.#hop.includeUsage) return out + DONE
+    if (!this.#codec.includeUsage) return out + DONE
     if (this.#usageFrame !== null) return concatBytes([encodeUtf8(out), this.#usageFrame, encodeUtf8(DONE)])
     return out + writer.usage(this.#shownUsage()) + DONE
   }
@@ -144,14 +144,14 @@ class ChatFrameFilter implements FrameFilter {
   #shownUsage(): JsonObject {
     const { usage } = this.facts
     if (usage === null || this.#usage === null) {
-      this.#hop.warn('estimated_tokens')
-      return encodeUsage(estimateUsage(this.#hop.request, this.facts.contentBytes))
+      this.#codec.warn('estimated_tokens')
+      return encodeUsage(estimateUsage(this.#codec.request, this.facts.contentBytes))
     }
     return { ...this.#usage, prompt_tokens: usage.inputTotal, completion_tokens: usage.outputTotal, total_tokens: usage.total }
   }
 
   #sawUsage(wire: JsonObject): void {
-    const usage = decodeUsage(wire, this.#hop.quirks)
+    const usage = decodeUsage(wire, this.#codec.quirks)
     if (usage === null) return
     this.facts.usage = usage
     this.#usage = wire
@@ -159,8 +159,8 @@ class ChatFrameFilter implements FrameFilter {
   }
 
   #newHead(chunk: JsonObject): ChunkHead {
-    const created = typeof chunk.created === 'number' ? Math.floor(chunk.created) : Math.floor(this.#hop.now() / 1000)
-    return { id: text(chunk.id) ?? this.#hop.id('chatcmpl-'), created, model: text(chunk.model) ?? this.#hop.model }
+    const created = typeof chunk.created === 'number' ? Math.floor(chunk.created) : Math.floor(this.#codec.now() / 1000)
+    return { id: text(chunk.id) ?? this.#codec.id('chatcmpl-'), created, model: text(chunk.model) ?? this.#codec.model }
   }
 
   #fail(error: GatewayError): null {

@@ -2,7 +2,7 @@
 // upstream left out. An answer that has them keeps its bytes.
 import { editText } from '../../../core/lib/wire-body.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { contentOf } from './content-bytes.ts'
 import { spokenContent } from './decode-answer.ts'
@@ -16,18 +16,18 @@ import { decodeUsage, findUsage } from './usage.ts'
 
 type Inspection = Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
 
-export function inspectResponse(body: WireBody, hop: Hop): Inspection {
+export function inspectResponse(body: WireBody, codec: CodecContext): Inspection {
   const wire = body.json() as JsonObject
   const error = inBandError(wire, 'status')
   if (error !== null) return failed(error)
   const { choices } = wire
   if (!Array.isArray(choices) || choices.length === 0) return failed(noChoices())
-  const usage = decodeUsage(findUsage(wire), hop.quirks)
+  const usage = decodeUsage(findUsage(wire), codec.quirks)
   const facts: Inspection = { usage, finish: null, error: null, content: false }
   const changes: Changes = { missing: [], others: false }
   for (const choice of choices) {
     if (!isObject(choice) || !isObject(choice.message)) return failed(noChoices())
-    inspectChoice(choice, choice.message, facts, changes, hop)
+    inspectChoice(choice, choice.message, facts, changes, codec)
   }
   const { missing, others } = changes
   if (facts.error !== null || (!others && missing.length === 0)) return facts
@@ -49,7 +49,7 @@ function failed(error: Inspection['error']): Inspection {
   return { usage: null, finish: null, error, content: false }
 }
 
-function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes, hop: Hop): void {
+function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes, codec: CodecContext): void {
   const put: Put = (owner, key, value) => {
     owner[key] = value
     changes.others = true
@@ -67,7 +67,7 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   if (message.refusal === undefined) putNull(message, 'refusal')
   if (choice.logprobs === undefined) putNull(choice, 'logprobs')
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
-  for (const call of calls) completeCall(call, put, hop)
+  for (const call of calls) completeCall(call, put, codec)
 
   const native = text(choice.finish_reason)
   const word = callerFinishWord(native ?? 'stop', calls.length > 0)
@@ -80,9 +80,9 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
 }
 
 /** As the fragments of a stream are completed: an id to answer to, a type, arguments that are text. */
-function completeCall(call: JsonObject, put: Put, hop: Hop): void {
+function completeCall(call: JsonObject, put: Put, codec: CodecContext): void {
   const kind = isObject(call.custom) ? 'custom' : 'function'
-  if (text(call.id) === undefined) put(call, 'id', hop.id('call_'))
+  if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))
   if (typeof call.type !== 'string') put(call, 'type', kind)
   const named = call[kind]
   const field = kind === 'custom' ? 'input' : 'arguments'

@@ -2,7 +2,7 @@
 // object that it builds.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Effort, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { clampEffort } from '../shared/effort.ts'
 import { fitIds } from '../shared/long-ids.ts'
@@ -48,19 +48,19 @@ export function objectFields(wire: JsonObject): Fields {
 }
 
 /** @throws GatewayError unsupported when another target has to be found. */
-export function applyModelRules(fields: Fields, hop: Hop): void {
-  const { quirks } = hop
+export function applyModelRules(fields: Fields, codec: CodecContext): void {
+  const { quirks } = codec
   if (quirks.maxTools !== undefined && fields.moreToolsThan(quirks.maxTools)) {
     throw GatewayError.unsupported('tools', `This provider takes at most ${quirks.maxTools} tools.`)
   }
   const choices = fields.get('n')
   if (quirks.noMultipleChoices && typeof choices === 'number' && choices > 1) {
-    throw GatewayError.unsupported(callerField('n', hop.caller), 'This provider answers with one choice only.')
+    throw GatewayError.unsupported(callerField('n', codec.caller), 'This provider answers with one choice only.')
   }
-  renameMaxTokens(fields, hop)
-  fitSampling(fields, hop, fitEffort(fields, hop))
-  fitStop(fields, hop)
-  fitIds(fields, hop)
+  renameMaxTokens(fields, codec)
+  fitSampling(fields, codec, fitEffort(fields, codec))
+  fitStop(fields, codec)
+  fitIds(fields, codec)
   if (quirks.toolChoiceRequired !== undefined && fields.get('tool_choice') === 'required') {
     fields.set('tool_choice', quirks.toolChoiceRequired)
   }
@@ -72,8 +72,8 @@ export function nearestEffort(wish: Effort, efforts: readonly Effort[]): Effort 
   return clampEffort(wish, efforts)
 }
 
-function renameMaxTokens(fields: Fields, hop: Hop): void {
-  const wanted = hop.quirks.maxTokensField ?? hop.caps.maxTokensField
+function renameMaxTokens(fields: Fields, codec: CodecContext): void {
+  const wanted = codec.quirks.maxTokensField ?? codec.caps.maxTokensField
   if (wanted === undefined) return
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const value = fields.get(other)
@@ -83,8 +83,8 @@ function renameMaxTokens(fields: Fields, hop: Hop): void {
   fields.remove(other)
 }
 
-function fitEffort(fields: Fields, hop: Hop): string | undefined {
-  const { caps } = hop
+function fitEffort(fields: Fields, codec: CodecContext): string | undefined {
+  const { caps } = codec
   const given = fields.get('reasoning_effort')
   let effort = typeof given === 'string' ? given : undefined
   // Models with thinking budgets: their hosts convert an effort into a budget, and the models think only on request.
@@ -97,13 +97,13 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
   if (effort !== undefined && budgets) return effort
   if (effort !== undefined && none) {
     fields.remove('reasoning_effort')
-    if (effort !== 'none') hop.warn('dropped_reasoning')
+    if (effort !== 'none') codec.warn('dropped_reasoning')
     effort = undefined
   } else if (effort !== undefined && caps.efforts !== undefined) {
     const fitted = nearestEffort(effort as Effort, caps.efforts)
     if (fitted !== effort) {
       fields.set('reasoning_effort', fitted)
-      hop.warn('reasoning_clamped')
+      codec.warn('reasoning_clamped')
       effort = fitted
     }
   }
@@ -112,7 +112,7 @@ function fitEffort(fields: Fields, hop: Hop): string | undefined {
     throw GatewayError.unsupported('tools', 'This model takes function tools only on the responses endpoint.')
   if (effort !== 'none') {
     fields.set('reasoning_effort', 'none')
-    hop.warn('reasoning_clamped')
+    codec.warn('reasoning_clamped')
   }
   return 'none'
 }
@@ -128,48 +128,48 @@ const SAMPLING: readonly (readonly [string, Json])[] = [
   ['logit_bias', null],
 ]
 
-function fitSampling(fields: Fields, hop: Hop, effort: string | undefined): void {
-  const { caps, quirks } = hop
+function fitSampling(fields: Fields, codec: CodecContext, effort: string | undefined): void {
+  const { caps, quirks } = codec
   const free =
     caps.sampling === undefined || caps.sampling === 'free' || (effort === 'none' && caps.efforts?.includes('none') === true)
   if (!free) {
     for (const [field, neutral] of SAMPLING) {
       if (caps.sampling === 'default_only' && fields.get(field) === neutral) continue
-      drop(fields, field, neutral, hop)
+      drop(fields, field, neutral, codec)
     }
   }
   if (quirks.noPenalties) {
-    drop(fields, 'frequency_penalty', 0, hop)
-    drop(fields, 'presence_penalty', 0, hop)
-    drop(fields, 'logit_bias', null, hop)
+    drop(fields, 'frequency_penalty', 0, codec)
+    drop(fields, 'presence_penalty', 0, codec)
+    drop(fields, 'logit_bias', null, codec)
   }
   if (quirks.noLogprobs) {
-    drop(fields, 'logprobs', false, hop)
-    drop(fields, 'top_logprobs', 0, hop)
+    drop(fields, 'logprobs', false, codec)
+    drop(fields, 'top_logprobs', 0, codec)
   }
   const temperature = fields.get('temperature')
   if (caps.temperatureMax !== undefined && typeof temperature === 'number' && temperature > caps.temperatureMax) {
     fields.set('temperature', caps.temperatureMax)
-    hop.warn('temperature_clamped')
+    codec.warn('temperature_clamped')
   }
 }
 
-function fitStop(fields: Fields, hop: Hop): void {
+function fitStop(fields: Fields, codec: CodecContext): void {
   const stop = fields.get('stop')
   if (stop === undefined) return
-  const { quirks } = hop
-  if (hop.caps.stopSupported === false || quirks.noStop) {
+  const { quirks } = codec
+  if (codec.caps.stopSupported === false || quirks.noStop) {
     fields.remove('stop')
-    hop.warn('dropped_stop')
+    codec.warn('dropped_stop')
   } else if (quirks.maxStop !== undefined && Array.isArray(stop) && stop.length > quirks.maxStop) {
     fields.set('stop', stop.slice(0, quirks.maxStop))
-    hop.warn('stop_truncated')
+    codec.warn('stop_truncated')
   }
 }
 
-function drop(fields: Fields, field: string, neutral: Json, hop: Hop): void {
+function drop(fields: Fields, field: string, neutral: Json, codec: CodecContext): void {
   const value = fields.get(field)
   if (value === undefined) return
   fields.remove(field)
-  if (value !== neutral) hop.warn(`dropped_${field}`)
+  if (value !== neutral) codec.warn(`dropped_${field}`)
 }

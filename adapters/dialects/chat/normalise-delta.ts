@@ -1,7 +1,7 @@
 // Byte lane: one choice of a chunk, made readable for strict clients. Most upstreams need none of it, and then the
 // original bytes go on.
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { spokenContent } from './decode-answer.ts'
 import { callerFinishWord } from './finish.ts'
 import { isObject, text } from './read.ts'
@@ -24,7 +24,7 @@ export class ChoiceWatch {
 }
 
 /** Edits the parsed choice in place; true when something was changed. */
-export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
   let edited = false
   if (!isObject(choice.delta)) {
     choice.delta = isObject(choice.message) ? choice.message : {}
@@ -36,14 +36,14 @@ export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, hop: Hop
     // Helpers of the SDK throw for a choice that never had a role.
     if (typeof delta.role !== 'string') {
       choice.delta = { role: 'assistant', ...delta }
-      normaliseDelta(choice, choice.delta, watch, hop)
+      normaliseDelta(choice, choice.delta, watch, codec)
       return true
     }
   }
-  return normaliseDelta(choice, delta, watch, hop) || edited
+  return normaliseDelta(choice, delta, watch, codec) || edited
 }
 
-function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
   let edited = false
   if (Array.isArray(delta.content)) {
     const spoken = spokenContent(delta.content)
@@ -53,7 +53,7 @@ function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatc
     edited = true
   }
   if (Array.isArray(delta.tool_calls)) {
-    for (const call of delta.tool_calls) if (isObject(call) && normaliseCall(call, watch, hop)) edited = true
+    for (const call of delta.tool_calls) if (isObject(call) && normaliseCall(call, watch, codec)) edited = true
   }
   const native = text(choice.finish_reason)
   if (native !== undefined) {
@@ -67,7 +67,7 @@ function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatc
 }
 
 /** Index, id, type and arguments on the first fragment of a call; no repeated name afterwards: some clients join them. */
-function normaliseCall(call: JsonObject, watch: ChoiceWatch, hop: Hop): boolean {
+function normaliseCall(call: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
   const slot = watch.slots.resolve(call)
   let edited = false
   const put = (owner: JsonObject, key: string, value: Json) => {
@@ -90,7 +90,7 @@ function normaliseCall(call: JsonObject, watch: ChoiceWatch, hop: Hop): boolean 
   }
   if (watch.announced.has(slot.index)) return edited
   watch.announced.add(slot.index)
-  if (text(call.id) === undefined) put(call, 'id', hop.id('call_'))
+  if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))
   if (typeof call.type !== 'string') put(call, 'type', kind)
   if (named !== null && typeof named[field] !== 'string') put(named, field, '')
   return edited

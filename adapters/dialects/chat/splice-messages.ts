@@ -2,7 +2,7 @@
 // without parsing what needs none.
 import { skipSpace, skipString, skipValue } from '../../../core/lib/json-scan.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
 import { callSignature } from './decode-assistant.ts'
 import { PART_SEPARATOR } from './encode-content.ts'
@@ -19,11 +19,11 @@ interface Edit {
 /** Above this many edits the array is written anew as a whole: every splice costs a scan of the body. */
 const SPLICES_AT_MOST = 8
 
-export function spliceMessages(body: WireBody, hop: Hop): void {
-  if (!mayContainEdits(body, hop)) return
+export function spliceMessages(body: WireBody, codec: CodecContext): void {
+  if (!mayContainEdits(body, codec)) return
   const raw = body.raw('messages')
-  if (raw === undefined || !mayNeedEdits(raw, hop)) return
-  const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, hop) ? editsOf(text, index, hop) : []))
+  if (raw === undefined || !mayNeedEdits(raw, codec)) return
+  const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, codec) ? editsOf(text, index, codec) : []))
   if (edits.length <= SPLICES_AT_MOST) {
     for (const { index, path, value } of edits) {
       const at = `messages.${index}.${path}`
@@ -38,19 +38,19 @@ export function spliceMessages(body: WireBody, hop: Hop): void {
 }
 
 /** A search in the bytes: most conversations need no edit, and decoding a megabyte to learn that would cost more than the rest. */
-function mayContainEdits(body: WireBody, hop: Hop): boolean {
+function mayContainEdits(body: WireBody, codec: CodecContext): boolean {
   const has = (text: string) => body.contains('messages', text)
-  if (has('"gw1.') || has('"tool_call') || (hop.quirks.developerRole === false && has('"developer"'))) return true
+  if (has('"gw1.') || has('"tool_call') || (codec.quirks.developerRole === false && has('"developer"'))) return true
   // Text parts have a `type`; a quoted one inside a text has a backslash before its quotes.
   return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"'))
 }
 
 /** Cheap and never wrongly false, for the whole array or one message. */
-function mayNeedEdits(text: string, hop: Hop): boolean {
-  if (hop.quirks.developerRole === false && text.includes('"developer"')) return true
+function mayNeedEdits(text: string, codec: CodecContext): boolean {
+  if (codec.quirks.developerRole === false && text.includes('"developer"')) return true
   if (text.includes('"gw1.')) return true
   if (text.includes('"tool_call'))
-    return hop.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
+    return codec.quirks.toolIds !== undefined || /"(?:id|tool_call_id)"\s*:\s*"[^"]{65}/.test(text) || hasTextArray(text)
   return hasTextArray(text)
 }
 
@@ -72,19 +72,19 @@ function elements(raw: string): string[] {
   return out
 }
 
-function editsOf(text: string, index: number, hop: Hop): Edit[] {
+function editsOf(text: string, index: number, codec: CodecContext): Edit[] {
   const message = JSON.parse(text) as Json
   if (!isObject(message)) return []
   const edits: Edit[] = []
   const { role, content } = message
-  if (role === 'developer' && hop.quirks.developerRole === false) edits.push({ index, path: 'role', value: 'system' })
+  if (role === 'developer' && codec.quirks.developerRole === false) edits.push({ index, path: 'role', value: 'system' })
   if ((role === 'system' || role === 'developer' || role === 'tool') && Array.isArray(content)) {
-    const joined = joinedText(content, hop)
+    const joined = joinedText(content, codec)
     if (joined !== null) edits.push({ index, path: 'content', value: joined })
   }
   const id = (path: string, given: Json | undefined) => {
     if (typeof given !== 'string') return
-    const fitting = wireCallId(given, hop)
+    const fitting = wireCallId(given, codec)
     if (fitting !== given) edits.push({ index, path, value: fitting })
   }
   id('tool_call_id', message.tool_call_id)
@@ -99,8 +99,8 @@ function editsOf(text: string, index: number, hop: Hop): Edit[] {
 }
 
 /** Null when the array has to stay: other parts than text, or marks on them that the provider reads. */
-function joinedText(content: readonly Json[], hop: Hop): string | null {
-  const keep = acceptsPartArrays(hop)
+function joinedText(content: readonly Json[], codec: CodecContext): string | null {
+  const keep = acceptsPartArrays(codec)
   const texts: string[] = []
   for (const part of content) {
     if (!isObject(part) || part.type !== 'text' || typeof part.text !== 'string') return null

@@ -1,6 +1,6 @@
 // Byte lane: chat caller, chat upstream. The body stays the caller's bytes but for the model, the stream options and what
 // facts about the target demand.
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { CHAT_PATH } from './encode-request.ts'
 import { applyModelRules, bodyFields } from './model-rules.ts'
@@ -9,16 +9,16 @@ import { spliceMessages } from './splice-messages.ts'
 /** Headers of the dialect itself; everything else of the caller stays here. */
 const FORWARDED = ['openai-beta', 'idempotency-key']
 
-export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] } {
+export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
   // Messages first: their splices rescan the body, the top-level ones below do not.
-  spliceMessages(body, hop)
+  spliceMessages(body, codec)
   const fields = bodyFields(body)
   if (!fields.hasTools() && body.raw('functions') === undefined) {
     for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) if (body.raw(field) !== undefined) body.remove(field)
   }
-  applyModelRules(fields, hop)
-  if (hop.stream) spliceStreamOptions(body, hop)
-  body.set('model', hop.model)
+  applyModelRules(fields, codec)
+  if (codec.stream) spliceStreamOptions(body, codec)
+  body.set('model', codec.model)
   const headers: string[] = []
   for (const name of FORWARDED) {
     const value = caller.get(name)
@@ -27,9 +27,9 @@ export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { pa
   return { path: CHAT_PATH, headers }
 }
 
-function spliceStreamOptions(body: WireBody, hop: Hop): void {
+function spliceStreamOptions(body: WireBody, codec: CodecContext): void {
   const given = body.raw('stream_options')
-  if (hop.quirks.rejectsStreamOptions) {
+  if (codec.quirks.rejectsStreamOptions) {
     if (given !== undefined) body.remove('stream_options')
   } else if (given === undefined || given === 'null') body.set('stream_options', { include_usage: true })
   else if (body.raw('stream_options.include_usage') !== 'true') body.set('stream_options.include_usage', true)

@@ -1,22 +1,22 @@
 // Tool names and call ids on the chat wire, and the way back: namespaces are flattened, custom tools of other dialects
 // become functions with one `input`.
 import type { Frozen, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 import { isObject } from './read.ts'
 
 const RULE: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
 
-export function wireToolName(name: string, namespace: string | undefined, hop: Hop): string {
-  if (namespace === undefined) return upstreamName(name, RULE, hop)
-  const safe = upstreamName(`${namespace}__${name}`, RULE, hop)
-  hop.notes.set(`namespace:${safe}`, { name, namespace })
+export function wireToolName(name: string, namespace: string | undefined, codec: CodecContext): string {
+  if (namespace === undefined) return upstreamName(name, RULE, codec)
+  const safe = upstreamName(`${namespace}__${name}`, RULE, codec)
+  codec.notes.set(`namespace:${safe}`, { name, namespace })
   return safe
 }
 
 /** Remembers that this function stands for a custom tool. */
-export function noteFlattened(wireName: string, hop: Hop): void {
-  hop.notes.set(`custom:${wireName}`, true)
+export function noteFlattened(wireName: string, codec: CodecContext): void {
+  codec.notes.set(`custom:${wireName}`, true)
 }
 
 export interface CallerTool {
@@ -26,11 +26,11 @@ export interface CallerTool {
   flattened: boolean
 }
 
-export function callerTool(wireName: string, hop: Hop): CallerTool {
-  const flattened = hop.notes.get(`custom:${wireName}`) === true
-  const note = hop.notes.get(`namespace:${wireName}`)
+export function callerTool(wireName: string, codec: CodecContext): CallerTool {
+  const flattened = codec.notes.get(`custom:${wireName}`) === true
+  const note = codec.notes.get(`namespace:${wireName}`)
   if (isObject(note)) return { name: note.name as string, namespace: note.namespace as string, flattened }
-  return { name: callerName(wireName, hop), flattened }
+  return { name: callerName(wireName, codec), flattened }
 }
 
 /** The custom tool's input inside the function's arguments; the text itself when the model did not keep to the schema. */
@@ -45,12 +45,12 @@ export function flattenedInput(args: string): string {
 }
 
 /** Custom tools exist on the chat wire, but few chat upstreams know them: only callers of this dialect get them natively. */
-export function travelsAsFunction(call: Pick<Frozen<ToolCallPart>, 'kind'>, hop: Hop): boolean {
-  return call.kind === 'custom' && hop.caller !== 'chat'
+export function travelsAsFunction(call: Pick<Frozen<ToolCallPart>, 'kind'>, codec: CodecContext): boolean {
+  return call.kind === 'custom' && codec.caller !== 'chat'
 }
 
 /** The same id for a call and its result; too long or unfit ones are hashed alike. */
-export function wireCallId(id: string, hop: Hop): string {
-  if (hop.quirks.toolIds === 'alnum9') return upstreamCallId(id, /^[a-zA-Z0-9]{9}$/, (hash) => hash.slice(0, 9))
+export function wireCallId(id: string, codec: CodecContext): string {
+  if (codec.quirks.toolIds === 'alnum9') return upstreamCallId(id, /^[a-zA-Z0-9]{9}$/, (hash) => hash.slice(0, 9))
   return upstreamCallId(id, /^.{1,64}$/s, (hash) => `call_${hash}`)
 }

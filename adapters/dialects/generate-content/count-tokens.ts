@@ -3,7 +3,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../core/lib/raw-json.ts'
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { camelFields, fieldsOf } from './fields.ts'
 import { noUsage } from './usage.ts'
@@ -23,15 +23,15 @@ export function countedFields(body: WireBody): JsonObject {
 }
 
 /** Google takes all but `contents` inside the wrapper only, and reads the model there too. */
-export function countBody(request: object, hop: Hop): string {
-  return stringify({ generateContentRequest: { model: `models/${hop.model}`, ...request } })
+export function countBody(request: object, codec: CodecContext): string {
+  return stringify({ generateContentRequest: { model: `models/${codec.model}`, ...request } })
 }
 
-export function decodeCount(wire: JsonObject, hop: Hop): CanonicalResponse {
+export function decodeCount(wire: JsonObject, codec: CodecContext): CanonicalResponse {
   const { totalTokens } = camelFields(wire)
   if (typeof totalTokens !== 'number') throw notCounted()
   const usage = { ...noUsage(), inputTotal: totalTokens }
-  return { id: '', created: Math.floor(hop.now() / 1000), model: hop.model, choices: [], usage, ext: {} }
+  return { id: '', created: Math.floor(codec.now() / 1000), model: codec.model, choices: [], usage, ext: {} }
 }
 
 export function inspectCount(body: WireBody): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'> {

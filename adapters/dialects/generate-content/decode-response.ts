@@ -3,7 +3,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { decodeCount } from './count-tokens.ts'
 import { errorOf, isErrorBody } from './errors.ts'
@@ -11,15 +11,15 @@ import { ResponseReader } from './response-reader.ts'
 import { noUsage } from './usage.ts'
 
 /** @throws GatewayError for an error in disguise or an answer without candidates. */
-export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   if (isErrorBody(wire)) throw errorOf(wire, 0, 'status')
-  if (hop.operation === 'count_tokens') return decodeCount(wire, hop)
-  const reader = new ResponseReader(hop)
+  if (codec.operation === 'count_tokens') return decodeCount(wire, codec)
+  const reader = new ResponseReader(codec)
   const response: CanonicalResponse = {
     id: '',
     created: 0,
-    model: hop.model,
+    model: codec.model,
     choices: [],
     usage: noUsage(),
     ext: {},

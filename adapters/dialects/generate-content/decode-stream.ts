@@ -1,14 +1,14 @@
 // Upstream SSE → canonical events. No formal terminator exists: a finish reason makes the end of the stream a good one.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../core/types/canonical.ts'
-import type { Hop, StreamDecoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { errorOf, isErrorBody } from './errors.ts'
 import { isObject } from './fields.ts'
 import { ResponseReader } from './response-reader.ts'
 
-export function decodeStream(hop: Hop): StreamDecoder {
-  const reader = new ResponseReader(hop)
+export function decodeStream(codec: CodecContext): StreamDecoder {
+  const reader = new ResponseReader(codec)
   let over = false
 
   const fail = (error: GatewayError, emit: Emit): void => {

@@ -1,7 +1,7 @@
 // Canonical messages → contents[]: alternating user and model turns that start with the user, every call answered in the
 // very next turn.
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { historyField } from '../shared/history-field.ts'
 import { modelParts, userParts, type WirePart } from './encode-parts.ts'
 import { functionResponses, orphanResult } from './encode-results.ts'
@@ -19,25 +19,25 @@ interface Turn {
 }
 
 /** Empty when no message leaves anything to say. */
-export function encodeContents(request: Frozen<CanonicalRequest>, hop: Hop): WireContent[] {
+export function encodeContents(request: Frozen<CanonicalRequest>, codec: CodecContext): WireContent[] {
   const field = historyField(request.source)
   const out: WireContent[] = []
   let open: Frozen<ToolCallPart>[] = []
   for (const turn of turnsOf(request.messages)) {
     if (turn.model) {
       const parts = turn.messages.flatMap((message) => message.parts)
-      push(out, 'model', modelParts(parts, field, turn.current && hop.caps.thoughtSignature === true, hop))
+      push(out, 'model', modelParts(parts, field, turn.current && codec.caps.thoughtSignature === true, codec))
       open = parts.filter((part) => part.t === 'tool_call')
     } else {
-      push(out, 'user', userTurn(turn.messages, open, field, hop))
+      push(out, 'user', userTurn(turn.messages, open, field, codec))
       open = []
     }
   }
   // A history that ends with calls still needs their responses.
-  push(out, 'user', functionResponses(open, new Map(), field, hop))
+  push(out, 'user', functionResponses(open, new Map(), field, codec))
   if (out[0]?.role === 'model') out.unshift({ role: 'user', parts: [{ text: 'Continue.' }] })
-  if (out.at(-1)?.role === 'model' && hop.caps.prefill === false) {
-    hop.warn('dropped_prefill')
+  if (out.at(-1)?.role === 'model' && codec.caps.prefill === false) {
+    codec.warn('dropped_prefill')
     out.push({ role: 'user', parts: [{ text: 'Continue.' }] })
   }
   return out
@@ -65,7 +65,7 @@ function userTurn(
   messages: readonly Frozen<Message>[],
   calls: readonly Frozen<ToolCallPart>[],
   field: string,
-  hop: Hop,
+  codec: CodecContext,
 ): WirePart[] {
   const ids = new Set(calls.map((call) => call.id))
   const results = new Map<string, Frozen<ToolResultPart>>()
@@ -76,11 +76,11 @@ function userTurn(
       // The later of two results for one call applies.
       if (part.t === 'tool_result') {
         if (ids.has(part.callId)) results.set(part.callId, part)
-        else rest.push(...orphanResult(part, field, hop))
-      } else rest.push(...(instruction ? reminder(part) : userParts(part, field, hop)))
+        else rest.push(...orphanResult(part, field, codec))
+      } else rest.push(...(instruction ? reminder(part) : userParts(part, field, codec)))
     }
   }
-  return [...functionResponses(calls, results, field, hop), ...rest]
+  return [...functionResponses(calls, results, field, codec), ...rest]
 }
 
 /** An instruction in mid-conversation stays where it is: there is no system role in contents. */

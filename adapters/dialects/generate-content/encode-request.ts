@@ -1,11 +1,11 @@
-// Canonical → a generate-content call. Facts come from hop.caps and hop.quirks only.
+// Canonical → a generate-content call. Facts come from codec.caps and codec.quirks only.
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { entryOf } from '../../../core/lib/entry-of.ts'
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext, EncodedRequest } from '../../../core/types/dialect.ts'
 import { withLoadedTools } from '../shared/deferred-tools.ts'
 import { historyField } from '../shared/history-field.ts'
 import { countBody } from './count-tokens.ts'
@@ -23,37 +23,37 @@ const TIERS: Readonly<Record<string, string>> = {
 }
 
 /** @throws GatewayError.unsupported when this target cannot do what was asked. */
-export function encodeRequest(given: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
-  const request = withLoadedTools(given, hop)
-  refuseUnsupported(request, hop)
+export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
+  const request = withLoadedTools(given, codec)
+  refuseUnsupported(request, codec)
   // Tools before contents: declarations settle the names that the history then uses.
-  const { tools, toolConfig, hasFunctions } = encodeTools(request, hop)
-  const { config, instruction } = encodeConfig(request, hop, hasFunctions)
-  const contents = encodeContents(request, hop)
+  const { tools, toolConfig, hasFunctions } = encodeTools(request, codec)
+  const { config, instruction } = encodeConfig(request, codec, hasFunctions)
+  const contents = encodeContents(request, codec)
   const system = systemParts(request)
   if (contents.length === 0 && system.length === 0) {
     throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
   }
   if (instruction !== null) system.push({ text: instruction })
   if (contents.length === 0) contents.push({ role: 'user', parts: [{ text: 'Continue.' }] })
-  if (hop.caps.systemInstruction === false && system.length > 0) prepend(system, contents)
-  const tier = serviceTier(request, hop)
+  if (codec.caps.systemInstruction === false && system.length > 0) prepend(system, contents)
+  const tier = serviceTier(request, codec)
   const { generationConfig: _, toolConfig: __, ...own } = (request.ext.generate_content ?? {}) as JsonObject
   const wire = {
     ...own,
-    ...(system.length > 0 && hop.caps.systemInstruction !== false ? { systemInstruction: { parts: system } } : {}),
+    ...(system.length > 0 && codec.caps.systemInstruction !== false ? { systemInstruction: { parts: system } } : {}),
     contents,
     ...(tools.length > 0 ? { tools } : {}),
     ...(toolConfig === undefined ? {} : { toolConfig }),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(tier === undefined ? {} : { serviceTier: tier }),
   }
-  const body = hop.operation === 'count_tokens' ? countBody(wire, hop) : stringify(wire)
-  return { path: requestPath(hop, request.stream), headers: [], body: wireBody(body) }
+  const body = codec.operation === 'count_tokens' ? countBody(wire, codec) : stringify(wire)
+  return { path: requestPath(codec, request.stream), headers: [], body: wireBody(body) }
 }
 
 /** The model is percent-encoded; its slashes stay where the vendor's path may have more segments. Streams always ask for SSE. */
-export function requestPath({ model, quirks, operation }: Hop, stream: boolean): string {
+export function requestPath({ model, quirks, operation }: CodecContext, stream: boolean): string {
   const encoded = quirks.modelIsOneSegment ? encodeURIComponent(model) : model.split('/').map(encodeURIComponent).join('/')
   if (operation === 'count_tokens') return `/v1beta/models/${encoded}:countTokens`
   return `/v1beta/models/${encoded}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
@@ -71,10 +71,10 @@ function prepend(system: WirePart[], contents: WireContent[]): void {
   contents[0] = { role: 'user', parts: [...system, ...first.parts] }
 }
 
-function serviceTier(request: Frozen<CanonicalRequest>, hop: Hop): string | undefined {
+function serviceTier(request: Frozen<CanonicalRequest>, codec: CodecContext): string | undefined {
   const wanted = request.serviceTier
   if (wanted === undefined || wanted === 'auto') return undefined
   const tier = entryOf(TIERS, wanted)
-  if (tier === undefined) hop.warn('dropped_service_tier')
+  if (tier === undefined) codec.warn('dropped_service_tier')
   return tier
 }

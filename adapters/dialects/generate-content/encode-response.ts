@@ -2,7 +2,7 @@
 import { stringify } from '../../../core/lib/raw-json.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Annotation, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isUnreported } from '../shared/unreported-usage.ts'
 import { isObject } from './fields.ts'
 import { finishReason } from './finish.ts'
@@ -11,25 +11,25 @@ import { logprobsResult } from './logprobs.ts'
 import { usageMetadata } from './usage.ts'
 import { functionCallPart, type WirePart, wirePart } from './wire-parts.ts'
 
-export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
-  if (hop.operation === 'count_tokens') return JSON.stringify({ totalTokens: response.usage.inputTotal })
+export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
+  if (codec.operation === 'count_tokens') return JSON.stringify({ totalTokens: response.usage.inputTotal })
   const own = (response.ext.generate_content ?? {}) as JsonObject
   const blocked = isObject(own.promptFeedback) && response.choices.every((choice) => choice.parts.length === 0)
   return stringify({
-    ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, hop)) }),
+    ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, codec)) }),
     ...(own.promptFeedback === undefined ? {} : { promptFeedback: own.promptFeedback }),
     ...(isUnreported(response.usage) ? {} : { usageMetadata: usageMetadata(response.usage) }),
     modelVersion: response.model,
-    responseId: responseId(response.id, hop),
+    responseId: responseId(response.id, codec),
   })
 }
 
 /** Google's ids have no prefix; another vendor's id stays out. */
-export function responseId(id: string, hop: Hop): string {
-  return hop.upstream === 'generate_content' && id !== '' ? id : hop.id('')
+export function responseId(id: string, codec: CodecContext): string {
+  return codec.upstream === 'generate_content' && id !== '' ? id : codec.id('')
 }
 
-function candidate(choice: Frozen<Choice>, hop: Hop): WirePart {
+function candidate(choice: Frozen<Choice>, codec: CodecContext): WirePart {
   const { parts, malformed } = answerParts(choice)
   const finish = malformed && choice.finish !== 'length' ? 'malformed_tool_call' : choice.finish
   const own = choice.ext?.generate_content
@@ -38,7 +38,7 @@ function candidate(choice: Frozen<Choice>, hop: Hop): WirePart {
   return {
     // Clients that keep the history call an answer without parts invalid.
     content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
-    finishReason: finishReason(finish === 'tool_calls' ? 'stop' : finish, choice.nativeFinish, hop),
+    finishReason: finishReason(finish === 'tool_calls' ? 'stop' : finish, choice.nativeFinish, codec),
     index: choice.index,
     // Another vendor's word on safety is no list of ratings.
     ...(Array.isArray(choice.safety) ? { safetyRatings: choice.safety } : {}),

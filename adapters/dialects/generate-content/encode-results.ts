@@ -1,7 +1,7 @@
 // Tool results → functionResponse parts: one per call, in call order, the response always an object.
 import { RawJson } from '../../../core/lib/raw-json.ts'
 import type { Frozen, JsonObject, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isMedia, mediaPart } from './encode-media.ts'
 import { sendsCallIds, userParts, type WirePart } from './encode-parts.ts'
 import { isObject } from './fields.ts'
@@ -12,19 +12,19 @@ export function functionResponses(
   calls: readonly Frozen<ToolCallPart>[],
   results: ReadonlyMap<string, Frozen<ToolResultPart>>,
   field: string,
-  hop: Hop,
+  codec: CodecContext,
 ): WirePart[] {
   const responses: WirePart[] = []
   const siblings: WirePart[] = []
   for (const call of calls) {
     const result = results.get(call.id)
-    const media = result?.parts.filter(isMedia).map((part) => mediaPart(part, field, hop)) ?? []
-    if (result === undefined) hop.warn('missing_tool_result')
-    const inside = hop.caps.fnPartsInResults === true
+    const media = result?.parts.filter(isMedia).map((part) => mediaPart(part, field, codec)) ?? []
+    if (result === undefined) codec.warn('missing_tool_result')
+    const inside = codec.caps.fnPartsInResults === true
     responses.push({
       functionResponse: {
-        ...(sendsCallIds(hop) ? { id: call.id } : {}),
-        name: declareName(flatName(call.name, call.namespace), hop),
+        ...(sendsCallIds(codec) ? { id: call.id } : {}),
+        name: declareName(flatName(call.name, call.namespace), codec),
         response: result === undefined ? { error: 'No result provided' } : responseOf(result),
         ...(inside && media.length > 0 ? { parts: media } : {}),
       },
@@ -35,9 +35,9 @@ export function functionResponses(
 }
 
 /** A result whose call is missing from the history becomes text; an empty one is dropped. */
-export function orphanResult(result: Frozen<ToolResultPart>, field: string, hop: Hop): WirePart[] {
+export function orphanResult(result: Frozen<ToolResultPart>, field: string, codec: CodecContext): WirePart[] {
   const text = resultText(result.parts)
-  const media = result.parts.filter(isMedia).flatMap((part) => userParts(part, field, hop))
+  const media = result.parts.filter(isMedia).flatMap((part) => userParts(part, field, codec))
   return text === '' ? media : [{ text: `Tool result: ${text}` }, ...media]
 }
 

@@ -4,7 +4,7 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { TextBuilder } from '../../../core/lib/text-builder.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
 import type { Annotation, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
 import { isUnreported } from '../shared/unreported-usage.ts'
 import { responseId } from './encode-response.ts'
@@ -32,12 +32,12 @@ interface ChoiceState {
   open: Map<number, { kind: string; signed: boolean }>
 }
 
-export function encodeStream(hop: Hop): StreamEncoder {
-  return new ItemEncoder(hop)
+export function encodeStream(codec: CodecContext): StreamEncoder {
+  return new ItemEncoder(codec)
 }
 
 class ItemEncoder implements StreamEncoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #framing: Framing
   readonly #choices = new Map<number, ChoiceState>()
   /** Everything after the candidates of an item. */
@@ -46,9 +46,9 @@ class ItemEncoder implements StreamEncoder {
   #said = false
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
-    this.#framing = createFraming(hop.sse)
+  constructor(codec: CodecContext) {
+    this.#codec = codec
+    this.#framing = createFraming(codec.sse)
   }
 
   event(event: StreamEvent): string {
@@ -91,7 +91,7 @@ class ItemEncoder implements StreamEncoder {
 
   #begin(model: string, id: string): void {
     if (this.#tail === '')
-      this.#tail = `,"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(responseId(id, this.#hop))}}`
+      this.#tail = `,"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(responseId(id, this.#codec))}}`
   }
 
   #delta(choice: number, part: number, delta: Delta): string {
@@ -155,14 +155,14 @@ class ItemEncoder implements StreamEncoder {
   }
 
   #part(choice: number, part: string): string {
-    this.#begin(this.#hop.model, '')
+    this.#begin(this.#codec.model, '')
     this.#said = true
     return this.#framing.item(`{"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":${choice}}]${this.#tail}`)
   }
 
   #end(feedback: Json | undefined): string {
     this.#over = true
-    this.#begin(this.#hop.model, '')
+    this.#begin(this.#codec.model, '')
     const indexes = this.#choices.size === 0 ? [0] : [...this.#choices.keys()].sort((a, b) => a - b)
     // No finish for a choice that had a call left over: then the call was whole.
     const before = indexes.map((index) => (this.#choice(index).finish === null ? this.#release(index) : '')).join('')
@@ -187,7 +187,7 @@ class ItemEncoder implements StreamEncoder {
       finishReason: finishReason(
         state.malformed && finish !== 'length' ? 'malformed_tool_call' : settled,
         state.native,
-        this.#hop,
+        this.#codec,
       ),
       index,
       ...(Array.isArray(state.safety) ? { safetyRatings: state.safety } : {}),

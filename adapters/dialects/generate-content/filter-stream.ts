@@ -4,7 +4,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { FrameFilter, Hop, SseFrame } from '../../../core/types/dialect.ts'
+import type { CodecContext, FrameFilter, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'
@@ -19,7 +19,7 @@ const CR = 13
 /** "data:" */
 const DATA = [100, 97, 116, 97, 58]
 
-export function filterStream(hop: Hop): FrameFilter {
+export function filterStream(codec: CodecContext): FrameFilter {
   // Every chunk carries usage and only the last one applies, so it is parsed on demand.
   let reported: JsonObject | null = null
   let usage: Usage | null = null
@@ -39,7 +39,7 @@ export function filterStream(hop: Hop): FrameFilter {
       usage = value
     },
   }
-  const framing = createFraming(hop.sse)
+  const framing = createFraming(codec.sse)
   let hasCall = false
   let over = false
 
@@ -85,7 +85,7 @@ export function filterStream(hop: Hop): FrameFilter {
         facts.error = GatewayError.is(thrown) ? thrown : GatewayError.protocol('The upstream sent a malformed stream item.')
       }
       if (facts.error !== null) return null
-      if (hop.sse && isPlain(frame)) return frame.bytes
+      if (codec.sse && isPlain(frame)) return frame.bytes
       // Line breaks in JSON text stand between tokens only.
       return framing.item(data.includes('\n') ? data.replaceAll('\n', ' ') : data)
     },

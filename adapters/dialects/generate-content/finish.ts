@@ -1,6 +1,6 @@
 // finishReason ↔ canonical finish.
 import type { Finish } from '../../../core/types/answer.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 
 const FILTERED: Finish = 'content_filter'
 const MALFORMED: Finish = 'malformed_tool_call'
@@ -51,7 +51,7 @@ export function finishOf(native: string): Finish {
 }
 
 /** Google's own word survives the round trip where it still says the same. */
-export function finishReason(finish: Finish, native: string, hop: Hop): string {
-  if (hop.upstream === 'generate_content' && FROM_WIRE.get(native) === finish) return native
+export function finishReason(finish: Finish, native: string, codec: CodecContext): string {
+  if (codec.upstream === 'generate_content' && FROM_WIRE.get(native) === finish) return native
   return TO_WIRE[finish]
 }

@@ -1,7 +1,7 @@
 // Byte lane, non-stream: usage, finish and errors in disguise, read by path without decoding the answer.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'
 import { inspectCount } from './count-tokens.ts'
@@ -10,14 +10,17 @@ import { isObject } from './fields.ts'
 import { finishOf, nativeFinish } from './finish.ts'
 import { usageOf } from './usage.ts'
 
-export function inspectResponse(body: WireBody, hop: Hop): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'> {
+export function inspectResponse(
+  body: WireBody,
+  codec: CodecContext,
+): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'> {
   const usage = usageOf(body.get('usageMetadata'))
   const candidate = body.raw('candidates.0') !== undefined
   const error = body.get('error')
   if (!candidate && error !== undefined && error !== null) {
     return { usage, finish: null, content: false, error: errorOf({ error } as JsonObject, 0, 'status') }
   }
-  if (hop.operation === 'count_tokens') return inspectCount(body)
+  if (codec.operation === 'count_tokens') return inspectCount(body)
   if (!candidate) {
     const feedback = body.get('promptFeedback')
     const blocked = isObject(feedback) && typeof feedback.blockReason === 'string'

@@ -1,11 +1,10 @@
-// Reads GenerateContentResponse objects, one or a stream of increments, into canonical events. Some backends put STOP on
-// every chunk: a finish that may be one of those is held until close(), any other ends its choice at once.
+// Reads GenerateContentResponse objects into canonical events. STOP on every chunk (some backends) is held until close().
 import { rawAt } from '../../../core/lib/json-path.ts'
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import { hasBigNumber } from '../../../core/lib/raw-json.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Ext, Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { settleFinish } from '../shared/finish.ts'
 import { isObject, listField } from './fields.ts'
@@ -38,15 +37,15 @@ interface ChoiceState {
 }
 
 export class ResponseReader {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer = new PartWriter()
   readonly #choices = new Map<number, ChoiceState>()
   #started = false
   #usage: Usage | null = null
   #feedback: Json | undefined
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   /** A finish reason or a block was seen: an end of the stream is a good end. */
@@ -117,9 +116,10 @@ export class ResponseReader {
     const created = typeof response.createTime === 'string' ? Date.parse(response.createTime) : Number.NaN
     emit({
       e: 'start',
-      id: typeof response.responseId === 'string' && response.responseId !== '' ? response.responseId : this.#hop.id(''),
-      model: typeof response.modelVersion === 'string' && response.modelVersion !== '' ? response.modelVersion : this.#hop.model,
-      created: Math.floor((Number.isNaN(created) ? this.#hop.now() : created) / 1000),
+      id: typeof response.responseId === 'string' && response.responseId !== '' ? response.responseId : this.#codec.id(''),
+      model:
+        typeof response.modelVersion === 'string' && response.modelVersion !== '' ? response.modelVersion : this.#codec.model,
+      created: Math.floor((Number.isNaN(created) ? this.#codec.now() : created) / 1000),
     })
   }
 
@@ -215,9 +215,9 @@ export class ResponseReader {
     emit: Emit,
   ): void {
     const key = choice.calls++
-    const { custom, ...tool } = callerTool(upstream, this.#hop)
+    const { custom, ...tool } = callerTool(upstream, this.#codec)
     const meta = {
-      id: id ?? this.#hop.id(this.#hop.caller === 'messages' ? 'toolu_' : 'call_'),
+      id: id ?? this.#codec.id(this.#codec.caller === 'messages' ? 'toolu_' : 'call_'),
       idMinted: id === null,
       ...tool,
       kind: custom ? ('custom' as const) : ('function' as const),
@@ -230,7 +230,7 @@ export class ResponseReader {
 
   #signature(part: JsonObject): Signature | undefined {
     if (typeof part.thoughtSignature !== 'string' || part.thoughtSignature === '') return undefined
-    return { dialect: 'generate_content', modelFamily: this.#hop.caps.family, value: part.thoughtSignature }
+    return { dialect: 'generate_content', modelFamily: this.#codec.caps.family, value: part.thoughtSignature }
   }
 
   #choice(index: number): ChoiceState {

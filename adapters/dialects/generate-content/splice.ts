@@ -2,7 +2,7 @@
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Json } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { wrapperOf } from './count-tokens.ts'
 import { SENTINEL } from './encode-parts.ts'
@@ -11,26 +11,26 @@ import { isObject, listField } from './fields.ts'
 
 const MAX_SPLICES = 32
 
-export function spliceRequest(body: WireBody, hop: Hop, caller: HeaderBag): { path: string; headers: string[] } {
+export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
   for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
-  const wrapper = hop.operation === 'count_tokens' ? wrapperOf(body) : null
+  const wrapper = codec.operation === 'count_tokens' ? wrapperOf(body) : null
   // Google wants the model there, by its own name.
-  if (wrapper !== null) body.set(`${wrapper}.model`, `models/${hop.model}`)
-  dropForeignSecrets(body, hop, wrapper === null ? 'contents' : `${wrapper}.contents`)
+  if (wrapper !== null) body.set(`${wrapper}.model`, `models/${codec.model}`)
+  dropForeignSecrets(body, codec, wrapper === null ? 'contents' : `${wrapper}.contents`)
   const idempotencyKey = caller.get('idempotency-key')
-  return { path: requestPath(hop, hop.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
+  return { path: requestPath(codec, codec.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
 }
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */
-function dropForeignSecrets(body: WireBody, hop: Hop, at: string): void {
+function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
   if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
   const contents = listField(body.get(at))
-  const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, hop))
+  const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
   // Each splice copies the body: a flood of them is answered by printing the contents anew.
   if (edits.length > MAX_SPLICES)
     body.set(
       at,
-      contents.map((content) => cleaned(content, hop)),
+      contents.map((content) => cleaned(content, codec)),
     )
   // From the end, so that a removed part does not move those still to be edited.
   else for (const { path, value } of edits.reverse()) value === undefined ? body.remove(path) : body.set(path, value)
@@ -42,23 +42,23 @@ interface Edit {
   value: string | undefined
 }
 
-function editsOf(content: Json, at: string, hop: Hop): Edit[] {
+function editsOf(content: Json, at: string, codec: CodecContext): Edit[] {
   return partsOf(content).flatMap((part, place) => {
     const secret = foreignSecret(part)
     if (secret === null) return []
     if (isThought(part)) return [{ path: `${at}.${place}`, value: undefined }]
-    return [{ path: `${at}.${place}.${secret}`, value: replacement(part, hop) }]
+    return [{ path: `${at}.${place}.${secret}`, value: replacement(part, codec) }]
   })
 }
 
-function cleaned(content: Json, hop: Hop): Json {
+function cleaned(content: Json, codec: CodecContext): Json {
   if (!isObject(content)) return content
   const parts = partsOf(content).flatMap((part) => {
     const secret = foreignSecret(part)
     if (secret === null || !isObject(part)) return [part]
     if (isThought(part)) return []
     const { [secret]: _, ...rest } = part
-    const value = replacement(part, hop)
+    const value = replacement(part, codec)
     return [value === undefined ? rest : { ...rest, [secret]: value }]
   })
   return { ...content, parts }
@@ -80,7 +80,7 @@ function isThought(part: Json): boolean {
   return isObject(part) && part.thought === true
 }
 
-function replacement(part: Json, hop: Hop): string | undefined {
+function replacement(part: Json, codec: CodecContext): string | undefined {
   const isCall = isObject(part) && (part.functionCall ?? part.function_call) !== undefined
-  return isCall && hop.caps.thoughtSignature === true ? SENTINEL : undefined
+  return isCall && codec.caps.thoughtSignature === true ? SENTINEL : undefined
 }

@@ -1,7 +1,7 @@
 // Reasoning options → thinkingConfig, as the model supports it: a level, a budget or neither. Values are clamped instead of refused; level
 // and budget are never sent together.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'
 
 const LEVEL: Readonly<Record<Effort, string>> = {
@@ -28,45 +28,45 @@ const LEAST_BUDGET = 128
 const SMALL_CEILING = 24_576
 const LARGE_CEILING = 32_768
 
-export function thinkingConfig(request: Frozen<CanonicalRequest>, hop: Hop): JsonObject | undefined {
+export function thinkingConfig(request: Frozen<CanonicalRequest>, codec: CodecContext): JsonObject | undefined {
   const reasoning = request.reasoning
   if (reasoning === undefined) return undefined
   const out: JsonObject = {}
   const include = includeThoughts(reasoning, request)
   if (include !== undefined) out.includeThoughts = include
-  const control = hop.caps.thinkingControl ?? (request.source === 'generate_content' ? undefined : 'none')
+  const control = codec.caps.thinkingControl ?? (request.source === 'generate_content' ? undefined : 'none')
   if (control === 'none') {
-    if (wish(reasoning) !== undefined && wish(reasoning) !== 'none') hop.warn('dropped_reasoning')
+    if (wish(reasoning) !== undefined && wish(reasoning) !== 'none') codec.warn('dropped_reasoning')
     return undefined
   }
   if (control === undefined) Object.assign(out, asSent(reasoning))
-  else if (control === 'level') addLevel(out, reasoning, hop)
-  else addBudget(out, reasoning, request.source === 'generate_content' ? undefined : request.maxTokens, hop)
+  else if (control === 'level') addLevel(out, reasoning, codec)
+  else addBudget(out, reasoning, request.source === 'generate_content' ? undefined : request.maxTokens, codec)
   return Object.keys(out).length === 0 ? undefined : out
 }
 
-function addLevel(out: JsonObject, reasoning: Frozen<ReasoningOptions>, hop: Hop): void {
+function addLevel(out: JsonObject, reasoning: Frozen<ReasoningOptions>, codec: CodecContext): void {
   const effort = wish(reasoning)
   if (effort === undefined) return
-  const clamped = clampEffort(effort, hop.caps.efforts ?? LEVEL_EFFORTS)
-  if (clamped !== effort) hop.warn('reasoning_clamped')
+  const clamped = clampEffort(effort, codec.caps.efforts ?? LEVEL_EFFORTS)
+  if (clamped !== effort) codec.warn('reasoning_clamped')
   out.thinkingLevel = LEVEL[clamped] as string
 }
 
 /** `cap`: of a caller that does not know that thoughts count against it. A quarter of it stays for the answer. */
-function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, cap: number | undefined, hop: Hop): void {
+function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, cap: number | undefined, codec: CodecContext): void {
   const budget = reasoning.mode === 'dynamic' && reasoning.effort === undefined ? -1 : budgetOf(reasoning)
   if (budget === undefined) return
   if (budget < 0) {
     out.thinkingBudget = -1
     return
   }
-  const { efforts } = hop.caps
+  const { efforts } = codec.caps
   const least = efforts === undefined || efforts.includes('none') ? 0 : LEAST_BUDGET
   const most = efforts === undefined || efforts.includes('xhigh') ? LARGE_CEILING : SMALL_CEILING
   const shared = cap === undefined ? most : Math.min(most, Math.trunc((cap * 3) / 4))
   const clamped = Math.max(Math.min(Math.trunc(budget), shared), least)
-  if (clamped !== budget) hop.warn('reasoning_clamped')
+  if (clamped !== budget) codec.warn('reasoning_clamped')
   out.thinkingBudget = clamped
 }
 

@@ -1,6 +1,6 @@
 // Function names under Gemini's alphabet, and the way back: sanitised names, flattened namespaces, custom tools.
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerName, type NameRule, upstreamName } from '../shared/names.ts'
 
 const RULE: NameRule = { forbidden: /[^A-Za-z0-9_.:-]/g, maxLength: 128, start: /^[A-Za-z_]/ }
@@ -16,28 +16,28 @@ export interface CallerTool {
 }
 
 /** The upstream's name for a flat name, the same at every use. */
-export function declareName(name: string, hop: Hop): string {
-  const short = hop.caps.jsonSchema === false || hop.quirks.noFunctionIds === true
-  return upstreamName(name, short ? SHORT_RULE : RULE, hop)
+export function declareName(name: string, codec: CodecContext): string {
+  const short = codec.caps.jsonSchema === false || codec.quirks.noFunctionIds === true
+  return upstreamName(name, short ? SHORT_RULE : RULE, codec)
 }
 
 export function flatName(name: string, namespace: string | null | undefined): string {
   return namespace ? `${namespace}__${name}` : name
 }
 
-export function rememberNamespace(flat: string, name: string, namespace: string, hop: Hop): void {
-  note(NAMESPACES, hop)[flat] = [namespace, name]
+export function rememberNamespace(flat: string, name: string, namespace: string, codec: CodecContext): void {
+  note(NAMESPACES, codec)[flat] = [namespace, name]
 }
 
-export function rememberCustom(flat: string, hop: Hop): void {
-  note(CUSTOM, hop)[flat] = true
+export function rememberCustom(flat: string, codec: CodecContext): void {
+  note(CUSTOM, codec)[flat] = true
 }
 
 /** The caller's name of the tool that the upstream names. */
-export function callerTool(upstream: string, hop: Hop): CallerTool {
-  const flat = callerName(upstream, hop)
-  const custom = own(hop.notes.get(CUSTOM), flat) === true
-  const split = own(hop.notes.get(NAMESPACES), flat)
+export function callerTool(upstream: string, codec: CodecContext): CallerTool {
+  const flat = callerName(upstream, codec)
+  const custom = own(codec.notes.get(CUSTOM), flat) === true
+  const split = own(codec.notes.get(NAMESPACES), flat)
   if (!Array.isArray(split)) return { name: flat, custom }
   return { name: split[1] as string, namespace: split[0] as string, custom }
 }
@@ -46,10 +46,10 @@ function own(note: unknown, key: string): unknown {
   return typeof note === 'object' && note !== null && Object.hasOwn(note, key) ? (note as JsonObject)[key] : undefined
 }
 
-function note(key: string, hop: Hop): JsonObject {
-  const known = hop.notes.get(key)
+function note(key: string, codec: CodecContext): JsonObject {
+  const known = codec.notes.get(key)
   if (known !== undefined) return known as JsonObject
   const made = Object.create(null) as JsonObject
-  hop.notes.set(key, made)
+  codec.notes.set(key, made)
   return made
 }

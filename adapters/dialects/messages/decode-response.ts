@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { DialectDriver, Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, DialectDriver, WireBody } from '../../../core/types/dialect.ts'
 import { isObject, loose, others } from '../shared/fields.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import { plainInput } from './custom-input.ts'
@@ -25,13 +25,13 @@ export const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** @throws GatewayError when the body is an error in disguise or no message at all. */
-export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   const error = inBandError(wire, 'status')
   if (error !== null) throw error
-  if (hop.operation === 'count_tokens') return decodeCount(wire, hop)
+  if (codec.operation === 'count_tokens') return decodeCount(wire, codec)
   if (!Array.isArray(wire.content)) throw GatewayError.protocol('The upstream answered with something that is not a message.')
-  const parts = readContent(wire, body, hop)
+  const parts = readContent(wire, body, codec)
   const native = loose(wire.stop_reason)
   const choice: Choice = { index: 0, parts, finish: decodeFinish(native, hasToolCall(parts)), nativeFinish: native }
   if (typeof wire.stop_sequence === 'string') choice.stopSequence = wire.stop_sequence
@@ -39,9 +39,9 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   const rest = others(wire, KNOWN)
   const tier = isObject(wire.usage) ? loose(wire.usage.service_tier) : ''
   return {
-    id: loose(wire.id) || hop.id('msg_'),
-    created: Math.floor(hop.now() / 1000),
-    model: loose(wire.model) || hop.model,
+    id: loose(wire.id) || codec.id('msg_'),
+    created: Math.floor(codec.now() / 1000),
+    model: loose(wire.model) || codec.model,
     choices: [choice],
     usage: decodeUsage(wire.usage) ?? missingUsage(),
     ...(tier === '' ? {} : { serviceTier: tier }),
@@ -49,10 +49,10 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   }
 }
 
-export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => {
+export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) => {
   const error = inBandError({ type: body.get('type') ?? null, error: body.get('error') ?? null }, 'status')
   if (error !== null) return { usage: null, finish: null, content: false, error }
-  if (hop.operation === 'count_tokens') {
+  if (codec.operation === 'count_tokens') {
     const counted = typeof body.get('input_tokens') === 'number'
     return { usage: null, finish: null, content: counted, error: counted ? null : notCounted() }
   }
@@ -85,28 +85,28 @@ export function structuredText(args: string, tool: JsonTool): string {
   }
 }
 
-function readContent(wire: JsonObject, body: WireBody, hop: Hop): Part[] {
+function readContent(wire: JsonObject, body: WireBody, codec: CodecContext): Part[] {
   let parts: Part[]
   try {
-    parts = decodeContent(wire.content, 'content', { body, family: hop.caps.family })
+    parts = decodeContent(wire.content, 'content', { body, family: codec.caps.family })
   } catch (error) {
     throw GatewayError.protocol('The upstream answered with content that cannot be understood.', error)
   }
-  const json = jsonTool(hop)
+  const json = jsonTool(codec)
   return parts.map((part) => {
     if (part.t !== 'tool_call') return part
     if (part.name === json?.name) return { t: 'text', text: structuredText(part.args, json) }
-    const { name, namespace, custom } = callerTool(part.name, hop)
+    const { name, namespace, custom } = callerTool(part.name, codec)
     const free = custom ? { kind: 'custom' as const, args: plainInput(part.args) } : {}
     return { ...part, name, ...(namespace === undefined ? {} : { namespace }), ...free }
   })
 }
 
-function decodeCount(wire: JsonObject, hop: Hop): CanonicalResponse {
+function decodeCount(wire: JsonObject, codec: CodecContext): CanonicalResponse {
   const counted = wire.input_tokens
   if (typeof counted !== 'number') throw notCounted()
   const usage = { inputTotal: counted, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: counted, estimated: false, raw: wire }
-  return { id: '', created: Math.floor(hop.now() / 1000), model: hop.model, choices: [], usage, ext: {} }
+  return { id: '', created: Math.floor(codec.now() / 1000), model: codec.model, choices: [], usage, ext: {} }
 }
 
 function notCounted(): GatewayError {

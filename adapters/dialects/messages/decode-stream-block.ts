@@ -2,7 +2,7 @@
 
 import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { decodeCitation } from './citations.ts'
@@ -24,14 +24,14 @@ interface OpenBlock {
 
 export class BlockReceiver {
   readonly #writer: PartWriter
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #open = new Map<number, OpenBlock>()
   /** A client tool was called. */
   hasToolCall = false
 
-  constructor(writer: PartWriter, hop: Hop) {
+  constructor(writer: PartWriter, codec: CodecContext) {
     this.#writer = writer
-    this.#hop = hop
+    this.#codec = codec
   }
 
   event(event: JsonObject, emit: Emit): void {
@@ -68,11 +68,11 @@ export class BlockReceiver {
 
   #startTool(index: number, block: OpenBlock, emit: Emit): void {
     const upstream = loose(block.start.name)
-    if (upstream !== '' && upstream === jsonTool(this.#hop)?.name) {
+    if (upstream !== '' && upstream === jsonTool(this.#codec)?.name) {
       block.kind = 'structured'
       return
     }
-    const { name, namespace, custom } = callerTool(upstream, this.#hop)
+    const { name, namespace, custom } = callerTool(upstream, this.#codec)
     if (custom) block.kind = 'custom'
     const id = loose(block.start.id)
     const { caller } = block.start
@@ -81,7 +81,7 @@ export class BlockReceiver {
       0,
       index,
       {
-        id: id || this.#hop.id('toolu_'),
+        id: id || this.#codec.id('toolu_'),
         idMinted: id === '',
         name,
         kind: custom ? 'custom' : 'function',
@@ -134,7 +134,7 @@ export class BlockReceiver {
   #json(index: number, block: OpenBlock, json: string, emit: Emit): void {
     block.text += json
     if (block.kind === 'tool') this.#writer.toolArgs(0, index, json, emit)
-    else if (block.kind === 'structured' && jsonTool(this.#hop)?.wrapped === false) this.#writer.text(0, json, emit)
+    else if (block.kind === 'structured' && jsonTool(this.#codec)?.wrapped === false) this.#writer.text(0, json, emit)
   }
 
   #stop(index: number, emit: Emit): void {
@@ -152,13 +152,13 @@ export class BlockReceiver {
     }
     if (block.kind === 'structured') this.#structured(block, emit)
     else if (block.kind === 'thinking' && block.signature !== '') {
-      this.#writer.signature(0, decodeSignature(block.signature, this.#hop.caps.family), emit)
+      this.#writer.signature(0, decodeSignature(block.signature, this.#codec.caps.family), emit)
     } else if (block.kind === 'whole') this.#whole(block, emit)
     this.#writer.closeCurrent(0, emit)
   }
 
   #structured(block: OpenBlock, emit: Emit): void {
-    const tool = jsonTool(this.#hop)
+    const tool = jsonTool(this.#codec)
     if (tool === null) return
     const given = block.text === '' ? startInput(block.start) : block.text
     if (tool.wrapped || block.text === '') this.#writer.text(0, structuredText(given, tool), emit)
@@ -169,7 +169,7 @@ export class BlockReceiver {
     if (type === 'redacted_thinking') {
       const redacted = loose(start.data)
       if (redacted === '') return
-      const part: Part = { t: 'reasoning', text: '', redacted, encrypted: decodeSignature(redacted, this.#hop.caps.family) }
+      const part: Part = { t: 'reasoning', text: '', redacted, encrypted: decodeSignature(redacted, this.#codec.caps.family) }
       return this.#writer.whole(0, 'redacted', part, emit)
     }
     const raw: JsonObject =

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { isObject, loose, others } from '../shared/fields.ts'
@@ -17,8 +17,8 @@ import { UsageLatch } from './usage-latch.ts'
 const DELTA_EVENT: ReadonlySet<string> = new Set(['type', 'delta', 'usage'])
 const DELTA: ReadonlySet<string> = new Set(['stop_reason', 'stop_sequence', 'stop_details'])
 
-export function decodeStream(hop: Hop): StreamDecoder {
-  return new MessageStreamDecoder(hop)
+export function decodeStream(codec: CodecContext): StreamDecoder {
+  return new MessageStreamDecoder(codec)
 }
 
 /** The event of a frame; null for a comment or a foreign terminator. @throws SyntaxError for broken JSON. */
@@ -31,7 +31,7 @@ export function parseFrame(frame: SseFrame): JsonObject | null {
 }
 
 class MessageStreamDecoder implements StreamDecoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer = new PartWriter()
   readonly #blocks: BlockReceiver
   readonly #replay = new BlockReplay()
@@ -42,9 +42,9 @@ class MessageStreamDecoder implements StreamDecoder {
   #finished = false
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
-    this.#blocks = new BlockReceiver(this.#writer, hop)
+  constructor(codec: CodecContext) {
+    this.#codec = codec
+    this.#blocks = new BlockReceiver(this.#writer, codec)
   }
 
   frame(frame: SseFrame, emit: Emit): void {
@@ -99,9 +99,9 @@ class MessageStreamDecoder implements StreamDecoder {
     const own = others(message, KNOWN)
     emit({
       e: 'start',
-      id: loose(message.id) || this.#hop.id('msg_'),
-      model: loose(message.model) || this.#hop.model,
-      created: Math.floor(this.#hop.now() / 1000),
+      id: loose(message.id) || this.#codec.id('msg_'),
+      model: loose(message.model) || this.#codec.model,
+      created: Math.floor(this.#codec.now() / 1000),
       ...(usage === null ? {} : { usage }),
       ...(own === null ? {} : { ext: { messages: own } }),
     })

@@ -11,7 +11,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { historyField } from '../shared/history-field.ts'
 import type { Block } from './block.ts'
 import { encodeCitations } from './citations.ts'
@@ -31,13 +31,13 @@ export interface BlockWriter {
   instruction(parts: readonly Frozen<Part>[], wrapped: boolean): Block[]
 }
 
-export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolean, hop: Hop): BlockWriter {
+export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolean, codec: CodecContext): BlockWriter {
   const own = request.source === 'messages'
   const media: MediaContext = {
     field: historyField(request.source),
     own,
     citations,
-    warn: (slug) => hop.warn(slug),
+    warn: (slug) => codec.warn(slug),
     inner: (parts) => parts.flatMap(user),
   }
 
@@ -69,15 +69,15 @@ export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolea
         case 'text':
           return textBlock(part, encodeCitations(part.annotations))
         case 'reasoning':
-          return thinkingBlock(part, hop)
+          return thinkingBlock(part, codec)
         case 'tool_call':
-          return [toolUse(part, hop)]
+          return [toolUse(part, codec)]
         case 'audio':
           return part.transcript ? textBlock({ text: part.transcript }) : []
         case 'image':
         case 'video':
         case 'document':
-          hop.warn('dropped_assistant_media')
+          codec.warn('dropped_assistant_media')
           return []
         default:
           return user(part)
@@ -134,29 +134,29 @@ function textBlock(part: Frozen<{ text: string; cache?: CacheMark; ext?: Part['e
   return [{ ...ext(part), type: 'text', text: part.text, ...(citations ? { citations } : {}), ...cacheControl(part.cache) }]
 }
 
-function thinkingBlock(part: Extract<Frozen<Part>, { t: 'reasoning' }>, hop: Hop): Block[] {
+function thinkingBlock(part: Extract<Frozen<Part>, { t: 'reasoning' }>, codec: CodecContext): Block[] {
   if (part.redacted !== undefined) {
-    return fits(part.encrypted ?? part.signature, hop) ? [{ type: 'redacted_thinking', data: part.redacted }] : []
+    return fits(part.encrypted ?? part.signature, codec) ? [{ type: 'redacted_thinking', data: part.redacted }] : []
   }
-  if (!fits(part.signature, hop)) return []
+  if (!fits(part.signature, codec)) return []
   return [{ ...ext(part), type: 'thinking', thinking: thinkingText(part), signature: part.signature.value }]
 }
 
-function toolUse(part: Frozen<ToolCallPart & Part>, hop: Hop): Block {
+function toolUse(part: Frozen<ToolCallPart & Part>, codec: CodecContext): Block {
   return {
     ...ext(part),
     type: 'tool_use',
     id: wireCallId(part.id),
-    name: wireName(flatName(part.name, part.namespace), hop),
-    input: callInput(part.args, part.kind === 'custom', () => hop.warn('tool_args_wrapped')),
+    name: wireName(flatName(part.name, part.namespace), codec),
+    input: callInput(part.args, part.kind === 'custom', () => codec.warn('tool_args_wrapped')),
     ...(part.caller === undefined ? {} : { caller: part.caller }),
     ...cacheControl(part.cache),
   }
 }
 
-function fits(signature: Frozen<Signature> | undefined, hop: Hop): signature is Frozen<Signature> {
+function fits(signature: Frozen<Signature> | undefined, codec: CodecContext): signature is Frozen<Signature> {
   if (signature?.dialect !== 'messages') return false
-  return signature.modelFamily === '' || signature.modelFamily === hop.caps.family
+  return signature.modelFamily === '' || signature.modelFamily === codec.caps.family
 }
 
 function soleText(content: readonly Block[]): string | undefined {

@@ -1,7 +1,7 @@
 // Structured output: a format where the model has it, else a forced tool whose call is
 // unwrapped on the way back, else an instruction.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { type InputSchema, inputSchema } from './input-schema.ts'
 import { outputSchema } from './output-schema.ts'
 
@@ -14,14 +14,14 @@ export interface OutputPlan {
   instruction?: string
 }
 
-export function planOutput(request: Frozen<CanonicalRequest>, hop: Hop): OutputPlan {
+export function planOutput(request: Frozen<CanonicalRequest>, codec: CodecContext): OutputPlan {
   const { output } = request
   if (output?.kind === 'json_object') {
-    hop.warn('json_object_as_instruction')
+    codec.warn('json_object_as_instruction')
     return { instruction: 'Respond with one JSON object only.' }
   }
   if (output?.kind !== 'json_schema') return {}
-  if (hop.caps.structuredOutputs === false) {
+  if (codec.caps.structuredOutputs === false) {
     return {
       tool: {
         ...inputSchema(output.schema),

@@ -1,9 +1,9 @@
-// Canonical → an Anthropic Messages call. Facts come from hop.caps only; what a caller of this
+// Canonical → an Anthropic Messages call. Facts come from codec.caps only; what a caller of this
 // very dialect sent goes back as it came.
 import { stringify } from '../../../core/lib/raw-json.ts'
 import { wireBody } from '../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { EncodedRequest, Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext, EncodedRequest } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
 import { limitCacheMarks } from './cache-marks.ts'
@@ -19,17 +19,17 @@ import { encodeSampling } from './sampling.ts'
 import { isOn, planThinking } from './thinking.ts'
 
 /** @throws GatewayError.unsupported when this target cannot do what was asked. */
-export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): EncodedRequest {
+export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
   refuseUnsupported(request)
-  warnDropped(request, hop)
-  const output = planOutput(request, hop)
+  warnDropped(request, codec)
+  const output = planOutput(request, codec)
   // Tools before turns: declarations settle the names that the history then uses.
-  const { tools, toolChoice } = encodeTools(request, output, hop)
-  const messages = encodeTurns(request, output.format === undefined, hop)
-  const system = encodeSystem(request, output, hop)
-  const maxTokens = request.maxTokens ?? defaultMaxTokens(hop.caps)
+  const { tools, toolChoice } = encodeTools(request, output, codec)
+  const messages = encodeTurns(request, output.format === undefined, codec)
+  const system = encodeSystem(request, output, codec)
+  const maxTokens = request.maxTokens ?? defaultMaxTokens(codec.caps)
   const capped = request.maxTokens !== undefined
-  const plan = planThinking(request, { maxTokens, capped, forced: isForced(toolChoice), messages }, hop)
+  const plan = planThinking(request, { maxTokens, capped, forced: isForced(toolChoice), messages }, codec)
   const automatic = request.source === 'messages' ? request.cache?.auto : undefined
   limitCacheMarks({ tools, system, messages, automatic: automatic !== undefined })
   const { output_config: ownConfig, thinking: ownThinking, ...own } = (request.ext.messages ?? {}) as JsonObject
@@ -40,8 +40,8 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
   }
   const body = stringify({
     ...own,
-    model: hop.model,
-    ...(hop.operation === 'count_tokens' ? {} : generation(request, plan.maxTokens ?? maxTokens, isOn(plan), hop)),
+    model: codec.model,
+    ...(codec.operation === 'count_tokens' ? {} : generation(request, plan.maxTokens ?? maxTokens, isOn(plan), codec)),
     ...(automatic === undefined ? {} : cacheControl(automatic)),
     ...(system.length > 0 ? { system } : {}),
     messages,
@@ -53,35 +53,35 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, hop: Hop): Enco
     ...(Object.keys(config).length > 0 ? { output_config: config } : {}),
     ...ownState(request),
   })
-  return { path: requestPath(hop), headers: requestHeaders(request, messages), body: wireBody(body) }
+  return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(body) }
 }
 
 /** What only makes sense where something is generated. */
-function generation(request: Frozen<CanonicalRequest>, maxTokens: number, thinking: boolean, hop: Hop): Block {
+function generation(request: Frozen<CanonicalRequest>, maxTokens: number, thinking: boolean, codec: CodecContext): Block {
   const stop = request.stop?.filter((text) => text.trim() !== '') ?? []
   const user = request.endUser ?? request.safetyId
-  const tier = serviceTier(request, hop)
+  const tier = serviceTier(request, codec)
   return {
     max_tokens: maxTokens,
     ...(request.stream ? { stream: true } : {}),
-    ...encodeSampling(request, thinking, hop),
+    ...encodeSampling(request, thinking, codec),
     ...(stop.length > 0 ? { stop_sequences: stop } : {}),
-    ...(user === undefined || user === '' ? {} : { metadata: { user_id: userId(user, request.source === 'messages', hop) } }),
+    ...(user === undefined || user === '' ? {} : { metadata: { user_id: userId(user, request.source === 'messages', codec) } }),
     ...(tier === undefined ? {} : { service_tier: tier }),
   }
 }
 
-function encodeSystem(request: Frozen<CanonicalRequest>, output: OutputPlan, hop: Hop): Block[] {
-  const writer = blockWriter(request, false, hop)
+function encodeSystem(request: Frozen<CanonicalRequest>, output: OutputPlan, codec: CodecContext): Block[] {
+  const writer = blockWriter(request, false, codec)
   const blocks = request.system.flatMap(({ parts }) => writer.instruction(parts, false)).filter((block) => block.type === 'text')
   return output.instruction === undefined ? blocks : [...blocks, { type: 'text', text: output.instruction }]
 }
 
-function serviceTier(request: Frozen<CanonicalRequest>, hop: Hop): string | undefined {
+function serviceTier(request: Frozen<CanonicalRequest>, codec: CodecContext): string | undefined {
   const tier = request.serviceTier
   if (tier === 'auto' || tier === 'standard_only') return tier
   if (tier === 'default') return 'standard_only'
-  if (tier !== undefined) hop.warn('dropped_service_tier')
+  if (tier !== undefined) codec.warn('dropped_service_tier')
   return undefined
 }
 

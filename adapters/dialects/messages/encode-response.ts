@@ -3,7 +3,7 @@ import { stringify } from '../../../core/lib/raw-json.ts'
 import { UNSIGNED, wrapSignature } from '../../../core/lib/signature.ts'
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import { usageOrEstimate } from '../shared/unreported-usage.ts'
 import type { Block } from './block.ts'
@@ -14,14 +14,14 @@ import { thinkingText } from './thinking-text.ts'
 import { flatName } from './tool-names.ts'
 import { encodeUsage } from './usage.ts'
 
-export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
-  if (hop.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })
+export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
+  if (codec.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })
   const choice = response.choices[0]
   const parts = (choice?.parts ?? []) as Frozen<Part>[]
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   const own = (response.ext.messages ?? {}) as JsonObject
-  const { id, type, role, model } = messageHead(response, hop)
-  const content = parts.flatMap((part) => answerBlocks(part, hop))
+  const { id, type, role, model } = messageHead(response, codec)
+  const content = parts.flatMap((part) => answerBlocks(part, codec))
   const stop = stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal)
   return stringify({
     ...own,
@@ -35,12 +35,12 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
     stop_details: stop.stop_details,
     container: own.container ?? null,
     diagnostics: own.diagnostics ?? null,
-    usage: encodeUsage(usageOrEstimate(response.usage, parts, hop), response.serviceTier),
+    usage: encodeUsage(usageOrEstimate(response.usage, parts, codec), response.serviceTier),
   })
 }
 
-export function messageHead({ id, model }: { id: string; model: string }, hop: Hop) {
-  return { id: id.startsWith('msg_') ? id : hop.id('msg_'), type: 'message', role: 'assistant', model: model || hop.model }
+export function messageHead({ id, model }: { id: string; model: string }, codec: CodecContext) {
+  return { id: id.startsWith('msg_') ? id : codec.id('msg_'), type: 'message', role: 'assistant', model: model || codec.model }
 }
 
 /**
@@ -69,7 +69,7 @@ export function toolUseHead({
   return { type: 'tool_use', id, name: flatName(name, namespace), caller: caller ?? { type: 'direct' } }
 }
 
-function answerBlocks(part: Frozen<Part>, hop: Hop): Block[] {
+function answerBlocks(part: Frozen<Part>, codec: CodecContext): Block[] {
   switch (part.t) {
     case 'text': {
       const citations = encodeCitations(part.annotations)
@@ -94,7 +94,7 @@ function answerBlocks(part: Frozen<Part>, hop: Hop): Block[] {
     case 'opaque':
       return part.dialect === 'messages' ? [part.raw as Block] : []
     case 'image':
-      hop.warn('dropped_image_output')
+      codec.warn('dropped_image_output')
       return []
     default:
       return []

@@ -2,7 +2,7 @@
 // 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
 import type { Usage } from '../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
 import { usageOrEstimate } from '../shared/unreported-usage.ts'
@@ -14,8 +14,8 @@ import { encodeDeltaUsage, encodeUsage, ownDeltaCounts } from './usage.ts'
 
 export const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
 
-export function encodeStream(hop: Hop): StreamEncoder {
-  return new MessageStreamEncoder(hop)
+export function encodeStream(codec: CodecContext): StreamEncoder {
+  return new MessageStreamEncoder(codec)
 }
 
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
@@ -23,7 +23,7 @@ type PartStop = Extract<StreamEvent, { e: 'part_stop' }>
 type FinishEvent = Extract<StreamEvent, { e: 'finish' }>
 
 class MessageStreamEncoder implements StreamEncoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   /** Parts that are not written to their end, by number, in order of their start; the first one is running. */
   readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartStop | null }>()
   #head: Pick<Extract<StreamEvent, { e: 'start' }>, 'id' | 'model' | 'ext'> = { id: '', model: '' }
@@ -37,8 +37,8 @@ class MessageStreamEncoder implements StreamEncoder {
   #calls = false
   #refusal = ''
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   event(event: StreamEvent): string {
@@ -76,7 +76,7 @@ class MessageStreamEncoder implements StreamEncoder {
     const own = this.#head.ext?.messages
     const message = {
       ...own,
-      ...messageHead(this.#head, this.#hop),
+      ...messageHead(this.#head, this.#codec),
       content: [],
       stop_reason: null,
       stop_sequence: null,
@@ -132,7 +132,7 @@ class MessageStreamEncoder implements StreamEncoder {
     }
     const finish = this.#finish ?? { finish: 'stop' as const }
     const delta = { ...stopFields(finish, this.#calls, this.#refusal), container }
-    const usage = usageOrEstimate(this.#usage, this.#said, this.#hop)
+    const usage = usageOrEstimate(this.#usage, this.#said, this.#codec)
     const event = { type: 'message_delta', delta, usage: { ...ownDeltaCounts(usage), ...encodeDeltaUsage(usage) }, ...own }
     return `${out}event: message_delta\ndata: ${JSON.stringify(event)}\n\n${MESSAGE_STOP}`
   }

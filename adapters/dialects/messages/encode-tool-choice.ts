@@ -1,7 +1,7 @@
 // Canonical choice → tool_choice with disable_parallel_tool_use.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
 import type { Block } from './block.ts'
@@ -16,8 +16,9 @@ export interface ToolSet {
 }
 
 /** Undefined when the default says the same. */
-export function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Block | undefined {
-  const choice = request.parallelToolCalls === false ? (chosen(request, set, hop) ?? { type: 'auto' }) : chosen(request, set, hop)
+export function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): Block | undefined {
+  const choice =
+    request.parallelToolCalls === false ? (chosen(request, set, codec) ?? { type: 'auto' }) : chosen(request, set, codec)
   if (choice === undefined || choice.type === 'none' || request.parallelToolCalls !== false) return choice
   return { ...choice, disable_parallel_tool_use: true }
 }
@@ -27,7 +28,7 @@ export function isForced(choice: Block | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
 }
 
-function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Block | undefined {
+function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): Block | undefined {
   const choice = request.toolChoice
   const json = set.json === undefined ? undefined : structured(set)
   if (choice === undefined) return json
@@ -41,7 +42,7 @@ function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): Bloc
     case 'allowed':
       return choice.base === 'required' ? { type: 'any' } : (json ?? { type: 'auto' })
     case 'tool':
-      return { type: 'tool', name: nameOf(choice.name, set, hop) }
+      return { type: 'tool', name: nameOf(choice.name, set, codec) }
     case 'server':
       return serverChoice(choice.raw, request, set)
   }
@@ -53,11 +54,11 @@ function structured(set: ToolSet): Block {
   return others > 0 ? { type: 'any' } : { type: 'tool', name: set.json }
 }
 
-function nameOf(wanted: string, set: ToolSet, hop: Hop): string {
+function nameOf(wanted: string, set: ToolSet, codec: CodecContext): string {
   const flat = set.functions.has(wanted) ? wanted : [...set.functions.keys()].find((name) => name.endsWith(`__${wanted}`))
-  if (flat !== undefined) return wireName(flat, hop)
+  if (flat !== undefined) return wireName(flat, codec)
   if (set.server.some((tool) => tool.name === wanted)) return wanted
-  throw cannotForce(hop.caller)
+  throw cannotForce(codec.caller)
 }
 
 function serverChoice(raw: unknown, request: Frozen<CanonicalRequest>, set: ToolSet): Block {

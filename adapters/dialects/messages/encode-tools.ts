@@ -1,6 +1,6 @@
 // Canonical tools → tools[]. Own typed tools go back raw, those of others are dropped.
 import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { refuseUnmetChoice } from '../shared/unmet-choice.ts'
 import type { Block } from './block.ts'
 import { cacheControl } from './encode-blocks.ts'
@@ -16,47 +16,53 @@ export interface EncodedTools {
   toolChoice?: Block
 }
 
-export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPlan, hop: Hop): EncodedTools {
+export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPlan, codec: CodecContext): EncodedTools {
   const set: ToolSet = { functions: new Map(), server: [] }
-  for (const tool of request.tools) collect(tool, null, set, request, hop)
-  addWebSearch(request, set, hop)
+  for (const tool of request.tools) collect(tool, null, set, request, codec)
+  addWebSearch(request, set, codec)
   keepAllowed(request, set)
   refuseUnmetChoice(request, set.functions.size + set.server.length > 0)
   const undeclared = set.functions.size === 0 && set.server.length === 0 && output.tool === undefined
-  if (undeclared) declareHistory(request, set, hop)
+  if (undeclared) declareHistory(request, set, codec)
   const tools = [...set.functions.values(), ...set.server]
   if (output.tool !== undefined) {
-    set.json = declareJsonTool(output.tool.wrapped, (name) => tools.some((tool) => tool.name === name), hop)
+    set.json = declareJsonTool(output.tool.wrapped, (name) => tools.some((tool) => tool.name === name), codec)
     tools.push({ name: set.json, description: output.tool.description, input_schema: output.tool.schema })
   }
   if (tools.length === 0) return { tools }
   // Calls in the history need declarations, but the caller asked for no new calls.
   if (undeclared) return { tools, toolChoice: { type: 'none' } }
-  const toolChoice = encodeToolChoice(request, set, hop)
+  const toolChoice = encodeToolChoice(request, set, codec)
   return toolChoice === undefined ? { tools } : { tools, toolChoice }
 }
 
-function collect(tool: Frozen<Tool>, namespace: string | null, set: ToolSet, request: Frozen<CanonicalRequest>, hop: Hop): void {
+function collect(
+  tool: Frozen<Tool>,
+  namespace: string | null,
+  set: ToolSet,
+  request: Frozen<CanonicalRequest>,
+  codec: CodecContext,
+): void {
   if (tool.t === 'namespace') {
-    for (const inner of tool.tools) collect(inner, tool.name, set, request, hop)
+    for (const inner of tool.tools) collect(inner, tool.name, set, request, codec)
     return
   }
   if (tool.t === 'server') {
     if (tool.dialect === 'messages') set.server.push({ ...(tool.raw as JsonObject) })
     // Web search has its common form in `request.webSearch`.
-    else if (!isWebSearch(tool.kind) || request.webSearch === undefined) hop.warn('dropped_tool')
+    else if (!isWebSearch(tool.kind) || request.webSearch === undefined) codec.warn('dropped_tool')
     return
   }
   const flat = flatName(tool.name, namespace)
-  if (namespace !== null) rememberNamespace(flat, tool.name, namespace, hop)
+  if (namespace !== null) rememberNamespace(flat, tool.name, namespace, codec)
   if (tool.t === 'custom') {
-    rememberCustom(flat, hop)
-    set.functions.set(flat, customTool(tool, wireName(flat, hop)))
-  } else set.functions.set(flat, functionTool(tool, wireName(flat, hop), request.source === 'messages', hop))
+    rememberCustom(flat, codec)
+    set.functions.set(flat, customTool(tool, wireName(flat, codec)))
+  } else set.functions.set(flat, functionTool(tool, wireName(flat, codec), request.source === 'messages', codec))
 }
 
-function functionTool(tool: Frozen<FunctionTool>, name: string, own: boolean, hop: Hop): Block {
-  const strict = tool.strict === true && hop.caps.structuredOutputs !== false
+function functionTool(tool: Frozen<FunctionTool>, name: string, own: boolean, codec: CodecContext): Block {
+  const strict = tool.strict === true && codec.caps.structuredOutputs !== false
   const { schema } = inputSchema(tool.schema)
   return {
     ...(tool.ext?.messages as JsonObject | undefined),
@@ -90,10 +96,10 @@ function isWebSearch(kind: string): boolean {
   return kind.startsWith('web_search') || kind.startsWith('googleSearch')
 }
 
-function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): void {
+function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): void {
   if (request.webSearch === undefined) return
   if (set.server.some((tool) => typeof tool.type === 'string' && tool.type.startsWith('web_search'))) return
-  if (hop.caps.webSearch === false) hop.warn('dropped_web_search')
+  if (codec.caps.webSearch === false) codec.warn('dropped_web_search')
   else set.server.push(webSearchTool(request.webSearch))
 }
 
@@ -108,12 +114,12 @@ function keepAllowed(request: Frozen<CanonicalRequest>, set: ToolSet): void {
 }
 
 /** Golden 99: a history with calls needs tools, if only their names. */
-function declareHistory(request: Frozen<CanonicalRequest>, set: ToolSet, hop: Hop): void {
+function declareHistory(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): void {
   for (const message of request.messages) {
     for (const part of message.parts) {
       if (part.t !== 'tool_call') continue
       const flat = flatName(part.name, part.namespace)
-      set.functions.set(flat, { name: wireName(flat, hop), input_schema: { type: 'object', properties: {} } })
+      set.functions.set(flat, { name: wireName(flat, codec), input_schema: { type: 'object', properties: {} } })
     }
   }
 }

@@ -2,7 +2,7 @@
 // next user turn, in call order, and instructions in mid-conversation stay where they are.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { historyField } from '../shared/history-field.ts'
 import type { Block } from './block.ts'
 import { type BlockWriter, blockWriter } from './encode-blocks.ts'
@@ -14,16 +14,16 @@ export interface WireMessage {
 }
 
 /** @throws GatewayError.unsupported when nothing is left to send. */
-export function encodeTurns(request: Frozen<CanonicalRequest>, citations: boolean, hop: Hop): WireMessage[] {
-  const builder = new TurnBuilder(blockWriter(request, citations, hop), hop)
+export function encodeTurns(request: Frozen<CanonicalRequest>, citations: boolean, codec: CodecContext): WireMessage[] {
+  const builder = new TurnBuilder(blockWriter(request, citations, codec), codec)
   for (const message of request.messages) builder.add(message)
   const out = builder.finish()
   trimLastAssistant(out)
   if (out.length === 0)
     throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
   if (out[0]?.role !== 'user') out.unshift(continuation())
-  if (out.at(-1)?.role === 'assistant' && hop.caps.prefill === false) {
-    hop.warn('dropped_prefill')
+  if (out.at(-1)?.role === 'assistant' && codec.caps.prefill === false) {
+    codec.warn('dropped_prefill')
     out.push(continuation())
   }
   return out
@@ -32,15 +32,15 @@ export function encodeTurns(request: Frozen<CanonicalRequest>, citations: boolea
 class TurnBuilder {
   readonly #out: WireMessage[] = []
   readonly #blocks: BlockWriter
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   /** Calls of the running assistant turn; their results open the next user turn. */
   #calls: Frozen<ToolCallPart>[] = []
   #results = new Map<string, Frozen<ToolResultPart & Part>>()
   #rest: Block[] = []
 
-  constructor(blocks: BlockWriter, hop: Hop) {
+  constructor(blocks: BlockWriter, codec: CodecContext) {
     this.#blocks = blocks
-    this.#hop = hop
+    this.#codec = codec
   }
 
   add(message: Frozen<Message>): void {
@@ -72,7 +72,7 @@ class TurnBuilder {
   #instruction(message: Frozen<Message>): void {
     const waiting = this.#calls.some((call) => !this.#results.has(call.id))
     const turn = this.#rest.length > 0 || this.#results.size > 0 ? 'user' : this.#out.at(-1)?.role
-    if (this.#hop.caps.midSystem === true && !waiting && turn !== undefined && turn !== 'assistant') {
+    if (this.#codec.caps.midSystem === true && !waiting && turn !== undefined && turn !== 'assistant') {
       const blocks = this.#blocks.instruction(message.parts, false)
       if (blocks.length === 0) return
       this.#closeUser()
@@ -91,7 +91,7 @@ class TurnBuilder {
   #resultOf(call: Frozen<ToolCallPart>): Block {
     const result = this.#results.get(call.id)
     if (result !== undefined) return this.#blocks.result(result)
-    this.#hop.warn('missing_tool_result')
+    this.#codec.warn('missing_tool_result')
     return { type: 'tool_result', tool_use_id: wireCallId(call.id), is_error: true, content: 'No result provided' }
   }
 

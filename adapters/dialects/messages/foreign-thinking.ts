@@ -3,13 +3,13 @@
 import { decodeUtf8 } from '../../../core/lib/bytes.ts'
 import { unwrapSignature } from '../../../core/lib/signature.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 
 /** Above this many the list is written anew: every removal copies the body. */
 const REMOVALS_AT_MOST = 32
 
-export function dropForeignThinking(body: WireBody, hop: Hop): void {
+export function dropForeignThinking(body: WireBody, codec: CodecContext): void {
   const text = decodeUtf8(body.bytes)
   if (!text.includes('"thinking"') || !/"signature"\s*:\s*"(?:gw1\.|")/.test(text)) return
   const messages = body.json().messages
@@ -21,7 +21,7 @@ export function dropForeignThinking(body: WireBody, hop: Hop): void {
   else body.set('messages', messages.flatMap(cleaned) as Json[])
   if (body.get('thinking.type') !== 'enabled' || mayThink(body.json().messages)) return
   body.remove('thinking')
-  hop.warn('dropped_reasoning')
+  codec.warn('dropped_reasoning')
 }
 
 /** With a budget, a running tool turn must open with thinking: what opened this one may just have gone. */

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { refuseReferences } from '../shared/references.ts'
 
@@ -26,16 +26,16 @@ export function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
 }
 
 /** Fields without a counterpart that change what comes back. */
-export function warnDropped(request: Frozen<CanonicalRequest>, hop: Hop): void {
+export function warnDropped(request: Frozen<CanonicalRequest>, codec: CodecContext): void {
   const { sampling, output, modalities } = request
-  if (sampling.seed !== undefined) hop.warn('dropped_seed')
-  if (sampling.frequencyPenalty) hop.warn('dropped_frequency_penalty')
-  if (sampling.presencePenalty) hop.warn('dropped_presence_penalty')
-  if (sampling.logitBias !== undefined && Object.keys(sampling.logitBias).length > 0) hop.warn('dropped_logit_bias')
-  if (request.logprobs?.enabled) hop.warn('dropped_logprobs')
-  if (request.ext.chat?.prediction !== undefined) hop.warn('dropped_prediction')
-  if (modalities?.includes('image')) hop.warn('dropped_modalities')
-  if (output?.kind === 'grammar') hop.warn('dropped_response_format')
+  if (sampling.seed !== undefined) codec.warn('dropped_seed')
+  if (sampling.frequencyPenalty) codec.warn('dropped_frequency_penalty')
+  if (sampling.presencePenalty) codec.warn('dropped_presence_penalty')
+  if (sampling.logitBias !== undefined && Object.keys(sampling.logitBias).length > 0) codec.warn('dropped_logit_bias')
+  if (request.logprobs?.enabled) codec.warn('dropped_logprobs')
+  if (request.ext.chat?.prediction !== undefined) codec.warn('dropped_prediction')
+  if (modalities?.includes('image')) codec.warn('dropped_modalities')
+  if (output?.kind === 'grammar') codec.warn('dropped_response_format')
 }
 
 function refuse(param: string, message: string): never {

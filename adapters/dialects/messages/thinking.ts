@@ -1,7 +1,7 @@
 // Reasoning options → thinking and output_config.effort, as the model supports it: a budget, adaptive effort, or neither. Values are
 // clamped with a warning, never refused.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../core/types/canonical.ts'
-import type { Hop, ModelCaps } from '../../../core/types/dialect.ts'
+import type { CodecContext, ModelCaps } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'
 import { isThinking } from './encode-blocks.ts'
 import type { WireMessage } from './encode-turns.ts'
@@ -22,23 +22,23 @@ export interface Turn {
   messages: readonly WireMessage[]
 }
 
-export function planThinking(request: Frozen<CanonicalRequest>, turn: Turn, hop: Hop): ThinkingPlan {
+export function planThinking(request: Frozen<CanonicalRequest>, turn: Turn, codec: CodecContext): ThinkingPlan {
   const { reasoning } = request
   if (reasoning === undefined) return {}
   const own = request.source === 'messages'
   const wish = wishOf(reasoning, own)
-  const effort = own ? ownEffort(reasoning, hop) : {}
+  const effort = own ? ownEffort(reasoning, codec) : {}
   if (wish === 'unsaid') return effort
-  const { thinking: modes } = hop.caps
+  const { thinking: modes } = codec.caps
   if (modes !== undefined && !modes.enabled && !modes.adaptive && !modes.betweenTools) {
-    if (wish === 'on') hop.warn('dropped_reasoning')
+    if (wish === 'on') codec.warn('dropped_reasoning')
     return {}
   }
-  if (wish === 'off') return withoutThinking(reasoning, own, effort, hop)
+  if (wish === 'off') return withoutThinking(reasoning, own, effort, codec)
   const style = styleOf(reasoning, modes)
   if (style === 'between_tools') return { ...effort, thinking: { type: style } }
-  if (style === 'adaptive') return adaptive(request, reasoning, own, hop)
-  return { ...effort, ...enabled(request, reasoning, own, turn, hop) }
+  if (style === 'adaptive') return adaptive(request, reasoning, own, codec)
+  return { ...effort, ...enabled(request, reasoning, own, turn, codec) }
 }
 
 export function isOn(plan: ThinkingPlan): boolean {
@@ -72,24 +72,29 @@ function wishOf(reasoning: Frozen<ReasoningOptions>, own: boolean): Wish {
   return effort !== undefined || budgetTokens !== undefined || includeThoughts === true ? 'on' : 'unsaid'
 }
 
-function ownEffort({ effort }: Frozen<ReasoningOptions>, hop: Hop): ThinkingPlan {
+function ownEffort({ effort }: Frozen<ReasoningOptions>, codec: CodecContext): ThinkingPlan {
   if (effort === undefined || effort === 'none') return {}
-  if (hop.caps.efforts?.length !== 0) return { effort: supported(effort, hop) }
-  hop.warn('dropped_reasoning')
+  if (codec.caps.efforts?.length !== 0) return { effort: supported(effort, codec) }
+  codec.warn('dropped_reasoning')
   return {}
 }
 
-function withoutThinking(reasoning: Frozen<ReasoningOptions>, own: boolean, { effort }: ThinkingPlan, hop: Hop): ThinkingPlan {
-  const { thinking: modes } = hop.caps
+function withoutThinking(
+  reasoning: Frozen<ReasoningOptions>,
+  own: boolean,
+  { effort }: ThinkingPlan,
+  codec: CodecContext,
+): ThinkingPlan {
+  const { thinking: modes } = codec.caps
   if (modes?.disabled === false) {
-    hop.warn('reasoning_clamped')
-    return { effort: supported('low', hop) }
+    codec.warn('reasoning_clamped')
+    return { effort: supported('low', codec) }
   }
   const explicit = modes?.disabled === true || (own && reasoning.mode === 'disabled')
   const thinking = explicit ? { thinking: { type: 'disabled' } } : {}
   // Newer models refuse more than `high` without thinking.
   if (effort !== 'xhigh' && effort !== 'max') return { ...thinking, ...(effort === undefined ? {} : { effort }) }
-  hop.warn('reasoning_clamped')
+  codec.warn('reasoning_clamped')
   return { ...thinking, effort: 'high' }
 }
 
@@ -102,17 +107,22 @@ function styleOf(reasoning: Frozen<ReasoningOptions>, modes: ModelCaps['thinking
   return mode === 'enabled' || (mode !== 'adaptive' && budgetTokens !== undefined) ? 'enabled' : 'adaptive'
 }
 
-function adaptive(request: Frozen<CanonicalRequest>, reasoning: Frozen<ReasoningOptions>, own: boolean, hop: Hop): ThinkingPlan {
+function adaptive(
+  request: Frozen<CanonicalRequest>,
+  reasoning: Frozen<ReasoningOptions>,
+  own: boolean,
+  codec: CodecContext,
+): ThinkingPlan {
   const { budgetTokens } = reasoning
   const wanted = reasoning.effort ?? (budgetTokens === undefined || budgetTokens < 0 ? undefined : effortOfBudget(budgetTokens))
   const display = own
     ? ownDisplay(reasoning)
-    : hop.caps.thinking?.enabled !== true && showsReasoning(request)
+    : codec.caps.thinking?.enabled !== true && showsReasoning(request)
       ? 'summarized'
       : undefined
   return {
     thinking: { type: 'adaptive', ...(display === undefined ? {} : { display }) },
-    ...(wanted === undefined ? {} : { effort: supported(wanted, hop) }),
+    ...(wanted === undefined ? {} : { effort: supported(wanted, codec) }),
   }
 }
 
@@ -121,27 +131,27 @@ function enabled(
   reasoning: Frozen<ReasoningOptions>,
   own: boolean,
   turn: Turn,
-  hop: Hop,
+  codec: CodecContext,
 ): ThinkingPlan {
   if (turn.forced || !mayThink(turn.messages)) {
-    hop.warn('dropped_reasoning')
+    codec.warn('dropped_reasoning')
     return {}
   }
-  const counting = hop.operation === 'count_tokens'
+  const counting = codec.operation === 'count_tokens'
   const { budgetTokens = -1 } = reasoning
   const asNative = own && budgetTokens >= LEAST_BUDGET && budgetTokens < turn.maxTokens
   if (!counting && !asNative && turn.maxTokens < LEAST_MAX_TOKENS) {
-    hop.warn('reasoning_clamped')
+    codec.warn('reasoning_clamped')
     return {}
   }
   const wanted = budgetTokens > 0 ? budgetTokens : BUDGET[reasoning.effort ?? 'medium']
-  const ceiling = turn.capped ? turn.maxTokens : (hop.caps.maxOutput ?? turn.maxTokens)
+  const ceiling = turn.capped ? turn.maxTokens : (codec.caps.maxOutput ?? turn.maxTokens)
   // A quarter stays for the answer. A caller of this dialect who shares its own cap out gets what it wrote.
   const quarter = asNative ? 1 : Math.ceil(ceiling / 4)
   const answer = turn.capped ? quarter : Math.min(ANSWER, Math.trunc(ceiling / 2))
   const most = counting ? Math.max(wanted, LEAST_BUDGET) : Math.min(turn.maxTokens - 1, ceiling - Math.max(quarter, answer))
   const budget = Math.trunc(Math.min(Math.max(wanted, LEAST_BUDGET), Number.isFinite(most) ? most : BUDGET.xhigh))
-  if (budget !== wanted && Number.isFinite(wanted)) hop.warn('reasoning_clamped')
+  if (budget !== wanted && Number.isFinite(wanted)) codec.warn('reasoning_clamped')
   const display = own && request.reasoning?.summary === 'omitted' ? 'omitted' : undefined
   return {
     thinking: { type: 'enabled', budget_tokens: budget, ...(display === undefined ? {} : { display }) },
@@ -170,9 +180,9 @@ function mayThink(messages: readonly WireMessage[]): boolean {
   return first === undefined || isThinking(first)
 }
 
-function supported(wish: Effort, hop: Hop): Effort {
-  const { efforts } = hop.caps
+function supported(wish: Effort, codec: CodecContext): Effort {
+  const { efforts } = codec.caps
   const clamped = clampEffort(wish, efforts === undefined || efforts.length === 0 ? EFFORTS : efforts)
-  if (clamped !== wish && wish !== 'minimal') hop.warn('reasoning_clamped')
+  if (clamped !== wish && wish !== 'minimal') codec.warn('reasoning_clamped')
   return clamped
 }

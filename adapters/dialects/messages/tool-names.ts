@@ -1,7 +1,7 @@
 // Tool names and call ids under this API's alphabet, and the way back: sanitised names, flattened namespaces, custom tools,
 // and the tool that stands in for structured output.
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 
@@ -23,8 +23,8 @@ export interface JsonTool {
   wrapped: boolean
 }
 
-export function wireName(flat: string, hop: Hop): string {
-  return upstreamName(flat, RULE, hop)
+export function wireName(flat: string, codec: CodecContext): string {
+  return upstreamName(flat, RULE, codec)
 }
 
 export function wireCallId(id: string): string {
@@ -35,40 +35,40 @@ export function flatName(name: string, namespace: string | null | undefined): st
   return namespace ? `${namespace}__${name}` : name
 }
 
-export function rememberCustom(flat: string, hop: Hop): void {
-  remember(CUSTOM, flat, true, hop)
+export function rememberCustom(flat: string, codec: CodecContext): void {
+  remember(CUSTOM, flat, true, codec)
 }
 
-export function rememberNamespace(flat: string, name: string, namespace: string, hop: Hop): void {
-  remember(NAMESPACES, flat, [namespace, name], hop)
+export function rememberNamespace(flat: string, name: string, namespace: string, codec: CodecContext): void {
+  remember(NAMESPACES, flat, [namespace, name], codec)
 }
 
 /** The caller's name of the tool that the upstream names. */
-export function callerTool(upstream: string, hop: Hop): CallerTool {
-  const flat = callerName(upstream, hop)
-  const custom = recall(CUSTOM, flat, hop) === true
-  const split = recall(NAMESPACES, flat, hop)
+export function callerTool(upstream: string, codec: CodecContext): CallerTool {
+  const flat = callerName(upstream, codec)
+  const custom = recall(CUSTOM, flat, codec) === true
+  const split = recall(NAMESPACES, flat, codec)
   return Array.isArray(split) ? { name: String(split[1]), namespace: String(split[0]), custom } : { name: flat, custom }
 }
 
 /** Reserves a name for the structured-output tool that no tool of the caller has. */
-export function declareJsonTool(wrapped: boolean, taken: (name: string) => boolean, hop: Hop): string {
+export function declareJsonTool(wrapped: boolean, taken: (name: string) => boolean, codec: CodecContext): string {
   let name = 'json_output'
   while (taken(name)) name += '_'
-  hop.notes.set(JSON_TOOL, { name, wrapped })
+  codec.notes.set(JSON_TOOL, { name, wrapped })
   return name
 }
 
-export function jsonTool(hop: Hop): JsonTool | null {
-  const note = hop.notes.get(JSON_TOOL)
+export function jsonTool(codec: CodecContext): JsonTool | null {
+  const note = codec.notes.get(JSON_TOOL)
   return isObject(note) ? { name: String(note.name), wrapped: note.wrapped === true } : null
 }
 
-function remember(note: string, key: string, value: boolean | string[], hop: Hop): void {
-  hop.notes.set(note, { ...(hop.notes.get(note) as JsonObject | undefined), [key]: value })
+function remember(note: string, key: string, value: boolean | string[], codec: CodecContext): void {
+  codec.notes.set(note, { ...(codec.notes.get(note) as JsonObject | undefined), [key]: value })
 }
 
-function recall(note: string, key: string, hop: Hop): unknown {
-  const kept = hop.notes.get(note)
+function recall(note: string, key: string, codec: CodecContext): unknown {
+  const kept = codec.notes.get(note)
   return isObject(kept) && Object.hasOwn(kept, key) ? kept[key] : undefined
 }

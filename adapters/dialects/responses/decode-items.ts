@@ -1,6 +1,6 @@
 // Output items of an answer → canonical parts; the non-stream decoder and the stream decoder's whole items use it.
 import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { callerName } from '../shared/names.ts'
 import { decodeAnnotation } from './annotations.ts'
@@ -9,33 +9,33 @@ import { decodeReasoning } from './secrets.ts'
 
 const OPAQUE: ReadonlySet<string> = new Set(['compaction', 'compaction_summary'])
 
-export function decodeItem(item: JsonObject, hop: Hop): Part[] {
+export function decodeItem(item: JsonObject, codec: CodecContext): Part[] {
   switch (item.type) {
     case 'message':
       return messageParts(item)
     case 'reasoning': {
-      const part = decodeReasoning(item, hop.caps.family)
+      const part = decodeReasoning(item, codec.caps.family)
       return part === null ? [] : [part]
     }
     case 'function_call':
     case 'custom_tool_call':
-      return [callPart(item, hop)]
+      return [callPart(item, codec)]
     default:
-      return [wholePart(item, hop)]
+      return [wholePart(item, codec)]
   }
 }
 
 /** The call of an item; its arguments are what the item has so far. */
-export function callPart(item: JsonObject, hop: Hop): ToolCallPart {
+export function callPart(item: JsonObject, codec: CodecContext): ToolCallPart {
   const custom = item.type === 'custom_tool_call'
   const callId = loose(item.call_id)
   const namespace = loose(item.namespace)
   const itemId = loose(item.id)
   return {
     t: 'tool_call',
-    id: callId || hop.id('call_'),
+    id: callId || codec.id('call_'),
     idMinted: callId === '',
-    name: callerName(loose(item.name), hop),
+    name: callerName(loose(item.name), codec),
     args: custom ? loose(item.input) : argumentsOf(item.arguments),
     kind: custom ? 'custom' : 'function',
     ...(namespace === '' ? {} : { namespace }),
@@ -49,9 +49,9 @@ export function argumentsOf(value: Json | undefined): string {
 }
 
 /** An item only this dialect has. A generated picture is one for everybody else. */
-export function wholePart(item: JsonObject, hop: Hop): Part {
+export function wholePart(item: JsonObject, codec: CodecContext): Part {
   const kind = loose(item.type)
-  if (kind === 'image_generation_call' && hop.caller !== 'responses' && typeof item.result === 'string') {
+  if (kind === 'image_generation_call' && codec.caller !== 'responses' && typeof item.result === 'string') {
     const format = loose(item.output_format) || 'png'
     return { t: 'image', src: { kind: 'base64', data: item.result, mime: `image/${format}` } }
   }

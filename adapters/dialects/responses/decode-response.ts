@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Finish } from '../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { isObject, loose, others } from '../shared/fields.ts'
 import { hasToolCall, settleFinish } from '../shared/finish.ts'
 import { decodeItem } from './decode-items.ts'
@@ -33,13 +33,13 @@ const RETOLD: ReadonlySet<string> = new Set([
   'instructions',
 ])
 
-export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
+export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   const failure = failureOf(wire)
   if (failure !== null) throw failure
   if (!Array.isArray(wire.output)) throw GatewayError.protocol('The upstream’s answer has no output.')
   const parts: Part[] = []
-  for (const item of wire.output) if (isObject(item)) parts.push(...decodeItem(item, hop))
+  for (const item of wire.output) if (isObject(item)) parts.push(...decodeItem(item, codec))
   const { finish, native } = outcomeOf(wire, parts)
   const ext = ownMembers(wire) ?? {}
   // A background answer is not finished: its status is the caller's to poll.
@@ -48,8 +48,8 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
   const tier = loose(wire.service_tier)
   return {
     id: loose(wire.id),
-    created: typeof wire.created_at === 'number' ? Math.floor(wire.created_at) : Math.floor(hop.now() / 1000),
-    model: loose(wire.model) || hop.model,
+    created: typeof wire.created_at === 'number' ? Math.floor(wire.created_at) : Math.floor(codec.now() / 1000),
+    model: loose(wire.model) || codec.model,
     choices: [
       {
         index: 0,
@@ -59,7 +59,7 @@ export function decodeResponse(body: WireBody, hop: Hop): CanonicalResponse {
         ...(logprobs.length === 0 ? {} : { logprobs: { content: logprobs, refusal: null } }),
       },
     ],
-    usage: decodeUsage(wire.usage, hop.quirks) ?? missingUsage(),
+    usage: decodeUsage(wire.usage, codec.quirks) ?? missingUsage(),
     ...(tier === '' ? {} : { serviceTier: tier }),
     ext: { responses: ext },
   }

@@ -3,7 +3,7 @@
 
 import { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../core/types/dialect.ts'
 import type { Emit, StreamEvent } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { decodeAnnotation } from './annotations.ts'
@@ -14,12 +14,12 @@ import { decodeUsage } from './usage.ts'
 
 const CUT = 'The upstream closed the stream before it was complete.'
 
-export function decodeStream(hop: Hop): StreamDecoder {
-  return new ResponseStreamDecoder(hop)
+export function decodeStream(codec: CodecContext): StreamDecoder {
+  return new ResponseStreamDecoder(codec)
 }
 
 class ResponseStreamDecoder implements StreamDecoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer = new PartWriter()
   readonly #items: ItemReader
   #started = false
@@ -32,9 +32,9 @@ class ResponseStreamDecoder implements StreamDecoder {
     this.#emit(event)
   }
 
-  constructor(hop: Hop) {
-    this.#hop = hop
-    this.#items = new ItemReader(hop, this.#writer)
+  constructor(codec: CodecContext) {
+    this.#codec = codec
+    this.#items = new ItemReader(codec, this.#writer)
   }
 
   frame(frame: SseFrame, emit: Emit): void {
@@ -153,13 +153,13 @@ class ResponseStreamDecoder implements StreamDecoder {
   #start(response: JsonObject, emit: Emit): void {
     if (this.#started) return
     this.#started = true
-    const created = typeof response.created_at === 'number' ? response.created_at : this.#hop.now() / 1000
-    emit({ e: 'start', id: loose(response.id), model: loose(response.model) || this.#hop.model, created: Math.floor(created) })
+    const created = typeof response.created_at === 'number' ? response.created_at : this.#codec.now() / 1000
+    emit({ e: 'start', id: loose(response.id), model: loose(response.model) || this.#codec.model, created: Math.floor(created) })
   }
 
   #terminal(type: string, response: JsonObject, emit: Emit): void {
     const status = type.slice('response.'.length)
-    const usage = decodeUsage(response.usage, this.#hop.quirks)
+    const usage = decodeUsage(response.usage, this.#codec.quirks)
     const failure = failureOf({ ...response, status })
     if (failure !== null) {
       if (usage !== null) {
@@ -176,7 +176,7 @@ class ResponseStreamDecoder implements StreamDecoder {
     const { finish, native } = outcome({ ...response, status }, this.#items.called, this.#items.refused)
     emit({ e: 'finish', choice: 0, finish, native })
     this.#over = true
-    const own = this.#hop.caller === 'responses' ? ownMembers(response) : null
+    const own = this.#codec.caller === 'responses' ? ownMembers(response) : null
     emit({ e: 'end', ...(own === null ? {} : { ext: { responses: own } }) })
   }
 

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { entryOf } from '../../../core/lib/entry-of.ts'
 import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { dataUrl } from '../shared/data-url.ts'
 import { historyField } from '../shared/history-field.ts'
 
@@ -17,7 +17,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** File ids that may go to this upstream: those of the two OpenAI dialects, or of the same provider. */
 export interface ContentRules {
-  hop: Hop
+  codec: CodecContext
   ownFiles: boolean
 }
 
@@ -25,7 +25,7 @@ export function encodeContent(parts: readonly Frozen<Part>[], rules: ContentRule
   const out: object[] = []
   for (const part of parts) {
     const encoded = encodePart(part, rules)
-    if (encoded.length > 0 && part.cache !== undefined && rules.hop.caps.cacheBreakpoints) {
+    if (encoded.length > 0 && part.cache !== undefined && rules.codec.caps.cacheBreakpoints) {
       Object.assign(encoded[encoded.length - 1] as object, { prompt_cache_breakpoint: { mode: 'explicit' } })
     }
     out.push(...encoded)
@@ -71,7 +71,7 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
     case 'opaque':
       // An unknown content part of the own dialect; server items are handled where items are made.
       if (part.dialect === 'responses') return [part.raw as object]
-      rules.hop.warn('dropped_content')
+      rules.codec.warn('dropped_content')
       return []
     default:
       return []
@@ -79,7 +79,7 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
 }
 
 function encodeImage(part: Frozen<ImagePart>, rules: ContentRules): object {
-  if (rules.hop.caps.visionIn === false) throw GatewayError.unsupported(field(rules), 'This model takes no image input.')
+  if (rules.codec.caps.visionIn === false) throw GatewayError.unsupported(field(rules), 'This model takes no image input.')
   const detail = part.detail ?? 'auto'
   if (part.src.kind === 'file') return { type: 'input_image', file_id: fileId(part.src, rules), detail }
   return {
@@ -95,7 +95,7 @@ function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object
   if ('text' in src) return [{ type: 'input_text', text: [...head, src.text].join('\n\n') }]
   if ('parts' in src) return [...head.map((text) => ({ type: 'input_text', text })), ...encodeContent(src.parts, rules)]
   const mime = src.kind === 'base64' ? src.mime : (part.mime ?? ('mime' in src ? src.mime : undefined))
-  if (mime === 'application/pdf' && rules.hop.caps.pdfIn === false)
+  if (mime === 'application/pdf' && rules.codec.caps.pdfIn === false)
     throw GatewayError.unsupported(field(rules), 'This model takes no PDF input.')
   if (src.kind === 'file') return [{ type: 'input_file', file_id: fileId(src, rules) }]
   const filename = part.filename ?? part.title
@@ -107,7 +107,7 @@ function encodeDocument(part: Frozen<DocumentPart>, rules: ContentRules): object
 }
 
 function fileId(src: Frozen<Extract<Source, { kind: 'file' }>>, rules: ContentRules): string {
-  if (src.provider === undefined ? rules.ownFiles : src.provider === rules.hop.provider) return src.id
+  if (src.provider === undefined ? rules.ownFiles : src.provider === rules.codec.provider) return src.id
   throw GatewayError.unsupported(field(rules), 'A file stored with one provider cannot be sent to another.')
 }
 
@@ -119,5 +119,5 @@ function webUrl(src: Frozen<Extract<Source, { kind: 'url' | 'uri' }>>, rules: Co
 }
 
 function field(rules: ContentRules): string {
-  return historyField(rules.hop.caller)
+  return historyField(rules.codec.caller)
 }

@@ -10,7 +10,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { upstreamCallId } from '../shared/names.ts'
 import { inputText } from './custom-tool.ts'
 import { type ContentRules, encodeContent, encodeOutput } from './encode-content.ts'
@@ -21,20 +21,20 @@ export interface EncodedInput {
   input: object[]
 }
 
-export function encodeInput(request: Frozen<CanonicalRequest>, hop: Hop): EncodedInput {
-  const writer = new InputWriter(request, hop)
+export function encodeInput(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedInput {
+  const writer = new InputWriter(request, codec)
   const blocks = [...request.system]
-  const instructions = takeInstructions(blocks, hop)
+  const instructions = takeInstructions(blocks, codec)
   for (const block of blocks) writer.instruction(block)
   for (const message of request.messages) writer.message(message)
   return { ...(instructions === undefined ? {} : { instructions }), input: writer.items }
 }
 
 /** System blocks for `instructions`: those that came from there, and the first block when the backend requires the field. */
-function takeInstructions(blocks: Frozen<SystemBlock>[], hop: Hop): string | undefined {
+function takeInstructions(blocks: Frozen<SystemBlock>[], codec: CodecContext): string | undefined {
   const marked = blocks.findIndex((block) => block.parts.some((part) => part.ext?.responses?.instructions === true))
-  const index = marked === -1 && hop.quirks.instructionsRequired && blocks.length > 0 ? 0 : marked
-  if (index === -1) return hop.quirks.instructionsRequired ? '' : undefined
+  const index = marked === -1 && codec.quirks.instructionsRequired && blocks.length > 0 ? 0 : marked
+  if (index === -1) return codec.quirks.instructionsRequired ? '' : undefined
   const [block] = blocks.splice(index, 1)
   return textOf(block?.parts ?? [])
 }
@@ -42,17 +42,17 @@ function takeInstructions(blocks: Frozen<SystemBlock>[], hop: Hop): string | und
 class InputWriter {
   readonly items: object[] = []
   readonly #request: Frozen<CanonicalRequest>
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #rules: ContentRules
   readonly #calls = new Map<string, 'function' | 'custom'>()
   /** The last result for each call wins. */
   readonly #results = new Map<string, Frozen<ToolResultPart>>()
   #content: object[] = []
 
-  constructor(request: Frozen<CanonicalRequest>, hop: Hop) {
+  constructor(request: Frozen<CanonicalRequest>, codec: CodecContext) {
     this.#request = request
-    this.#hop = hop
-    this.#rules = { hop, ownFiles: request.source === 'responses' || request.source === 'chat' }
+    this.#codec = codec
+    this.#rules = { codec, ownFiles: request.source === 'responses' || request.source === 'chat' }
     for (const message of request.messages) {
       for (const part of message.parts) if (part.t === 'tool_result') this.#results.set(part.callId, part)
     }
@@ -70,7 +70,7 @@ class InputWriter {
   }
 
   #instructionRole(role: string): string {
-    return role === 'developer' && this.#hop.quirks.developerRole === false ? 'system' : role
+    return role === 'developer' && this.#codec.quirks.developerRole === false ? 'system' : role
   }
 
   #user(message: Frozen<Message>): void {
@@ -132,7 +132,7 @@ class InputWriter {
 
   #call(part: Frozen<ToolCallPart>): void {
     this.#calls.set(part.id, part.kind)
-    const head = { call_id: this.#callId(part.id), name: toolName(part.name, this.#request, this.#hop) }
+    const head = { call_id: this.#callId(part.id), name: toolName(part.name, this.#request, this.#codec) }
     const place = part.namespace === undefined ? {} : { namespace: part.namespace }
     const caller = part.caller === undefined || this.#request.source !== 'responses' ? {} : { caller: part.caller }
     if (part.kind === 'custom')
@@ -143,7 +143,7 @@ class InputWriter {
   /** This API refuses a call without its output; a responses caller may be continuing on purpose. */
   #unanswered(call: Frozen<ToolCallPart>): void {
     if (this.#request.source === 'responses') return
-    this.#hop.warn('missing_tool_result')
+    this.#codec.warn('missing_tool_result')
     const type = call.kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output'
     this.items.push({ type, call_id: this.#callId(call.id), output: 'Error: No result provided' })
   }
@@ -153,12 +153,12 @@ class InputWriter {
     else if (part.t === 'server_tool' || part.t === 'opaque') {
       if (part.dialect === 'responses') this.items.push(part.raw as object)
     } else if (part.t === 'tool_result') this.#result(part)
-    else this.#hop.warn('dropped_assistant_media')
+    else this.#codec.warn('dropped_assistant_media')
   }
 
   #reasoning(part: Frozen<ReasoningPart>): void {
     const secret = part.signature ?? part.encrypted
-    const fits = secret?.dialect === 'responses' && (secret.modelFamily === '' || secret.modelFamily === this.#hop.caps.family)
+    const fits = secret?.dialect === 'responses' && (secret.modelFamily === '' || secret.modelFamily === this.#codec.caps.family)
     if (!fits || secret === undefined || secret.value === '') return
     // Other dialects keep the summary as a text; a text of this one's own is raw thought, which is not sent back.
     const said = part.summary ?? (this.#request.source === 'responses' || part.text === '' ? [] : [part.text])

@@ -1,16 +1,16 @@
 // Sampling, reasoning and text options towards a responses upstream. Clamp or drop with a warning, never refuse.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, OutputFormat } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../shared/effort.ts'
 import { isObject } from '../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 /** Known to reason; asked to reason counts where nothing is known. */
-export function isReasoningModel(request: Frozen<CanonicalRequest>, hop: Hop): boolean {
-  return hop.caps.reasoning ?? (effortOf(request) ?? 'none') !== 'none'
+export function isReasoningModel(request: Frozen<CanonicalRequest>, codec: CodecContext): boolean {
+  return codec.caps.reasoning ?? (effortOf(request) ?? 'none') !== 'none'
 }
 
-export function encodeSampling(request: Frozen<CanonicalRequest>, hop: Hop): object {
+export function encodeSampling(request: Frozen<CanonicalRequest>, codec: CodecContext): object {
   const { temperature, topP, presencePenalty, frequencyPenalty, seed, logitBias } = request.sampling
   const own = request.source === 'responses'
   for (const [value, slug] of [
@@ -21,36 +21,36 @@ export function encodeSampling(request: Frozen<CanonicalRequest>, hop: Hop): obj
     [request.stop?.length ? request.stop : undefined, 'dropped_stop'],
     [request.ext.chat?.prediction, 'dropped_prediction'],
   ] as const) {
-    if (value !== undefined) hop.warn(slug)
+    if (value !== undefined) codec.warn(slug)
   }
-  if (request.speed === 'fast') hop.warn('dropped_speed')
+  if (request.speed === 'fast') codec.warn('dropped_speed')
   return {
-    ...sampled('temperature', clampedTemperature(temperature, hop), request, hop),
-    ...sampled('top_p', topP, request, hop),
+    ...sampled('temperature', clampedTemperature(temperature, codec), request, codec),
+    ...sampled('top_p', topP, request, codec),
     // Not in the vendor's own request, but in the open variant of this format.
     ...(own && presencePenalty !== undefined ? { presence_penalty: presencePenalty } : {}),
     ...(own && frequencyPenalty !== undefined ? { frequency_penalty: frequencyPenalty } : {}),
   }
 }
 
-export function encodeReasoning(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonObject>): object {
+export function encodeReasoning(request: Frozen<CanonicalRequest>, codec: CodecContext, own: Frozen<JsonObject>): object {
   const rest = isObject(own.reasoning) ? own.reasoning : {}
   const wish = effortOf(request)
-  if (hop.caps.reasoning === false && request.source !== 'responses') {
-    if (wish !== undefined && wish !== 'none') hop.warn('dropped_reasoning')
+  if (codec.caps.reasoning === false && request.source !== 'responses') {
+    if (wish !== undefined && wish !== 'none') codec.warn('dropped_reasoning')
     return {}
   }
-  const effort = wish === undefined ? undefined : clampEffort(wish, hop.caps.efforts)
-  if (effort !== wish) hop.warn('reasoning_clamped')
+  const effort = wish === undefined ? undefined : clampEffort(wish, codec.caps.efforts)
+  if (effort !== wish) codec.warn('reasoning_clamped')
   const summary = summaryOf(request)
   const reasoning = { ...rest, ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) }
   return Object.keys(reasoning).length === 0 ? {} : { reasoning }
 }
 
-export function encodeText(request: Frozen<CanonicalRequest>, hop: Hop, own: Frozen<JsonObject>): object {
+export function encodeText(request: Frozen<CanonicalRequest>, codec: CodecContext, own: Frozen<JsonObject>): object {
   const rest = isObject(own.text) ? own.text : {}
   const format = request.output === undefined ? undefined : encodeFormat(request.output, request.source)
-  if (request.output !== undefined && format === undefined) hop.warn('dropped_response_format')
+  if (request.output !== undefined && format === undefined) codec.warn('dropped_response_format')
   const text = {
     ...rest,
     ...(format === undefined ? {} : { format }),
@@ -91,20 +91,25 @@ function summaryOf(request: Frozen<CanonicalRequest>): string | undefined {
   return source === 'messages' && on ? 'auto' : undefined
 }
 
-function clampedTemperature(temperature: number | undefined, hop: Hop): number | undefined {
-  const max = hop.caps.temperatureMax
+function clampedTemperature(temperature: number | undefined, codec: CodecContext): number | undefined {
+  const max = codec.caps.temperatureMax
   if (temperature === undefined || max === undefined || temperature <= max) return temperature
-  hop.warn('temperature_clamped')
+  codec.warn('temperature_clamped')
   return max
 }
 
 /** Models that reason take no sampling, unless reasoning is really off. */
-function sampled(field: 'temperature' | 'top_p', value: number | undefined, request: Frozen<CanonicalRequest>, hop: Hop): object {
+function sampled(
+  field: 'temperature' | 'top_p',
+  value: number | undefined,
+  request: Frozen<CanonicalRequest>,
+  codec: CodecContext,
+): object {
   if (value === undefined) return {}
-  const { sampling, efforts } = hop.caps
+  const { sampling, efforts } = codec.caps
   const off = effortOf(request) === 'none' && (efforts === undefined || efforts.includes('none'))
   const free = sampling === undefined || sampling === 'free' || off || (sampling === 'default_only' && value === 1)
   if (free) return { [field]: value }
-  if (value !== 1) hop.warn(`dropped_${field}`)
+  if (value !== 1) codec.warn(`dropped_${field}`)
   return {}
 }

@@ -1,7 +1,7 @@
 // Canonical response → the caller's response object. Neighbouring texts of one message stay one message item.
 import type { CanonicalResponse, Choice } from '../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import { isUnreported, usageOrEstimate } from '../shared/unreported-usage.ts'
 import { encodeAnnotation } from './annotations.ts'
@@ -21,7 +21,7 @@ import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
 import { partSecret, secretText } from './secrets.ts'
 import { encodeUsage } from './usage.ts'
 
-export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): string {
+export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
   const choice = response.choices[0]
   const finish = choice?.finish ?? 'error'
   const refused = choice?.parts.some((part) => part.t === 'refusal') ?? false
@@ -30,22 +30,22 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, hop: Hop): s
   const running = typeof pending === 'string'
   const head = headMembers(
     {
-      id: ownId(response.id, 'resp_', hop),
+      id: ownId(response.id, 'resp_', codec),
       created: response.created,
-      model: response.model || hop.model,
+      model: response.model || codec.model,
       status: running ? pending : status,
-      completed: running || status === 'failed' ? null : Math.floor(hop.now() / 1000),
+      completed: running || status === 'failed' ? null : Math.floor(codec.now() / 1000),
       error: status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null,
       incomplete,
       serviceTier: response.serviceTier,
     },
-    hop.request,
+    codec.request,
   )
-  const output = choice === undefined ? [] : outputItems(choice, status === 'completed' ? 'completed' : 'incomplete', hop)
+  const output = choice === undefined ? [] : outputItems(choice, status === 'completed' ? 'completed' : 'incomplete', codec)
   // An unfinished answer has no counts yet.
   const usage =
-    running && isUnreported(response.usage) ? null : encodeUsage(usageOrEstimate(response.usage, choice?.parts ?? [], hop))
-  return JSON.stringify({ ...echoMembers(hop), ...own, ...head, output, usage })
+    running && isUnreported(response.usage) ? null : encodeUsage(usageOrEstimate(response.usage, choice?.parts ?? [], codec))
+  return JSON.stringify({ ...echoMembers(codec), ...own, ...head, output, usage })
 }
 
 const STATED: readonly unknown[] = ['message', 'function_call', 'custom_tool_call']
@@ -57,18 +57,18 @@ interface OpenMessage {
 }
 
 /** `last`: the status of the last item; an answer that was cut is incomplete at its end only. */
-function outputItems(choice: Frozen<Choice>, last: ItemStatus, hop: Hop): JsonObject[] {
+function outputItems(choice: Frozen<Choice>, last: ItemStatus, codec: CodecContext): JsonObject[] {
   const items: JsonObject[] = []
   let open: OpenMessage | null = null
   let logprobs = logprobList(choice.logprobs)
   const close = () => {
-    if (open !== null) items.push(messageItem(ownId(open.item, 'msg_', hop), open.content, 'completed', open.phase))
+    if (open !== null) items.push(messageItem(ownId(open.item, 'msg_', codec), open.content, 'completed', open.phase))
     open = null
   }
   for (const part of choice.parts) {
     const content = said(part, logprobs)
     if (content === null) {
-      const own = partItems(part, choice, hop)
+      const own = partItems(part, choice, codec)
       if (own.length > 0) close()
       items.push(...own)
       continue
@@ -93,18 +93,18 @@ function said(part: Frozen<Part>, logprobs: ReturnType<typeof logprobList>): Jso
   return textContent(part.text, annotations, logprobs)
 }
 
-function partItems(part: Frozen<Part>, choice: Frozen<Choice>, hop: Hop): JsonObject[] {
+function partItems(part: Frozen<Part>, choice: Frozen<Choice>, codec: CodecContext): JsonObject[] {
   switch (part.t) {
     case 'reasoning':
-      return reasoningItems(part, hop)
+      return reasoningItems(part, codec)
     case 'tool_call': {
       if (choice.finish === 'malformed_tool_call') return []
-      const call = callItem(ownId(part.itemId, callPrefix(part.kind), hop), part, part.args, 'completed')
+      const call = callItem(ownId(part.itemId, callPrefix(part.kind), codec), part, part.args, 'completed')
       if (part.signature === undefined) return [call]
-      return [reasoningItem(hop.id('rs_'), [], secretText(part.signature)), call]
+      return [reasoningItem(codec.id('rs_'), [], secretText(part.signature)), call]
     }
     case 'image':
-      return part.src.kind === 'base64' ? [imageItem(hop.id('ig_'), part.src.data)] : []
+      return part.src.kind === 'base64' ? [imageItem(codec.id('ig_'), part.src.data)] : []
     case 'server_tool':
     case 'opaque':
       return part.dialect === 'responses' && isObject(part.raw) ? [part.raw] : []
@@ -113,11 +113,11 @@ function partItems(part: Frozen<Part>, choice: Frozen<Choice>, hop: Hop): JsonOb
   }
 }
 
-function reasoningItems(part: Frozen<ReasoningPart>, hop: Hop): JsonObject[] {
-  const secret = partSecret(part, hop.caps.family)
+function reasoningItems(part: Frozen<ReasoningPart>, codec: CodecContext): JsonObject[] {
+  const secret = partSecret(part, codec.caps.family)
   const summary = part.summary ?? (part.text === '' ? [] : [part.text])
   if (summary.length === 0 && secret === undefined) return []
-  const item = reasoningItem(ownId(part.itemId, 'rs_', hop), summary, secret)
+  const item = reasoningItem(ownId(part.itemId, 'rs_', codec), summary, secret)
   // Raw reasoning beside a summary can only come from this dialect.
   return [
     part.summary !== undefined && part.text !== '' ? { ...item, content: [{ type: 'reasoning_text', text: part.text }] } : item,

@@ -3,7 +3,7 @@
 import { mergeUsage } from '../../../core/lib/collect.ts'
 import type { Finish, Usage } from '../../../core/types/answer.ts'
 import type { Ext, JsonObject, Part } from '../../../core/types/canonical.ts'
-import type { Hop, StreamEncoder } from '../../../core/types/dialect.ts'
+import type { CodecContext, StreamEncoder } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../../core/types/stream.ts'
 import { isObject } from '../shared/fields.ts'
@@ -17,8 +17,8 @@ import { FrameWriter } from './stream-frames.ts'
 import { CallItem, MessageItem, ReasoningItem, type StreamItem, WholeItem } from './stream-items.ts'
 import { encodeUsage } from './usage.ts'
 
-export function encodeStream(hop: Hop): StreamEncoder {
-  return new ResponseStreamEncoder(hop)
+export function encodeStream(codec: CodecContext): StreamEncoder {
+  return new ResponseStreamEncoder(codec)
 }
 
 type OpenPart =
@@ -27,7 +27,7 @@ type OpenPart =
   | { t: 'call'; item: CallItem }
 
 class ResponseStreamEncoder implements StreamEncoder {
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #frames = new FrameWriter()
   readonly #items: StreamItem[] = []
   readonly #parts = new Map<number, OpenPart>()
@@ -46,8 +46,8 @@ class ResponseStreamEncoder implements StreamEncoder {
   #refused = false
   #over = false
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   event(event: StreamEvent): string {
@@ -86,9 +86,9 @@ class ResponseStreamEncoder implements StreamEncoder {
   /** `response.created` comes first. Ids are generated when the upstream's start is late or of another dialect. */
   #begin(): void {
     if (this.#id !== '') return
-    this.#id = ownId(this.#start?.id, 'resp_', this.#hop)
-    this.#start ??= { id: this.#id, model: this.#hop.model, created: Math.floor(this.#hop.now() / 1000) }
-    this.#echo = JSON.stringify(echoMembers(this.#hop)).slice(1, -1)
+    this.#id = ownId(this.#start?.id, 'resp_', this.#codec)
+    this.#start ??= { id: this.#id, model: this.#codec.model, created: Math.floor(this.#codec.now() / 1000) }
+    this.#echo = JSON.stringify(echoMembers(this.#codec)).slice(1, -1)
     this.#lifecycle('response.created', 'in_progress', null, null, null)
     this.#lifecycle('response.in_progress', 'in_progress', null, null, null)
   }
@@ -104,14 +104,14 @@ class ResponseStreamEncoder implements StreamEncoder {
       this.#parts.set(part, { t: 'reasoning', item: null, meta })
     } else if (kind === 'tool_call') {
       const { signature } = meta
-      if (signature !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secretText(signature)))
+      if (signature !== undefined) this.#whole(reasoningItem(this.#codec.id('rs_'), [], secretText(signature)))
       const call = {
-        id: meta.id ?? this.#hop.id('call_'),
+        id: meta.id ?? this.#codec.id('call_'),
         name: meta.name ?? '',
         kind: meta.kind ?? 'function',
         namespace: meta.namespace,
       }
-      const id = ownId(meta.itemId, callPrefix(meta.kind), this.#hop)
+      const id = ownId(meta.itemId, callPrefix(meta.kind), this.#codec)
       this.#leaveMessage()
       this.#parts.set(part, { t: 'call', item: this.#open((index) => new CallItem(this.#frames, index, id, call)) })
     }
@@ -149,7 +149,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       this.#closeCall('completed')
       this.#called = open.item
     } else if (full.t === 'reasoning') {
-      const secret = partSecret(full, this.#hop.caps.family)
+      const secret = partSecret(full, this.#codec.caps.family)
       const text = full.text || (full.summary ?? []).join('\n\n')
       if (open.item === null && text === '' && secret === undefined) return
       const item = this.#reasoning(open)
@@ -161,9 +161,9 @@ class ResponseStreamEncoder implements StreamEncoder {
 
   #wholePart(full: Part): void {
     if (full.t === 'reasoning') {
-      const secret = partSecret(full, this.#hop.caps.family)
-      if (secret !== undefined) this.#whole(reasoningItem(this.#hop.id('rs_'), [], secret))
-    } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#hop.id('ig_'), full.src.data))
+      const secret = partSecret(full, this.#codec.caps.family)
+      if (secret !== undefined) this.#whole(reasoningItem(this.#codec.id('rs_'), [], secret))
+    } else if (full.t === 'image' && full.src.kind === 'base64') this.#whole(imageItem(this.#codec.id('ig_'), full.src.data))
     else if (full.t === 'audio' && full.transcript) {
       const message = this.#messageOf(undefined)
       const content = message.start('text')
@@ -177,14 +177,14 @@ class ResponseStreamEncoder implements StreamEncoder {
     const { item, phase } = readMark(ext)
     if (this.#message !== null && item !== this.#source) this.#leaveMessage()
     this.#source = item
-    this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, ownId(item, 'msg_', this.#hop), phase))
+    this.#message ??= this.#open((index) => new MessageItem(this.#frames, index, ownId(item, 'msg_', this.#codec), phase))
     return this.#message
   }
 
   #reasoning(open: Extract<OpenPart, { t: 'reasoning' }>): ReasoningItem {
     if (open.item === null) {
       this.#leaveMessage()
-      open.item = this.#open((index) => new ReasoningItem(this.#frames, index, ownId(open.meta.itemId, 'rs_', this.#hop)))
+      open.item = this.#open((index) => new ReasoningItem(this.#frames, index, ownId(open.meta.itemId, 'rs_', this.#codec)))
     }
     return open.item
   }
@@ -220,13 +220,13 @@ class ResponseStreamEncoder implements StreamEncoder {
     this.#begin()
     if (own !== undefined) {
       const { completed_at: _, ...members } = own
-      this.#echo = JSON.stringify({ ...echoMembers(this.#hop), ...members }).slice(1, -1)
+      this.#echo = JSON.stringify({ ...echoMembers(this.#codec), ...members }).slice(1, -1)
     }
     this.#closeCall(this.#lastStatus())
     for (const item of this.#items) item.close(item === this.#items.at(-1) ? this.#lastStatus() : 'completed')
     const { status, incomplete } = statusOf(this.#finish, this.#refused)
     const error = status === 'failed' ? { code: 'server_error', message: 'The upstream failed to answer.' } : null
-    this.#lifecycle(`response.${status}`, status, error, incomplete, usageOrEstimate(this.#usage, this.#said, this.#hop))
+    this.#lifecycle(`response.${status}`, status, error, incomplete, usageOrEstimate(this.#usage, this.#said, this.#codec))
   }
 
   #lifecycle(
@@ -237,10 +237,10 @@ class ResponseStreamEncoder implements StreamEncoder {
     usage: Usage | null,
   ): void {
     const { model, created } = this.#start as { model: string; created: number }
-    const completed = status === 'completed' || status === 'incomplete' ? Math.floor(this.#hop.now() / 1000) : null
+    const completed = status === 'completed' || status === 'incomplete' ? Math.floor(this.#codec.now() / 1000) : null
     const head = headMembers(
       { id: this.#id, created, model, status, completed, error, incomplete, serviceTier: undefined },
-      this.#hop.request,
+      this.#codec.request,
     )
     const output = JSON.stringify(this.#items.map((item) => item.json()))
     const counted = usage === null ? 'null' : JSON.stringify(encodeUsage(usage))

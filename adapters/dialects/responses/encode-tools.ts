@@ -1,7 +1,7 @@
 // Canonical tools and choice → the flat wire form, towards an upstream and as the echo in an answer.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerField } from '../shared/caller-field.ts'
 import { isObject } from '../shared/fields.ts'
 import { type NameRule, upstreamName } from '../shared/names.ts'
@@ -12,29 +12,29 @@ import { isStrictSchema } from './strict-schema.ts'
 const NAMES: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
 
 /** The name towards the upstream; a responses caller wrote it for this API already. */
-export function toolName(name: string, request: Frozen<CanonicalRequest>, hop: Hop): string {
-  return request.source === 'responses' ? name : upstreamName(name, NAMES, hop)
+export function toolName(name: string, request: Frozen<CanonicalRequest>, codec: CodecContext): string {
+  return request.source === 'responses' ? name : upstreamName(name, NAMES, codec)
 }
 
-export function encodeTools(request: Frozen<CanonicalRequest>, hop: Hop): object[] {
+export function encodeTools(request: Frozen<CanonicalRequest>, codec: CodecContext): object[] {
   const out: object[] = []
   for (const tool of request.tools) {
-    const wire = upstreamTool(tool, request, hop)
+    const wire = upstreamTool(tool, request, codec)
     if (wire !== null) out.push(wire)
   }
   const ownSearch = request.tools.some((tool) => tool.t === 'server' && tool.dialect === 'responses' && isWebSearch(tool.kind))
   if (request.webSearch !== undefined && !ownSearch) {
-    if (hop.caps.webSearch === false) hop.warn('dropped_web_search')
-    else out.push(webSearchTool(request.webSearch, hop))
+    if (codec.caps.webSearch === false) codec.warn('dropped_web_search')
+    else out.push(webSearchTool(request.webSearch, codec))
   }
   refuseUnmetChoice(request, out.length > 0)
-  if (hop.quirks.maxTools !== undefined && out.length > hop.quirks.maxTools) {
-    throw GatewayError.unsupported('tools', `This upstream takes at most ${hop.quirks.maxTools} tools.`)
+  if (codec.quirks.maxTools !== undefined && out.length > codec.quirks.maxTools) {
+    throw GatewayError.unsupported('tools', `This upstream takes at most ${codec.quirks.maxTools} tools.`)
   }
   return out
 }
 
-export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<CanonicalRequest>, hop: Hop): Json {
+export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<CanonicalRequest>, codec: CodecContext): Json {
   switch (choice.mode) {
     case 'tool': {
       const tool = find(request.tools, choice.name)
@@ -47,10 +47,10 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
           `The tool \`${choice.name}\` does not exist at this upstream.`,
         )
       }
-      return { type: tool?.t === 'custom' ? 'custom' : 'function', name: toolName(choice.name, request, hop) }
+      return { type: tool?.t === 'custom' ? 'custom' : 'function', name: toolName(choice.name, request, codec) }
     }
     case 'allowed': {
-      const tools = choice.names.map((name) => allowed(name, request, hop)).filter((one) => one !== null)
+      const tools = choice.names.map((name) => allowed(name, request, codec)).filter((one) => one !== null)
       return tools.length === 0 ? choice.base : { type: 'allowed_tools', mode: choice.base, tools }
     }
     case 'server':
@@ -62,7 +62,7 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
         'The tool that is to be called does not exist at this upstream.',
       )
     case 'required':
-      return hop.quirks.toolChoiceRequired ?? 'required'
+      return codec.quirks.toolChoiceRequired ?? 'required'
     default:
       return choice.mode
   }
@@ -84,30 +84,30 @@ export function echoToolChoice(request: Frozen<CanonicalRequest> | null): Json {
   return { type: 'allowed_tools', mode: choice.base, tools }
 }
 
-function upstreamTool(tool: Frozen<Tool>, request: Frozen<CanonicalRequest>, hop: Hop): object | null {
+function upstreamTool(tool: Frozen<Tool>, request: Frozen<CanonicalRequest>, codec: CodecContext): object | null {
   switch (tool.t) {
     case 'function':
       return {
         ...(request.source === 'responses' ? tool.ext?.responses : undefined),
         type: 'function',
-        name: toolName(tool.name, request, hop),
+        name: toolName(tool.name, request, codec),
         ...(tool.description === undefined ? {} : { description: tool.description }),
         parameters: tool.schema ?? { type: 'object', properties: {} },
         strict: strictOf(tool, request),
         ...(tool.deferLoading ? { defer_loading: true } : {}),
       }
     case 'custom':
-      return { type: 'custom', name: toolName(tool.name, request, hop), ...customRest(tool) }
+      return { type: 'custom', name: toolName(tool.name, request, codec), ...customRest(tool) }
     case 'namespace':
       return {
         type: 'namespace',
         name: tool.name,
         description: tool.description,
-        tools: tool.tools.map((inner) => upstreamTool(inner, request, hop)).filter((inner) => inner !== null),
+        tools: tool.tools.map((inner) => upstreamTool(inner, request, codec)).filter((inner) => inner !== null),
       }
     case 'server':
       if (tool.dialect === 'responses') return tool.raw as object
-      if (!(isWebSearch(tool.kind) && request.webSearch !== undefined)) hop.warn('dropped_tool')
+      if (!(isWebSearch(tool.kind) && request.webSearch !== undefined)) codec.warn('dropped_tool')
       return null
   }
 }
@@ -124,8 +124,8 @@ function customRest(tool: Frozen<Extract<Tool, { t: 'custom' }>>): object {
   }
 }
 
-function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>, hop: Hop): object {
-  if (search.blockedDomains !== undefined && search.blockedDomains.length > 0) hop.warn('dropped_blocked_domains')
+function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>, codec: CodecContext): object {
+  if (search.blockedDomains !== undefined && search.blockedDomains.length > 0) codec.warn('dropped_blocked_domains')
   const location = search.userLocation
   // chat nests the place once more.
   const place = isObject(location) && isObject(location.approximate) ? { type: 'approximate', ...location.approximate } : location
@@ -149,9 +149,9 @@ function find(tools: readonly Frozen<Tool>[], name: string): Frozen<Tool> | unde
   return undefined
 }
 
-function allowed(name: string, request: Frozen<CanonicalRequest>, hop: Hop): Json | null {
+function allowed(name: string, request: Frozen<CanonicalRequest>, codec: CodecContext): Json | null {
   const entry = allowedEcho(name, request)
-  return isObject(entry) && typeof entry.name === 'string' ? { ...entry, name: toolName(entry.name, request, hop) } : entry
+  return isObject(entry) && typeof entry.name === 'string' ? { ...entry, name: toolName(entry.name, request, codec) } : entry
 }
 
 function allowedEcho(name: string, request: Frozen<CanonicalRequest>): Json | null {

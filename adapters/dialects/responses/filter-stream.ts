@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../core/lib/bytes.ts'
 import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { FrameFilter, Hop, SseFrame } from '../../../core/types/dialect.ts'
+import type { CodecContext, FrameFilter, SseFrame } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { StreamFacts } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
@@ -13,20 +13,20 @@ import { failureCode, innerError } from './errors.ts'
 import { PartialOutput } from './partial-output.ts'
 import { completedUsage, decodeUsage } from './usage.ts'
 
-export function filterStream(hop: Hop): FrameFilter {
-  return new ResponseStreamFilter(hop)
+export function filterStream(codec: CodecContext): FrameFilter {
+  return new ResponseStreamFilter(codec)
 }
 
 class ResponseStreamFilter implements FrameFilter {
   readonly facts: StreamFacts = { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #partial = new PartialOutput()
   #created: JsonObject | null = null
   #failed: JsonObject | null = null
   #last = ''
 
-  constructor(hop: Hop) {
-    this.#hop = hop
+  constructor(codec: CodecContext) {
+    this.#codec = codec
   }
 
   frame(frame: SseFrame): Uint8Array | string | null {
@@ -58,7 +58,7 @@ class ResponseStreamFilter implements FrameFilter {
   }
 
   error(error: GatewayErrorShape): string {
-    if (this.#created === null) return encodeStream(this.#hop).error(error)
+    if (this.#created === null) return encodeStream(this.#codec).error(error)
     const failed = isObject(this.#failed?.response) ? this.#failed.response : {}
     const said = isObject(failed.error) ? failed.error : {}
     const output = Array.isArray(failed.output) && failed.output.length > 0 ? failed.output : this.#partial.items()
@@ -113,7 +113,7 @@ class ResponseStreamFilter implements FrameFilter {
   #terminal(status: string, event: JsonObject, frame: SseFrame): Uint8Array | string | null {
     const { facts } = this
     const response = isObject(event.response) ? event.response : {}
-    facts.usage = decodeUsage(response.usage, this.#hop.quirks)
+    facts.usage = decodeUsage(response.usage, this.#codec.quirks)
     const failure = failureOf({ ...response, status })
     if (failure !== null) {
       this.#failed = event

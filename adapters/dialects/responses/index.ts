@@ -2,7 +2,7 @@
 //
 // Conventions between this driver and the others:
 // - Custom tools. A canonical call with `kind: 'custom'` has the plain input text as its `args` (custom-tool.ts). A target
-//   that flattens the tool to a function notes `custom:<upstream name>` = true in `hop.notes`, and its decoder restores
+//   that flattens the tool to a function notes `custom:<upstream name>` = true in `codec.notes`, and its decoder restores
 //   `kind: 'custom'` and the text. This encoder reads nothing but `part.kind` (`meta.kind` in streams).
 // - Namespaces. A target that flattens `ns` + `name` to `ns__name` notes `namespace:<upstream name>` = {namespace, name}, and
 //   its decoder restores both on the part. This encoder reads nothing but `part.namespace`.

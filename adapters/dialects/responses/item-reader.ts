@@ -2,7 +2,7 @@
 
 import type { PartWriter } from '../../../core/lib/part-writer.ts'
 import type { Annotation, Ext, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import type { Emit } from '../../../core/types/stream.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from './decode-items.ts'
@@ -27,14 +27,14 @@ interface Seen {
 export class ItemReader {
   called = false
   refused = false
-  readonly #hop: Hop
+  readonly #codec: CodecContext
   readonly #writer: PartWriter
   readonly #seen = new Map<number | string, Seen>()
   /** The item of the running text or reasoning: another one's never continues it. */
   #running: number | string | null = null
 
-  constructor(hop: Hop, writer: PartWriter) {
-    this.#hop = hop
+  constructor(codec: CodecContext, writer: PartWriter) {
+    this.#codec = codec
     this.#writer = writer
   }
 
@@ -133,7 +133,7 @@ export class ItemReader {
     else if (item.type === 'reasoning') this.#finishReasoning(event, seen, item, emit)
     else if (isCall(item)) this.#finishCall(event, item, emit)
     else {
-      const part = wholePart(item, this.#hop)
+      const part = wholePart(item, this.#codec)
       this.#writer.whole(0, part.t === 'image' ? 'image' : 'server_tool', part, emit)
     }
     seen.done = true
@@ -147,7 +147,7 @@ export class ItemReader {
   }
 
   #finishReasoning(event: JsonObject, seen: Seen, item: JsonObject, emit: Emit): void {
-    const part = decodeReasoning(item, this.#hop.caps.family)
+    const part = decodeReasoning(item, this.#codec.caps.family)
     for (const [index, text] of (part?.summary ?? []).entries()) this.summaryWhole({ ...event, summary_index: index }, text, emit)
     if (part !== null && part.text !== '') this.thoughtWhole(event, part.text, emit)
     if (part?.signature !== undefined) {
@@ -167,7 +167,7 @@ export class ItemReader {
 
   #startCall(event: JsonObject, item: JsonObject, emit: Emit): void {
     this.called = true
-    const { t: _t, args: _args, caller: _caller, ...meta } = callPart(item, this.#hop)
+    const { t: _t, args: _args, caller: _caller, ...meta } = callPart(item, this.#codec)
     this.#writer.toolStart(0, keyOf(event), meta, emit)
   }
 

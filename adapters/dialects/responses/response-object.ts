@@ -1,7 +1,7 @@
 // The response object around the output: every member the published schemas require, echoing the caller's request.
 import type { Finish } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import { openAiTier } from '../shared/service-tier.ts'
 import { encodeFormat } from './encode-options.ts'
@@ -37,8 +37,8 @@ export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest
 }
 
 /** The members that stay the same; computed once per answer. */
-export function echoMembers(hop: Hop): JsonObject {
-  const { request } = hop
+export function echoMembers(codec: CodecContext): JsonObject {
+  const { request } = codec
   const own = request?.ext.responses ?? {}
   const { sampling, state, reasoning, cache } = request ?? {}
   return {
@@ -62,7 +62,7 @@ export function echoMembers(hop: Hop): JsonObject {
     },
     safety_identifier: request?.safetyId ?? null,
     // The gateway keeps nothing: only an upstream of this dialect stores an answer when it is asked to.
-    store: hop.upstream === 'responses' && (state?.store ?? false),
+    store: codec.upstream === 'responses' && (state?.store ?? false),
     temperature: sampling?.temperature ?? 1,
     text: textOf(request, isObject(own.text) ? own.text : {}),
     tool_choice: echoToolChoice(request),
@@ -86,8 +86,8 @@ export function statusOf(
 }
 
 /** An id of this dialect: the upstream's own when it has the right prefix. */
-export function ownId(id: string | undefined, prefix: string, hop: Hop): string {
-  return id?.startsWith(prefix) ? id : hop.id(prefix)
+export function ownId(id: string | undefined, prefix: string, codec: CodecContext): string {
+  return id?.startsWith(prefix) ? id : codec.id(prefix)
 }
 
 function instructionsOf(request: Frozen<CanonicalRequest> | null): string | null {

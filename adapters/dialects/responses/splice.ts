@@ -8,16 +8,16 @@ import { fitIds } from '../shared/long-ids.ts'
 import { failureOf, outcome } from './decode-response.ts'
 import { completedUsage, decodeUsage } from './usage.ts'
 
-/** hop.id('rs_'); the vendor's own ids are twice as long. */
+/** codec.id('rs_'); the vendor's own ids are twice as long. */
 const MINTED_ID = /"rs_[0-9A-Za-z]{24}"/
 
 const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
 
-export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller) => {
+export const spliceRequest: DialectDriver['spliceRequest'] = (body, codec, caller) => {
   // First: reading the bytes of an edited body would put them together at once.
   dropForeignReasoning(body)
-  body.set('model', hop.model)
-  if (hop.quirks.idLimits !== undefined) fitIds(body, hop)
+  body.set('model', codec.model)
+  if (codec.quirks.idLimits !== undefined) fitIds(body, codec)
   const headers: string[] = []
   for (const name of FORWARDED) {
     const value = caller.get(name)
@@ -27,7 +27,7 @@ export const spliceRequest: DialectDriver['spliceRequest'] = (body, hop, caller)
 }
 
 /** Never throws: what cannot be read has no facts. */
-export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => {
+export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) => {
   const usage = body.get('usage')
   const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
   const output = body.raw('output') ?? ''
@@ -37,7 +37,7 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, hop) => 
   const completed = completedUsage(usage)
   if (completed !== null) body.set('usage', completed)
   return {
-    usage: decodeUsage(usage, hop.quirks),
+    usage: decodeUsage(usage, codec.quirks),
     finish: error === null ? outcome(status, called, output.includes('"refusal"')).finish : null,
     error,
     content: /^\[\s*\{/.test(output),

@@ -1,13 +1,13 @@
 // Deferred tools of a messages caller on a target of another dialect. References in tool results become text that names the
 // tools, and a deferred tool is offered only from the reference on, as its own vendor does.
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, Tool } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'
 
 type Request = Frozen<CanonicalRequest>
 
 /** The same request where no tool is deferred and no reference is in it. */
-export function withLoadedTools(request: Request, hop: Hop): Request {
+export function withLoadedTools(request: Request, codec: CodecContext): Request {
   if (request.source !== 'messages') return request
   const loaded = new Set<string>()
   const messages = request.messages.map((message) => named(message, loaded))
@@ -15,7 +15,7 @@ export function withLoadedTools(request: Request, hop: Hop): Request {
   const deferred = request.tools.some(isDeferred)
   if (!deferred) return changed ? { ...request, messages } : request
   const tools = offered(request, loaded)
-  if (tools.length < request.tools.length) hop.warn('dropped_deferred_tools')
+  if (tools.length < request.tools.length) codec.warn('dropped_deferred_tools')
   return { ...request, messages, tools }
 }
 

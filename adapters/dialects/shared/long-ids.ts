@@ -1,6 +1,6 @@
 // Identifiers of users and caches that are longer than a target takes: a stable hash goes instead, in both lanes.
 import { createHash } from 'node:crypto'
-import type { Hop, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 
 /** SHA-256 in hex, cut where even that is too long. */
 export function hashedId(value: string, limit = 64): string {
@@ -8,19 +8,19 @@ export function hashedId(value: string, limit = 64): string {
 }
 
 /** The text that fits; the value itself where the target's limit is not known. */
-export function fittedId(field: string, value: string, hop: Hop): string {
-  const limit = hop.quirks.idLimits?.[field]
+export function fittedId(field: string, value: string, codec: CodecContext): string {
+  const limit = codec.quirks.idLimits?.[field]
   if (limit === undefined || !isLonger(value, limit)) return value
-  hop.warn(`hashed_${field.replaceAll('.', '_')}`)
+  codec.warn(`hashed_${field.replaceAll('.', '_')}`)
   return hashedId(value, limit)
 }
 
 /** Shortens ids in a wire body, or in an object that becomes one. */
-export function fitIds(body: Pick<WireBody, 'get' | 'set'>, hop: Hop): void {
-  for (const field in hop.quirks.idLimits) {
+export function fitIds(body: Pick<WireBody, 'get' | 'set'>, codec: CodecContext): void {
+  for (const field in codec.quirks.idLimits) {
     const value = body.get(field)
     if (typeof value !== 'string') continue
-    const fitted = fittedId(field, value, hop)
+    const fitted = fittedId(field, value, codec)
     if (fitted !== value) body.set(field, fitted)
   }
 }

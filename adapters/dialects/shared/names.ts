@@ -1,5 +1,5 @@
 // Tool names and call ids under a target's alphabet: sanitised one to one, and restored on the way back.
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 
 export interface NameRule {
   /** Characters that are not allowed. */
@@ -9,34 +9,34 @@ export interface NameRule {
   start?: RegExp
 }
 
-/** The upstream's name for a tool; remembers the original in `hop.names`. Two names never become one. */
-export function upstreamName(name: string, rule: NameRule, hop: Hop): string {
-  const given = givenNames(hop)
+/** The upstream's name for a tool; remembers the original in `codec.names`. Two names never become one. */
+export function upstreamName(name: string, rule: NameRule, codec: CodecContext): string {
+  const given = givenNames(codec)
   const known = given.get(name)
   if (known !== undefined) return known
   let safe = name.replace(rule.forbidden, '_')
   if (rule.start && !rule.start.test(safe)) safe = `_${safe}`
   if (safe === '') safe = '_'
-  if (safe.length > rule.maxLength || (hop.names.has(safe) && hop.names.get(safe) !== name)) {
+  if (safe.length > rule.maxLength || (codec.names.has(safe) && codec.names.get(safe) !== name)) {
     safe = `${safe.slice(0, rule.maxLength - 9)}_${hash8(name)}`
   }
-  hop.names.set(safe, name)
+  codec.names.set(safe, name)
   given.set(name, safe)
   return safe
 }
 
-/** `hop.names` the other way round: a long history asks for the same few names thousands of times. */
-const givenByHop = new WeakMap<Hop['names'], Map<string, string>>()
+/** `codec.names` the other way round: a long history asks for the same few names thousands of times. */
+const givenByHop = new WeakMap<CodecContext['names'], Map<string, string>>()
 
-function givenNames({ names }: Hop): Map<string, string> {
+function givenNames({ names }: CodecContext): Map<string, string> {
   const given = givenByHop.get(names) ?? new Map<string, string>()
   givenByHop.set(names, given)
   return given
 }
 
 /** The caller's name for a tool the upstream called. */
-export function callerName(name: string, hop: Hop): string {
-  return hop.names.get(name) ?? name
+export function callerName(name: string, codec: CodecContext): string {
+  return codec.names.get(name) ?? name
 }
 
 /** A call id under the target's rule, the same for the call and its result: ids that do not fit are hashed. */

@@ -3,7 +3,7 @@ import { byteLength } from '../../../core/lib/bytes.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Part } from '../../../core/types/canonical.ts'
-import type { Hop } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/dialect.ts'
 
 /** An explicit zero is a report. */
 export function isUnreported(usage: Frozen<Partial<Usage>> | null): boolean {
@@ -16,13 +16,13 @@ export function isUnreported(usage: Frozen<Partial<Usage>> | null): boolean {
 export function usageOrEstimate<U extends Frozen<Partial<Usage>>>(
   usage: U | null,
   parts: Iterable<Frozen<Part>>,
-  hop: Hop,
+  codec: CodecContext,
 ): U | Usage {
   if (usage !== null && !isUnreported(usage)) return usage
-  hop.warn('estimated_tokens')
+  codec.warn('estimated_tokens')
   let bytes = 0
   for (const part of parts) bytes += contentBytes(part)
-  return estimateUsage(hop.request, bytes)
+  return estimateUsage(codec.request, bytes)
 }
 
 function contentBytes(part: Frozen<Part>): number {

@@ -2,7 +2,7 @@
 import Sqlite from 'better-sqlite3'
 import type { Sql } from '../../../core/types/db.ts'
 import type { Rows } from '../session.ts'
-import { uncollected } from './pin-for-process.ts'
+import { pinForProcess } from './pin-for-process.ts'
 
 const KEPT_STATEMENTS = 500
 
@@ -12,7 +12,7 @@ export class SqliteConnection {
 
   /** @param waitMs how long SQLite itself waits, blocking, for another process. */
   constructor(path: string, waitMs: number) {
-    this.#db = uncollected(new Sqlite(path, { timeout: waitMs }))
+    this.#db = pinForProcess(new Sqlite(path, { timeout: waitMs }))
   }
 
   get inTransaction(): boolean {
@@ -20,7 +20,7 @@ export class SqliteConnection {
   }
 
   pragma(text: string): unknown {
-    const statement = uncollected(this.#db.prepare(`PRAGMA ${text}`))
+    const statement = pinForProcess(this.#db.prepare(`PRAGMA ${text}`))
     return statement.reader ? statement.pluck().get() : statement.run()
   }
 
@@ -64,7 +64,7 @@ export class SqliteConnection {
   #prepare(text: string): Sqlite.Statement {
     let statement = this.#statements.get(text)
     if (statement === undefined) {
-      statement = uncollected(this.#db.prepare(text))
+      statement = pinForProcess(this.#db.prepare(text))
       if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value as string)
     } else {
       this.#statements.delete(text)

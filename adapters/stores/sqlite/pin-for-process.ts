@@ -7,7 +7,7 @@ const FIRST_MAJOR = 24
 const kept: object[] | null = Number.parseInt(process.versions.node, 10) >= FIRST_MAJOR ? [] : null
 
 /** For everything that better-sqlite3 makes. */
-export function uncollected<T extends object>(wrapped: T): T {
+export function pinForProcess<T extends object>(wrapped: T): T {
   kept?.push(wrapped)
   return wrapped
 }

@@ -1,8 +1,8 @@
 // Names the upstream of the answer in the headers, as for a single call.
 import type { RequestContext } from '../../../core/types/context.ts'
-import type { RecipeTarget } from '../compiled-model.ts'
+import type { CompiledTarget } from '../compiled-model.ts'
 
-export function answeredBy<T>({ responseHeaders }: RequestContext, { provider, model }: RecipeTarget, result: T): T {
+export function answeredBy<T>({ responseHeaders }: RequestContext, { provider, model }: CompiledTarget, result: T): T {
   const safe = (text: string) => text.replace(/[^\x20-\x7e]/g, '?')
   responseHeaders.set('x-gateway-provider', safe(provider))
   responseHeaders.set('x-gateway-model', safe(model))

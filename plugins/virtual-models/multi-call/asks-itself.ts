@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../../core/types/context.ts'
-import type { Recipe } from '../compiled-model.ts'
+import type { CompiledModel } from '../compiled-model.ts'
 import { offersTools } from './conversation.ts'
 
-export function asksItself(ctx: RequestContext, { ordering, config }: Recipe, survivors: readonly unknown[]): boolean {
+export function asksItself(ctx: RequestContext, { ordering, config }: CompiledModel, survivors: readonly unknown[]): boolean {
   if (ctx.operation !== 'chat') return true
   if (ordering !== 'fusion') return ordering !== 'pipeline'
   // A panel cannot call tools, and the answer of one member would be returned as it is.

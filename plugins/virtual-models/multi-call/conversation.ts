@@ -2,12 +2,12 @@
 
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
-import type { RecipeTarget } from '../compiled-model.ts'
+import type { CompiledTarget } from '../compiled-model.ts'
 
 type Request = Frozen<CanonicalRequest>
 
 /** One answer, whole; only the caller can run tools, so none are offered. */
-export function draftRequest(request: Request, target: RecipeTarget): CanonicalRequest {
+export function draftRequest(request: Request, target: CompiledTarget): CanonicalRequest {
   const { n: _n, ...sampling } = request.sampling
   const draft = { ...mutable(request), model: target.id, stream: false, sampling }
   // Some vendors refuse a conversation with calls in it that declares no tools.
@@ -17,7 +17,7 @@ export function draftRequest(request: Request, target: RecipeTarget): CanonicalR
 }
 
 /** The caller's request with the answers of a panel, which stay nameless; tools are not for a judge that weighs texts. */
-export function judgeRequest(request: Request, target: RecipeTarget, answers: readonly string[]): CanonicalRequest {
+export function judgeRequest(request: Request, target: CompiledTarget, answers: readonly string[]): CanonicalRequest {
   const sources = answers.map((answer, index) => `[Source ${index + 1}]\n${answer}`).join('\n\n')
   const asked = `${JUDGE}\n\n${sources}`
   const { stream, sampling } = request
@@ -25,7 +25,7 @@ export function judgeRequest(request: Request, target: RecipeTarget, answers: re
 }
 
 /** The conversation, the text of the step before, and what to do with it. */
-export function stepRequest(request: Request, target: RecipeTarget, before: string | null, isLast: boolean): CanonicalRequest {
+export function stepRequest(request: Request, target: CompiledTarget, before: string | null, isLast: boolean): CanonicalRequest {
   const turns = before === null ? [] : [said('assistant', before), said('user', target.instruction ?? IMPROVE)]
   const asked = withTurns(request, ...turns)
   return isLast ? { ...mutable(asked), model: target.id } : draftRequest(asked, target)

@@ -7,14 +7,14 @@ import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Result } from '../../../core/types/result.ts'
+import { type CompiledTarget, type ProviderId, plainTarget } from '../compiled-model.ts'
 import type { Route } from '../planner.ts'
-import { type ProviderId, plainTarget, type RecipeTarget } from '../compiled-model.ts'
 import { answeredBy } from './answered-by.ts'
 import { draftRequest, judgeRequest, offersTools, textOf } from './conversation.ts'
 import { gathered } from './panel.ts'
 
 interface PanelAnswer {
-  readonly target: RecipeTarget
+  readonly target: CompiledTarget
   readonly response: Frozen<CanonicalResponse>
   readonly result: Result
   readonly text: string
@@ -24,12 +24,12 @@ export async function fusion(
   gateway: Pick<PluginGateway, 'invoke' | 'clock'>,
   providerId: ProviderId,
   ctx: RequestContext,
-  { recipe, survivors }: Route,
+  { compiled, survivors }: Route,
 ): Promise<Result> {
   const request = ctx.request
-  const { config } = recipe
+  const { config } = compiled
   const named = config.judge === null ? null : judgeOf(config.judge, providerId)
-  const call = (asked: CanonicalRequest, target: RecipeTarget, role: 'panel' | 'judge', signal?: AbortSignal) =>
+  const call = (asked: CanonicalRequest, target: CompiledTarget, role: 'panel' | 'judge', signal?: AbortSignal) =>
     gateway.invoke(asked, { operation: 'chat', source: 'fusion', parent: ctx, target, role, ...(signal ? { signal } : {}) })
   if (named !== null && offersTools(request))
     return answeredBy(ctx, named, await call(request as CanonicalRequest, named, 'judge'))
@@ -71,13 +71,13 @@ export async function fusion(
   }
 }
 
-function judgeOf(id: string, providerId: ProviderId): RecipeTarget {
+function judgeOf(id: string, providerId: ProviderId): CompiledTarget {
   const slash = id.indexOf('/')
   return plainTarget(providerId(id.slice(0, slash)), id.slice(slash + 1))
 }
 
 /** @throws GatewayError 502 for an answer without a text. */
-function answerOf(target: RecipeTarget, result: Result): PanelAnswer {
+function answerOf(target: CompiledTarget, result: Result): PanelAnswer {
   const text = result.kind === 'full' ? textOf(result.response) : ''
   if (result.kind !== 'full' || text === '') throw GatewayError.protocol('The target answered without a text.')
   return { target, response: result.response, result, text }

@@ -1,6 +1,6 @@
 // One order for a request, and the same for a preview: strategies are functions over who is left.
 
-import type { Ordering, RecipeTarget } from '../compiled-model.ts'
+import type { CompiledTarget, Ordering } from '../compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'
 import { byLatency } from './latency.ts'
@@ -8,7 +8,7 @@ import { rotated } from './rotation.ts'
 import { byWeight, drawn } from './weighted.ts'
 
 export interface Ranked {
-  readonly target: RecipeTarget
+  readonly target: CompiledTarget
 }
 
 export interface Signals {
@@ -17,13 +17,13 @@ export interface Signals {
   /** In [0, 1); null: nothing is drawn, the heaviest goes first. */
   readonly random: (() => number) | null
   /** Null: not known. */
-  cost(target: RecipeTarget): number | null
-  listedPrice(target: RecipeTarget): number | null
+  cost(target: CompiledTarget): number | null
+  listedPrice(target: CompiledTarget): number | null
   /** Ms; null: not measured. */
-  latency(target: RecipeTarget): number | null
+  latency(target: CompiledTarget): number | null
 }
 
-/** `list` is in the order of the recipe; the result has everybody of it, who is tried first in front. */
+/** Orders `list` (in declared order): the target to try first comes first. The result keeps every target. */
 export function ordered<T extends Ranked>(
   ordering: Ordering,
   list: readonly T[],

@@ -5,12 +5,12 @@ export function rotated<T>(list: readonly T[], turn: number): T[] {
   return start === 0 ? [...list] : [...list.slice(start), ...list.slice(0, start)]
 }
 
-/** The next turn of each recipe; kept in memory, restarts when its targets change. */
+/** The next turn of each virtual model; kept in memory, restarts when its targets change. */
 export interface Cursors {
   /** Moves nothing. */
-  peek(recipe: Turning): number
+  peek(compiled: Turning): number
   /** This turn; the next one is one further. */
-  next(recipe: Turning): number
+  next(compiled: Turning): number
 }
 
 interface Turning {
@@ -27,9 +27,9 @@ export function cursors(): Cursors {
   }
   return {
     peek,
-    next(recipe) {
-      const turn = peek(recipe)
-      turns.set(recipe.id, { version: recipe.version, turn: (turn + 1) % Number.MAX_SAFE_INTEGER })
+    next(compiled) {
+      const turn = peek(compiled)
+      turns.set(compiled.id, { version: compiled.version, turn: (turn + 1) % Number.MAX_SAFE_INTEGER })
       return turn
     },
   }

@@ -247,11 +247,11 @@ async function answerOf(door: Door, { path, method = 'POST', body, headers = {} 
     ...(text === undefined ? {} : { body: text }),
   })
   const answer = await response.text()
-  const hop = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'x-powered-by', 'vary']
+  const codec = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'x-powered-by', 'vary']
   return {
     status: response.status,
     headers: Object.fromEntries(
-      [...response.headers].filter(([name]) => !hop.includes(name)).map(([name, value]) => [name, plain(value)]),
+      [...response.headers].filter(([name]) => !codec.includes(name)).map(([name, value]) => [name, plain(value)]),
     ),
     body: path === '/metrics' ? answer.startsWith('# HELP gateway_') : plain(answer),
   }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { remembering } from '../../../core/lib/memoize.ts'
+import { memoize } from '../../../core/lib/memoize.ts'
 
 it('is asked once for each text, and for all anew when there were too many', () => {
   const asked: string[] = []
-  const length = remembering((text) => {
+  const length = memoize((text) => {
     asked.push(text)
     return text.length
   }, 2)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Bag } from '../../../core/lib/swap-remove-list.ts'
 import { globMatch } from '../../../core/lib/glob.ts'
 import { headerBag } from '../../../core/lib/headers.ts'
 import { randomId, requestId } from '../../../core/lib/ids.ts'
 import { hasBigNumber, RawJson, stringify } from '../../../core/lib/raw-json.ts'
 import { credentialsIn, sanitizeMessage } from '../../../core/lib/sanitize.ts'
 import { signatureFits, unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
+import { SwapRemoveList } from '../../../core/lib/swap-remove-list.ts'
 import { expectWithin, timed } from '../../support/in-time.ts'
 
 describe('globs', () => {
@@ -143,11 +143,12 @@ describe('the bag', () => {
   it('keeps exactly what was added and not removed', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20), { maxLength: 60 }), (steps) => {
-        const bag = new Bag<number>()
-        const model: { value: number; ticket: ReturnType<Bag<number>['add']> }[] = []
+        const bag = new SwapRemoveList<number>()
+        const model: { value: number; ticket: ReturnType<SwapRemoveList<number>['add']> }[] = []
         for (const step of steps) {
           if (step < 12 || model.length === 0) model.push({ value: step, ticket: bag.add(step) })
-          else bag.remove((model.splice(step % model.length, 1)[0] as { ticket: ReturnType<Bag<number>['add']> }).ticket)
+          else
+            bag.remove((model.splice(step % model.length, 1)[0] as { ticket: ReturnType<SwapRemoveList<number>['add']> }).ticket)
         }
         expect([...bag.values()].sort()).toEqual(model.map(({ value }) => value).sort())
         expect(bag.size).toBe(model.length)

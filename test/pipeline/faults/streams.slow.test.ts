@@ -25,7 +25,7 @@ async function silence(at: Accounts, clock: FakeClock, calls: number, time: stri
   const givenUp = () => at.bad.requests[calls - 1]?.abortedAt !== null
   while (!givenUp()) {
     await clock.advance(time)
-    // Turns, not time: on a machine that stalls a second may be none.
+    // YieldQueue, not time: on a machine that stalls a second may be none.
     for (let turn = 0; turn < 100 && !givenUp(); turn++) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -12,7 +12,7 @@ afterEach(() => s.close())
 
 /** Answers that cost this many thousandths of a USD. */
 const costs = (...amounts: number[]) => amounts.map((amount) => used(0, amount * 100))
-const types = (of: Site = s) => of.told.map(({ type, data }) => `${type} ${data.dedup_key}`)
+const types = (of: Site = s) => of.history.map(({ type, data }) => `${type} ${data.dedup_key}`)
 /** Looks come a little apart. */
 const look = () => s.clock.advance('1s')
 /** And the one that is made anyway. */
@@ -22,19 +22,19 @@ const later = async (hours: number) => {
 }
 
 describe('a threshold', () => {
-  it('is told once, with exactly the fields of SPEC', async () => {
+  it('is history once, with exactly the fields of SPEC', async () => {
     s = await site({ upstream: costs(84, 2, 2, 1) })
     const { id: entity_id } = await s.key({ label: 'ci-bot' })
     const { id } = await s.budget({ ...org, hard_limit_usd: 0.1 })
     await s.budget({ scope: 'key', entity_id, window: 'daily', hard_limit_usd: 1 })
     await s.spend()
     await look()
-    expect(s.told).toEqual([])
+    expect(s.history).toEqual([])
     await s.spend()
     await look()
     await s.spend()
     await look()
-    expect(s.told).toEqual([
+    expect(s.history).toEqual([
       {
         type: 'budget.threshold_crossed',
         orgId: null,
@@ -49,19 +49,19 @@ describe('a threshold', () => {
     ])
   })
 
-  it('of 85 and of 95 are both told when one request passes both', async () => {
+  it('of 85 and of 95 are both history when one request passes both', async () => {
     s = await site({ upstream: costs(96) })
     const { id } = await s.budget({ scope: 'org', window: 'lifetime', hard_limit_usd: 0.1 })
     await s.spend()
     await look()
     expect(types()).toEqual([`budget.threshold_crossed ${id}:85`, `budget.threshold_crossed ${id}:95`])
-    for (const { data } of s.told) {
+    for (const { data } of s.history) {
       expect(data).not.toHaveProperty('window_start')
       expect(data).not.toHaveProperty('window_end')
     }
   })
 
-  it('that is passed again after an increase is told again, a day after the last time', async () => {
+  it('that is passed again after an increase is history again, a day after the last time', async () => {
     s = await site({ upstream: costs(90, 0.1) })
     const { id } = await s.budget({ scope: 'org', window: 'lifetime', hard_limit_usd: 0.1 })
     await s.spend()
@@ -72,13 +72,13 @@ describe('a threshold', () => {
     await later(0)
     // The increase has ended: it is passed once more, but within the day.
     await later(2)
-    expect(s.told).toHaveLength(1)
+    expect(s.history).toHaveLength(1)
     await later(24)
     expect(types()).toEqual([`budget.threshold_crossed ${id}:85`, `budget.threshold_crossed ${id}:85`])
-    expect(s.told[1]?.data).not.toHaveProperty('triggering_request_id')
+    expect(s.history[1]?.data).not.toHaveProperty('triggering_request_id')
   })
 
-  it('of each window is told, but not twice within a day', async () => {
+  it('of each window is history, but not twice within a day', async () => {
     s = await site({ upstream: costs(90) })
     const { id } = await s.budget({ scope: 'org', window: 'hourly', hard_limit_usd: 0.1 })
     for (let hour = 0; hour < 3; hour++) {
@@ -98,17 +98,17 @@ describe('a threshold', () => {
     await s.budget({ ...org, hard_limit_usd: 0 })
     await s.budget({ scope: 'org', window: 'weekly', hard_limit_usd: 0.0001, enabled: false })
     await later(0)
-    expect(s.told).toEqual([])
+    expect(s.history).toEqual([])
   })
 })
 
 describe('a refusal', () => {
-  it('is told as `budget.crossed`, once in a day, with the request that was refused', async () => {
+  it('is history as `budget.crossed`, once in a day, with the request that was refused', async () => {
     s = await site()
     const { id } = await s.budget({ scope: 'org', window: 'lifetime', hard_limit_usd: 0.00001 })
     expect([await s.spend(), await s.spend(), await s.spend()]).toEqual([200, 402, 402])
     await look()
-    const crossed = () => s.told.filter(({ type }) => type === 'budget.crossed')
+    const crossed = () => s.history.filter(({ type }) => type === 'budget.crossed')
     expect(crossed()).toHaveLength(1)
     expect(crossed()[0]?.data).toMatchObject({
       ...{ budget_id: id, dedup_key: `${id}:100`, limit_usd: 0.00001, spend_usd: 0.001, remaining_usd: -0.00099 },
@@ -138,24 +138,24 @@ describe('a refusal', () => {
 })
 
 describe('a projection', () => {
-  it('is told when ten requests and a tenth of the window say that the limit will be passed', async () => {
+  it('is history when ten requests and a tenth of the window say that the limit will be passed', async () => {
     s = await site({ now: Date.UTC(2026, 10, 21, 1), upstream: costs(2) })
     const { id } = await s.budget({ ...org, hard_limit_usd: 0.1 })
     for (let i = 0; i < 9; i++) await s.spend()
     // A tenth is gone, but there are nine requests.
     await later(2)
-    expect(s.told).toEqual([])
+    expect(s.history).toEqual([])
     await s.spend()
     await look()
     expect(types()).toEqual([`budget.projected_exceeded ${id}:100`])
-    expect(s.told[0]?.data).toMatchObject({ spend_usd: 0.02, limit_usd: 0.1, percent_used: 20 })
-    expect(s.told[0]?.data).not.toHaveProperty('threshold_percent')
+    expect(s.history[0]?.data).toMatchObject({ spend_usd: 0.02, limit_usd: 0.1, percent_used: 20 })
+    expect(s.history[0]?.data).not.toHaveProperty('threshold_percent')
     await s.spend()
     await later(1)
-    expect(s.told).toHaveLength(1)
+    expect(s.history).toHaveLength(1)
   })
 
-  it('is not told early in the window, nor when it stays below the limit, nor when that is passed already', async () => {
+  it('is not history early in the window, nor when it stays below the limit, nor when that is passed already', async () => {
     s = await site({ now: Date.UTC(2026, 10, 21, 1), upstream: costs(...Array.from({ length: 13 }, () => 2), 20) })
     await s.budget({ ...org, hard_limit_usd: 0.03 })
     await s.budget({ scope: 'org', window: 'weekly', hard_limit_usd: 1 })
@@ -192,14 +192,14 @@ describe('the outbox', () => {
     const states = () => s.inside.db.all(sql`SELECT * FROM budgets_states WHERE above = 1`)
     await s.spend()
     await look()
-    expect([await queued(), await states(), s.told]).toEqual([[], [], []])
+    expect([await queued(), await states(), s.history]).toEqual([[], [], []])
     works = true
     await later(0)
     const [event, ...others] = await queued()
     expect(others).toEqual([])
     expect(event).toMatchObject({ type: 'budget.threshold_crossed', dedup: `${id}:85 86400000` })
-    expect(s.told).toHaveLength(1)
-    expect(JSON.parse(event?.data ?? '')).toEqual(s.told[0]?.data)
+    expect(s.history).toHaveLength(1)
+    expect(JSON.parse(event?.data ?? '')).toEqual(s.history[0]?.data)
     expect(await states()).toHaveLength(1)
     await later(0.1)
     expect(await queued()).toHaveLength(1)
@@ -262,10 +262,10 @@ for (const [name, why, open] of SITES) {
       // Somebody died between a booking and the look.
       const late = await s.budget({ ...org, hard_limit_usd: 0.2 })
       await s.ledger.restate(s.inside.db, { name: `budget:${late.id}`, windowStart: Date.UTC(2026, 10, 21) }, 180_000_000)
-      const told = s.told.length
+      const history = s.history.length
       const again = await site({ env, ports: { clock } })
       await expect.poll(() => types(again)).toEqual([`budget.threshold_crossed ${late.id}:85`])
-      expect(s.told).toHaveLength(told)
+      expect(s.history).toHaveLength(history)
       await again.close()
       await s.close()
       await end()

@@ -22,7 +22,7 @@ describe('a session', () => {
     const error = await errorOf(refused)
     expect(error).toMatchObject({ type: 'insufficient_quota', code: 'budget_exhausted', param: null })
     expect(error.message).toContain('session `a`')
-    expect(s.told).toEqual([])
+    expect(s.history).toEqual([])
   })
 
   it('of one key is not the one of another key that has the same name', async () => {

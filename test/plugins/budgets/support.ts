@@ -40,7 +40,7 @@ const factsLayer = definePlugin({
   },
 })
 
-export interface Told {
+export interface AlertHistory {
   readonly type: string
   readonly data: BudgetEvent
   readonly orgId: number | null
@@ -51,7 +51,7 @@ export interface Site {
   readonly clock: WallClock
   readonly ledger: LedgerService
   readonly inside: PluginGateway
-  readonly told: Told[]
+  readonly history: AlertHistory[]
   /** An answer that costs this many output tokens and nothing else. */
   ask(body?: object, headers?: Record<string, string>): Promise<Response>
   /** Asks, reads the answer, waits until it is booked. */
@@ -100,7 +100,7 @@ export function wallClock(start = NOON): WallClock {
 export async function site(options: TestGatewayOptions & { now?: number } = {}): Promise<Site> {
   const { now = NOON, ...rest } = options
   const clock = (options.ports?.clock as WallClock | undefined) ?? wallClock(now)
-  const told: Told[] = []
+  const history: AlertHistory[] = []
   let inside: PluginGateway | undefined
   const ears = definePlugin({
     name: 'test-ears',
@@ -109,7 +109,7 @@ export async function site(options: TestGatewayOptions & { now?: number } = {}):
       gateway.use('ledger')
       inside = gateway as never
       for (const type of ['budget.threshold_crossed', 'budget.crossed', 'budget.projected_exceeded'] as const)
-        gateway.events.on(type, (data, { orgId }) => void told.push({ type, data, orgId }))
+        gateway.events.on(type, (data, { orgId }) => void history.push({ type, data, orgId }))
     },
   })
   const t = await createTestGateway({
@@ -133,7 +133,7 @@ export async function site(options: TestGatewayOptions & { now?: number } = {}):
     clock,
     ledger,
     inside: gateway,
-    told,
+    history,
     ask,
     api,
     async spend(body, headers) {

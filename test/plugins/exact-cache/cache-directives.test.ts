@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
-import type { CacheWishes } from '../../../plugins/exact-cache/service.ts'
+import type { CacheDirectives } from '../../../plugins/exact-cache/service.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { ask, bodyOf, HOUR, type Inside, wishing } from './support.ts'
 
@@ -12,13 +12,13 @@ let inside: Inside
 afterEach(() => t.close())
 
 async function open(options: TestGatewayOptions = {}): Promise<void> {
-  const wishes = wishing()
-  inside = wishes.inside
-  t = await createTestGateway({ ...options, plugins: [wishes.plugin] })
+  const directives = wishing()
+  inside = directives.inside
+  t = await createTestGateway({ ...options, plugins: [directives.plugin] })
 }
 
-const asking = (wishes: CacheWishes, more: object = {}) =>
-  ask(t, 'chat', bodyOf('chat', 'hi', more), { 'x-wishes': JSON.stringify(wishes) })
+const asking = (directives: CacheDirectives, more: object = {}) =>
+  ask(t, 'chat', bodyOf('chat', 'hi', more), { 'x-wishes': JSON.stringify(directives) })
 
 it('a lifetime of its own switches the cache on for one request, and off', async () => {
   const clock = fakeClock()
@@ -74,7 +74,7 @@ it('a bucket is filled with so many answers before one of them is drawn', async 
   expect(t.upstream.requests).toHaveLength(3)
 })
 
-describe('stricter wishes stay', () => {
+describe('stricter directives stay', () => {
   beforeEach(() => open({ env: HOUR }))
 
   it('bypass: neither asked nor filled', async () => {
@@ -95,7 +95,7 @@ describe('stricter wishes stay', () => {
     const ctx = t.settled[0]?.ctx as never
     inside.cache.request(ctx, { bypass: true, noStore: true, seed: 'a' })
     inside.cache.request(ctx, { bypass: false, noStore: false, ttlMs: 5 })
-    expect(inside.cache.wishes(ctx)).toEqual({ bypass: true, noStore: true, seed: 'a', ttlMs: 5 })
+    expect(inside.cache.directives(ctx)).toEqual({ bypass: true, noStore: true, seed: 'a', ttlMs: 5 })
   })
 })
 

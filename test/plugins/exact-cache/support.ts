@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
-import type { CachePolicyService, CacheWishes, ExactCacheService } from '../../../plugins/exact-cache/service.ts'
+import type { CacheDirectives, CachePolicyService, ExactCacheService } from '../../../plugins/exact-cache/service.ts'
 
 export const CACHED = ['chat', 'messages', 'responses'] as const
 
@@ -80,7 +80,7 @@ export function wishing() {
       inside.policy = gateway.use('cachePolicy')
       gateway.hook('request', (ctx) => {
         const asked = ctx.headers.get('x-wishes')
-        if (asked !== null) inside.cache.request(ctx, JSON.parse(asked) as CacheWishes)
+        if (asked !== null) inside.cache.request(ctx, JSON.parse(asked) as CacheDirectives)
       })
     },
   })

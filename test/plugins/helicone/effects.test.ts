@@ -22,7 +22,7 @@ describe('caching', () => {
       name: 'watcher',
       setup(gateway) {
         const cache = gateway.optional('exactCache')
-        gateway.hook('settled', (ctx) => void wished.push(cache()?.wishes(ctx).ttlMs))
+        gateway.hook('settled', (ctx) => void wished.push(cache()?.directives(ctx).ttlMs))
       },
     })
     await start({ plugins: [watcher()] })

@@ -6,10 +6,10 @@ import { type World, type WorldOptions, world } from '../resilience/support.ts'
 let w: World
 afterEach(() => w.close())
 
-const inTurn = { 'routing.account_rotation': 'round_robin' }
+const serialize = { 'routing.account_rotation': 'round_robin' }
 const four = [{}, {}, {}, {}]
 const start = async ({ config, ...options }: WorldOptions = {}) => {
-  w = await world({ accounts: four, ...options, config: { settings: inTurn, ...config } })
+  w = await world({ accounts: four, ...options, config: { settings: serialize, ...config } })
 }
 /** The place of the account that answered each of so many requests. */
 const asked = async (count: number, model = 'm', headers: Record<string, string> = {}): Promise<string> => {

@@ -106,7 +106,7 @@ describe('its ranking', () => {
       stateOf: ({ id }) => ({ breaker: breakers[id] ?? 'closed' }) as never,
     }
     const auto = autoModel({ knowledge, latency, monotonic: () => now, now: 0 })
-    const order = () => auto.recipe(null).targets.map(({ model }) => model)
+    const order = () => auto.compiled(null).targets.map(({ model }) => model)
     const wait = (ms: number) => {
       now += ms
     }

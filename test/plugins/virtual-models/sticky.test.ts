@@ -1,10 +1,10 @@
 // How long a session is remembered, and how many are.
 import { expect, it } from 'vitest'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
-import { PLAIN_CONFIG, plainTarget, type Recipe } from '../../../plugins/virtual-models/compiled-model.ts'
+import { type CompiledModel, PLAIN_CONFIG, plainTarget } from '../../../plugins/virtual-models/compiled-model.ts'
 import { stickySessions } from '../../../plugins/virtual-models/sticky.ts'
 
-const recipe: Recipe = {
+const compiled: CompiledModel = {
   name: 'vm',
   id: 'row:1',
   orgId: null,
@@ -26,13 +26,13 @@ const of = (sessionId: string, orgId: number | null = null) =>
 it('a session lasts from its last answer on, in its organization and for its virtual model', () => {
   let now = 0
   const sessions = sticky(() => now)
-  const first = (ctx: RequestContext, of = recipe) => sessions.preferred(ctx, of, [a, b])[0]
-  sessions.answered(of('s'), recipe, b)
+  const first = (ctx: RequestContext, of = compiled) => sessions.preferred(ctx, of, [a, b])[0]
+  sessions.answered(of('s'), compiled, b)
   now = 9_000
   expect(first(of('s'))).toBe(b)
-  for (const elsewhere of [first(of('t')), first(of('s', 4)), first(of('s'), { ...recipe, id: 'row:2' })])
+  for (const elsewhere of [first(of('t')), first(of('s', 4)), first(of('s'), { ...compiled, id: 'row:2' })])
     expect(elsewhere).toBe(a)
-  sessions.answered(of('s'), recipe, b)
+  sessions.answered(of('s'), compiled, b)
   now = 18_000
   expect(first(of('s'))).toBe(b)
   now = 19_000
@@ -41,10 +41,10 @@ it('a session lasts from its last answer on, in its organization and for its vir
 
 it('ten thousand are kept; the longest unused goes', () => {
   const sessions = sticky(() => 0)
-  for (let i = 0; i < 10_000; i++) sessions.answered(of(`s${i}`), recipe, b)
-  sessions.answered(of('s0'), recipe, b)
-  sessions.answered(of('new'), recipe, b)
-  const first = (session: string) => sessions.preferred(of(session), recipe, [a, b])[0]
+  for (let i = 0; i < 10_000; i++) sessions.answered(of(`s${i}`), compiled, b)
+  sessions.answered(of('s0'), compiled, b)
+  sessions.answered(of('new'), compiled, b)
+  const first = (session: string) => sessions.preferred(of(session), compiled, [a, b])[0]
   expect([first('s0'), first('s1'), first('new')]).toEqual([b, a, b])
 })
 
@@ -54,8 +54,8 @@ it('a session leaves an account that has less than 15 % of its quota left, and c
     () => 0,
     () => left,
   )
-  sessions.answered(of('s'), recipe, b)
-  const first = () => sessions.preferred(of('s'), recipe, [a, b])[0]
+  sessions.answered(of('s'), compiled, b)
+  const first = () => sessions.preferred(of('s'), compiled, [a, b])[0]
   const seen = [null, 0.149, 0.15, 0, 1].map((share) => {
     left = share
     return first()

@@ -7,7 +7,7 @@ import type { CanonicalRequest } from '../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 import { chunkDecision, readAnswer, requestDecision, responseDecision } from '../../../plugins/wasm-filters/decision.ts'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
-import { canonicalRequest, DIALECTS, DRIVERS, streamText, toolCall, user, warningHop } from '../../support/dialects.ts'
+import { canonicalRequest, DIALECTS, DRIVERS, streamText, toolCall, user, warningCodec } from '../../support/dialects.ts'
 
 const REQUEST = canonicalRequest({
   model: 'chat/m',
@@ -102,7 +102,7 @@ describe('forged JSON', () => {
       if (decision?.action !== 'replace') return
       passed++
       for (const dialect of DIALECTS)
-        written(() => DRIVERS[dialect].encodeRequest(decision.request as CanonicalRequest, warningHop(DRIVERS[dialect], {})))
+        written(() => DRIVERS[dialect].encodeRequest(decision.request as CanonicalRequest, warningCodec(DRIVERS[dialect], {})))
     }
     fc.assert(fc.property(forged({ action: 'replace', request: REQUEST }), check), RUNS)
     expect(passed).toBeGreaterThan(50)
@@ -115,7 +115,7 @@ describe('forged JSON', () => {
       if (decision?.action !== 'replace') return
       passed++
       for (const dialect of DIALECTS)
-        written(() => DRIVERS[dialect].encodeResponse(decision.response, warningHop(DRIVERS[dialect], { request: REQUEST })))
+        written(() => DRIVERS[dialect].encodeResponse(decision.response, warningCodec(DRIVERS[dialect], { request: REQUEST })))
     }
     fc.assert(fc.property(forged({ action: 'replace', response: RESPONSE }), check), RUNS)
     expect(passed).toBeGreaterThan(50)
@@ -131,7 +131,7 @@ describe('forged JSON', () => {
       passed++
       const events = [EVENTS[0], ...parts, ...EVENTS.slice(4)] as StreamEvent[]
       for (const dialect of DIALECTS)
-        written(() => streamText(DRIVERS[dialect], events, warningHop(DRIVERS[dialect], { request: REQUEST })))
+        written(() => streamText(DRIVERS[dialect], events, warningCodec(DRIVERS[dialect], { request: REQUEST })))
     }
     fc.assert(fc.property(forged({ action: 'replace', events: EVENTS }), check), RUNS)
     expect(passed).toBeGreaterThan(50)

@@ -1,8 +1,8 @@
 // Whatever a module says of its memory and tables, it ends where ours do.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
 import { createKernel } from '../../../plugins/wasm-filters/extism-host.ts'
+import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
 import { withLimits } from '../../../plugins/wasm-filters/module-limits.ts'
 import { assemble } from './guests.ts'
 

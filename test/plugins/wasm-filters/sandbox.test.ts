@@ -1,20 +1,20 @@
 // ARCHITECTURE C.7: the time that is measured is the guest's own: neither what its thread waits for nor what the gateway's loop
 // is late with is held against it.
 import { afterEach, describe, expect, it } from 'vitest'
-import { Cage, type CageTime } from '../../../plugins/wasm-filters/sandbox.ts'
 import { sharedTime } from '../../../plugins/wasm-filters/protocol.ts'
+import { Sandbox, type SandboxTime } from '../../../plugins/wasm-filters/sandbox.ts'
 import { guest, LOOP, says, when } from './guests.ts'
 
 const LIMIT = 50
-const open: Cage[] = []
+const open: Sandbox[] = []
 afterEach(async () => {
-  for (const cage of open.splice(0)) await cage.close()
+  for (const sandbox of open.splice(0)) await sandbox.close()
 })
 
 /** Timers fire when the test says so. */
 function manual() {
   const timers = new Set<{ ms: number; fn: () => void }>()
-  const time: CageTime = {
+  const time: SandboxTime = {
     now: sharedTime,
     timer(ms, fn) {
       const timer = { ms, fn }
@@ -34,15 +34,15 @@ function manual() {
   return { time, fire }
 }
 
-async function caged(time: CageTime): Promise<Cage> {
+async function sandboxed(time: SandboxTime): Promise<Sandbox> {
   const module = await guest({ exports: { on_request: when('evil', LOOP), on_chunk: says({ action: 'continue' }) } })
-  const cage = new Cage({ wasm: Uint8Array.from(module), config: {}, initMs: 20_000, queueMs: 20_000, time })
-  open.push(cage)
-  await cage.open()
-  return cage
+  const sandbox = new Sandbox({ wasm: Uint8Array.from(module), config: {}, initMs: 20_000, queueMs: 20_000, time })
+  open.push(sandbox)
+  await sandbox.open()
+  return sandbox
 }
 
-const call = (cage: Cage, name: string, input: string) => cage.call({ name, input, now: 0 }, LIMIT)
+const call = (sandbox: Sandbox, name: string, input: string) => sandbox.call({ name, input, now: 0 }, LIMIT)
 
 /** Nothing is heard on this thread meanwhile. */
 function block(ms: number): void {
@@ -52,28 +52,28 @@ function block(ms: number): void {
 describe('a call', () => {
   it('that was answered while the loop was busy is not ended by a timer that comes first', async () => {
     const { time, fire } = manual()
-    const cage = await caged(time)
-    const reply = call(cage, 'on_chunk', 'good')
+    const sandbox = await sandboxed(time)
+    const reply = call(sandbox, 'on_chunk', 'good')
     block(4 * LIMIT)
     expect(fire()).toBe(1)
     expect((await reply).output).toBe('{"action":"continue"}')
-    expect(cage.generation).toBe(0)
+    expect(sandbox.generation).toBe(0)
   })
 
   it('that is not begun yet is not ended either', async () => {
     const { time, fire } = manual()
-    const cage = await caged(time)
-    const reply = call(cage, 'on_chunk', 'good')
+    const sandbox = await sandboxed(time)
+    const reply = call(sandbox, 'on_chunk', 'good')
     for (let i = 0; i < 3; i++) expect(fire()).toBe(1)
     expect((await reply).output).toBe('{"action":"continue"}')
   })
 
   it('that runs on is ended, and those that waited behind it are answered by another thread', async () => {
     const { time, fire } = manual()
-    const cage = await caged(time)
-    const bad = call(cage, 'on_request', 'evil')
-    const good = [call(cage, 'on_chunk', 'one'), call(cage, 'on_chunk', 'two')]
-    expect(cage.pending).toBe(3)
+    const sandbox = await sandboxed(time)
+    const bad = call(sandbox, 'on_request', 'evil')
+    const good = [call(sandbox, 'on_chunk', 'one'), call(sandbox, 'on_chunk', 'two')]
+    expect(sandbox.pending).toBe(3)
     block(4 * LIMIT)
     fire()
     const ended = expect(bad).rejects.toMatchObject({ reason: 'timeout' })
@@ -82,17 +82,17 @@ describe('a call', () => {
     await ended
     clearInterval(until)
     expect(await Promise.all(good.map(async (one) => (await one).failure))).toEqual([null, null])
-    expect(cage.generation).toBe(1)
+    expect(sandbox.generation).toBe(1)
   })
 
   it('is refused when 256 wait', async () => {
     const { time } = manual()
-    const cage = await caged(time)
-    const bad = call(cage, 'on_request', 'evil')
-    const waiting = Array.from({ length: 256 }, () => call(cage, 'on_chunk', 'x'))
-    await expect(call(cage, 'on_chunk', 'x')).rejects.toMatchObject({ reason: 'busy' })
+    const sandbox = await sandboxed(time)
+    const bad = call(sandbox, 'on_request', 'evil')
+    const waiting = Array.from({ length: 256 }, () => call(sandbox, 'on_chunk', 'x'))
+    await expect(call(sandbox, 'on_chunk', 'x')).rejects.toMatchObject({ reason: 'busy' })
     const all = Promise.allSettled([bad, ...waiting])
-    await cage.close()
+    await sandbox.close()
     expect((await all).every(({ status }) => status === 'rejected')).toBe(true)
   })
 })

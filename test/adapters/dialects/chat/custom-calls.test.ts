@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { responsesDialect } from '../../../../adapters/dialects/responses/index.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import type { JsonObject, Tool } from '../../../../core/types/canonical.ts'
-import { answerOf, streamEvents, warningHop } from '../../../support/dialects.ts'
-import { callsOf, deltaOf, driver, encodeEvents, framesOf, freeze, hop, request } from './support.ts'
+import { answerOf, streamEvents, warningCodec } from '../../../support/dialects.ts'
+import { callsOf, codec, deltaOf, driver, encodeEvents, framesOf, freeze, request } from './support.ts'
 
 interface Custom {
   name: string
@@ -29,9 +29,9 @@ function upstream(calls: readonly Custom[], whole: boolean): string {
 }
 
 function translated(calls: readonly Custom[], whole: boolean, tools: Tool[]): JsonObject[] {
-  const on = warningHop(responsesDialect, { provider: 'xai', model: 'm', caller: 'chat' })
+  const on = warningCodec(responsesDialect, { provider: 'xai', model: 'm', caller: 'chat' })
   const events = streamEvents(responsesDialect, upstream(calls, whole), on)
-  return framesOf(encodeEvents(events, hop({ upstream: 'responses', request: freeze(request({ tools })) }))).frames
+  return framesOf(encodeEvents(events, codec({ upstream: 'responses', request: freeze(request({ tools })) }))).frames
 }
 
 function responseOf(calls: readonly Custom[]): CanonicalResponse {
@@ -59,7 +59,7 @@ it('a caller without custom tools gets functions of one input, which the SDK giv
         function: { name, arguments: JSON.stringify({ input }) },
       }))
       expect(message?.tool_calls).toMatchObject(wanted)
-      const text = driver.encodeResponse(freeze(responseOf(calls)), hop({ upstream: 'responses' }))
+      const text = driver.encodeResponse(freeze(responseOf(calls)), codec({ upstream: 'responses' }))
       expect(JSON.parse(text).choices[0].message.tool_calls).toEqual(wanted)
     }),
     { numRuns: 50 },

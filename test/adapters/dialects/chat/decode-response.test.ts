@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
-import { driver, hop, thrown } from './support.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
+import { codec, driver, thrown } from './support.ts'
 
 const body = (value: unknown) => wireBody(typeof value === 'string' ? value : JSON.stringify(value))
-const decode = (value: unknown, on: Hop = hop()) => driver.decodeResponse(body(value), on)
+const decode = (value: unknown, on: CodecContext = codec()) => driver.decodeResponse(body(value), on)
 const answer = (message: object, finish = 'stop', extra: object = {}) => ({
   id: 'chatcmpl-1',
   created: 5,
@@ -14,7 +14,7 @@ const answer = (message: object, finish = 'stop', extra: object = {}) => ({
   ...extra,
 })
 const choice = (message: object, finish?: string) => decode(answer(message, finish)).choices[0]
-const usage = (wire: object, on?: Hop) => decode(answer({ content: 'x' }, 'stop', { usage: wire }), on).usage
+const usage = (wire: object, on?: CodecContext) => decode(answer({ content: 'x' }, 'stop', { usage: wire }), on).usage
 
 describe('a chat answer becomes canonical', () => {
   it('reads the vendor reply whole', () => {
@@ -129,13 +129,13 @@ describe('a chat answer becomes canonical', () => {
     expect(
       usage(
         { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, completion_tokens_details: { reasoning_tokens: 3 } },
-        hop({ quirks: { reasoningOutsideCompletion: true } }),
+        codec({ quirks: { reasoningOutsideCompletion: true } }),
       ),
     ).toMatchObject({ outputTotal: 5, total: 15 })
     expect(
       usage(
         { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 3 } },
-        hop({ quirks: { reasoningOutsideCompletion: true } }),
+        codec({ quirks: { reasoningOutsideCompletion: true } }),
       ),
     ).toMatchObject({ outputTotal: 8 })
   })
@@ -162,7 +162,7 @@ describe('a chat answer becomes canonical', () => {
 })
 
 describe('the byte lane of a chat answer', () => {
-  const inspect = (value: unknown, on: Hop = hop()) => {
+  const inspect = (value: unknown, on: CodecContext = codec()) => {
     const wire = body(value)
     const facts = driver.inspectResponse(wire, on)
     return { facts, wire }

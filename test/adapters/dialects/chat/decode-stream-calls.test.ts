@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chunk, data, decodeEvents, encode, hop, only, partsOf } from './support.ts'
+import { chunk, codec, data, decodeEvents, encode, only, partsOf } from './support.ts'
 
 const tool = (calls: object[], extra: object = {}) => chunk({ tool_calls: calls, ...extra })
 const calls = (events: ReturnType<typeof decodeEvents>) => partsOf(events).filter((part) => part.t === 'tool_call')
@@ -101,7 +101,7 @@ describe('tool calls of a chat stream', () => {
   })
 
   it('names and flattened custom tools come back as the caller knows them', () => {
-    const on = hop({ caller: 'responses' })
+    const on = codec({ caller: 'responses' })
     encode(
       {
         source: 'responses',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { assistant, callsOf, encode, hop, PNG, thrown, toolCall, toolResult, user } from './support.ts'
+import { assistant, callsOf, codec, encode, PNG, thrown, toolCall, toolResult, user } from './support.ts'
 
 const roles = (messages: { role?: unknown }[]) => messages.map((message) => message.role)
-const openai = (model = 'gpt-5.2') => hop({ model, caps: { family: 'gpt', developerRole: true } })
+const openai = (model = 'gpt-5.2') => codec({ model, caps: { family: 'gpt', developerRole: true } })
 
 describe('conversations for a chat upstream', () => {
   it('golden 39: images of results follow all tool messages, together with the text of the user', () => {
@@ -37,7 +37,7 @@ describe('conversations for a chat upstream', () => {
       { role: 'system' as const, parts: [{ t: 'text' as const, text: 'c' }] },
     ]
     expect(encode({ system }, openai()).messages[0]).toEqual({ role: 'developer', content: 'a\n\nb\n\nc' })
-    expect(encode({ system }, hop({ quirks: { acceptsCacheControl: true } })).messages[0]).toEqual({
+    expect(encode({ system }, codec({ quirks: { acceptsCacheControl: true } })).messages[0]).toEqual({
       role: 'system',
       content: [
         { type: 'text', text: 'a' },
@@ -45,7 +45,7 @@ describe('conversations for a chat upstream', () => {
         { type: 'text', text: 'c' },
       ],
     })
-    const newest = hop({ caps: { family: 'gpt', cacheBreakpoints: true } })
+    const newest = codec({ caps: { family: 'gpt', cacheBreakpoints: true } })
     expect(encode({ system }, newest).messages[0]?.content).toContainEqual({
       type: 'text',
       text: 'b',
@@ -79,7 +79,7 @@ describe('conversations for a chat upstream', () => {
   it('golden 8: a later instruction stays in place; where the template refuses it, it is a reminder of the user', () => {
     const messages = [user('a'), { role: 'system' as const, parts: [{ t: 'text' as const, text: 's' }] }, user('b')]
     expect(roles(encode({ messages }).messages)).toEqual(['user', 'system', 'user'])
-    expect(encode({ messages }, hop({ quirks: { systemFirstOnly: true } })).messages[1]).toEqual({
+    expect(encode({ messages }, codec({ quirks: { systemFirstOnly: true } })).messages[1]).toEqual({
       role: 'user',
       content: '<system-reminder>\ns\n</system-reminder>',
     })
@@ -132,7 +132,7 @@ describe('conversations for a chat upstream', () => {
   })
 
   it('golden 97: empty results, failed results and broken pairs are all legal messages', () => {
-    const on = hop()
+    const on = codec()
     const { messages } = encode(
       {
         messages: [
@@ -172,10 +172,12 @@ describe('conversations for a chat upstream', () => {
       assistant({ t: 'reasoning', text: 'no' }, 'done'),
       user('y'),
     ]
-    const deepseek = encode({ messages }, hop({ quirks: { replayReasoning: 'reasoning_content' } })).messages
+    const deepseek = encode({ messages }, codec({ quirks: { replayReasoning: 'reasoning_content' } })).messages
     expect(deepseek[1]).toMatchObject({ content: null, reasoning_content: 'hm' })
     expect(deepseek[3]).toEqual({ role: 'assistant', content: 'done' })
-    expect(encode({ messages }, hop({ quirks: { replayReasoning: 'reasoning' } })).messages[1]).toMatchObject({ reasoning: 'hm' })
+    expect(encode({ messages }, codec({ quirks: { replayReasoning: 'reasoning' } })).messages[1]).toMatchObject({
+      reasoning: 'hm',
+    })
     expect(JSON.stringify(encode({ messages }, openai()))).not.toContain('hm')
   })
 
@@ -190,7 +192,7 @@ describe('conversations for a chat upstream', () => {
             toolResult('a', '1'),
           ],
         },
-        hop({ caps: { family: 'gemini' } }),
+        codec({ caps: { family: 'gemini' } }),
       ).messages[1]
     expect(signed('chat', 'gemini')).toMatchObject({ tool_calls: [{ extra_content: { google: { thought_signature: 's' } } }] })
     expect(signed('chat', '')).toMatchObject({ tool_calls: [{ extra_content: { google: { thought_signature: 's' } } }] })
@@ -207,7 +209,7 @@ describe('conversations for a chat upstream', () => {
     const [call, result] = ids(encode({ messages }))
     expect(call).toBe(result)
     expect(call).toMatch(/^call_[0-9a-f]{16}$/)
-    const [short, again] = ids(encode({ messages }, hop({ quirks: { toolIds: 'alnum9' } })))
+    const [short, again] = ids(encode({ messages }, codec({ quirks: { toolIds: 'alnum9' } })))
     expect(short).toBe(again)
     expect(short).toMatch(/^[a-zA-Z0-9]{9}$/)
   })
@@ -215,7 +217,7 @@ describe('conversations for a chat upstream', () => {
   it('only tool calls: content is null, or empty where the provider wants a string', () => {
     const messages = [user('x'), assistant(toolCall('a', 'f')), toolResult('a', '1')]
     expect(encode({ messages }).messages[1]?.content).toBe(null)
-    expect(encode({ messages }, hop({ quirks: { emptyContentForCalls: '' } })).messages[1]?.content).toBe('')
+    expect(encode({ messages }, codec({ quirks: { emptyContentForCalls: '' } })).messages[1]?.content).toBe('')
   })
 
   it('refusals of the history stay refusals for OpenAI and become text elsewhere', () => {
@@ -233,7 +235,7 @@ describe('conversations for a chat upstream', () => {
       filename: 'x.csv',
     }
     expect(encode({ messages: [user(text, encoded)] }).messages[0]?.content).toBe('T\nC\nbody\nx.csv\na,b')
-    expect(encode({ messages: [user(pdf)] }, hop({ quirks: { pdf: true } })).messages[0]?.content).toEqual([
+    expect(encode({ messages: [user(pdf)] }, codec({ quirks: { pdf: true } })).messages[0]?.content).toEqual([
       { type: 'file', file: { filename: 'Plan.pdf', file_data: 'data:application/pdf;base64,JVBE' } },
     ])
     expect(thrown(() => encode({ messages: [user(pdf)] }))).toMatchObject({
@@ -242,7 +244,7 @@ describe('conversations for a chat upstream', () => {
       param: 'messages',
     })
     expect(() =>
-      encode({ messages: [user(pdf)] }, hop({ quirks: { pdf: true }, caps: { family: 'gpt', pdfIn: false } })),
+      encode({ messages: [user(pdf)] }, codec({ quirks: { pdf: true }, caps: { family: 'gpt', pdfIn: false } })),
     ).toThrow()
   })
 
@@ -260,11 +262,11 @@ describe('conversations for a chat upstream', () => {
         thrown(() => encode({ messages: [user(part)] })),
         part.t,
       ).toMatchObject({ code: 'unsupported_for_target' })
-    expect(() => encode({ messages: [user(PNG)] }, hop({ caps: { family: 'x', visionIn: false } }))).toThrow()
+    expect(() => encode({ messages: [user(PNG)] }, codec({ caps: { family: 'x', visionIn: false } }))).toThrow()
     expect(() =>
       encode(
         { messages: [user({ t: 'image', src: { kind: 'url', url: 'https://x.test/a' } })] },
-        hop({ quirks: { imageUrl: 'inline' } }),
+        codec({ quirks: { imageUrl: 'inline' } }),
       ),
     ).toThrow()
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
 import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/canonical.ts'
-import { decode, driver, encode, freeze, hop, request, thrown } from './support.ts'
+import { codec, decode, driver, encode, freeze, request, thrown } from './support.ts'
 
 const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({
   t: 'function',
@@ -10,11 +10,11 @@ const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({
   ...extra,
 })
 const openai = (model: string) =>
-  hop({ provider: 'openai', model, caps: openaiCaps(model), quirks: { pdf: true, maxTools: 128, maxStop: 4 } })
+  codec({ provider: 'openai', model, caps: openaiCaps(model), quirks: { pdf: true, maxTools: 128, maxStop: 4 } })
 
 describe('options for a chat upstream', () => {
   it('a plain request carries what was asked and nothing else', () => {
-    const encoded = driver.encodeRequest(freeze(request({ maxTokens: 5 })), hop())
+    const encoded = driver.encodeRequest(freeze(request({ maxTokens: 5 })), codec())
     expect(encoded.path).toBe('/v1/chat/completions')
     expect(encoded.headers).toEqual([])
     expect(encoded.body.json()).toEqual({ model: 'some-model', messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 })
@@ -22,7 +22,7 @@ describe('options for a chat upstream', () => {
 
   it('streams always ask for usage, unless the provider refuses the field', () => {
     expect(encode({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
-    expect(encode({ stream: true }, hop({ quirks: { rejectsStreamOptions: true } }))).not.toHaveProperty('stream_options')
+    expect(encode({ stream: true }, codec({ quirks: { rejectsStreamOptions: true } }))).not.toHaveProperty('stream_options')
   })
 
   it('golden 100: a chat request of which nothing was changed encodes to the same meaning', () => {
@@ -107,22 +107,22 @@ describe('options for a chat upstream', () => {
 
   it('facts of providers: mistral says any, groq has one choice and no logprobs, cerebras no penalties', () => {
     expect(
-      encode({ tools: [tool('f')], toolChoice: { mode: 'required' } }, hop({ quirks: { toolChoiceRequired: 'any' } }))
+      encode({ tools: [tool('f')], toolChoice: { mode: 'required' } }, codec({ quirks: { toolChoiceRequired: 'any' } }))
         .tool_choice,
     ).toBe('any')
-    expect(thrown(() => encode({ sampling: { n: 2 } }, hop({ quirks: { noMultipleChoices: true } })))).toMatchObject({
+    expect(thrown(() => encode({ sampling: { n: 2 } }, codec({ quirks: { noMultipleChoices: true } })))).toMatchObject({
       param: 'n',
     })
-    expect(encode({ logprobs: { enabled: true } }, hop({ quirks: { noLogprobs: true } }))).not.toHaveProperty('logprobs')
-    expect(encode({ sampling: { frequencyPenalty: 1 } }, hop({ quirks: { noPenalties: true } }))).not.toHaveProperty(
+    expect(encode({ logprobs: { enabled: true } }, codec({ quirks: { noLogprobs: true } }))).not.toHaveProperty('logprobs')
+    expect(encode({ sampling: { frequencyPenalty: 1 } }, codec({ quirks: { noPenalties: true } }))).not.toHaveProperty(
       'frequency_penalty',
     )
     expect(encode({ sampling: { topK: 4 } })).not.toHaveProperty('top_k')
-    expect(encode({ sampling: { topK: 4 } }, hop({ quirks: { topK: true } }))).toMatchObject({ top_k: 4 })
+    expect(encode({ sampling: { topK: 4 } }, codec({ quirks: { topK: true } }))).toMatchObject({ top_k: 4 })
     expect(
       thrown(() => encode({ tools: Array.from({ length: 129 }, (_, at) => tool(`f${at}`)) }, openai('gpt-4.1'))),
     ).toMatchObject({ param: 'tools' })
-    const on = hop()
+    const on = codec()
     expect(encode({ stop: ['1', '2', '3', '4', '5'] }, on).stop).toHaveLength(4)
     expect(on.warnings).toEqual(['stop_truncated'])
   })
@@ -133,7 +133,7 @@ describe('options for a chat upstream', () => {
       type: 'json_schema',
       json_schema: { name: 'response', schema: { type: 'object' }, strict: false },
     })
-    const on = hop({ caps: { family: 'x', structuredOutputs: false } })
+    const on = codec({ caps: { family: 'x', structuredOutputs: false } })
     const weak = encode({ output }, on)
     expect(weak.response_format).toEqual({ type: 'json_object' })
     expect(weak.messages[0]?.content).toContain('{"type":"object"}')
@@ -176,7 +176,7 @@ describe('options for a chat upstream', () => {
   it('a service tier that costs other money or time is not left out in silence', () => {
     const other = { source: 'responses', caps: { family: 'llama' } } as const
     const warned = (tier: 'default' | 'flex' | 'priority') => {
-      const on = hop({ caps: other.caps })
+      const on = codec({ caps: other.caps })
       expect(encode({ source: other.source, serviceTier: tier }, on)).not.toHaveProperty('service_tier')
       return on.warnings
     }
@@ -190,13 +190,13 @@ describe('options for a chat upstream', () => {
   it('web search becomes web_search_options where the model has it, else a warning', () => {
     const webSearch = { contextSize: 'high', userLocation: { type: 'approximate', city: 'Oslo' }, allowedDomains: ['x.test'] }
     const server: Tool = { t: 'server', dialect: 'messages', kind: 'web_search_20250305', raw: { name: 'web_search' } }
-    const on = hop({ caps: { family: 'gpt', webSearch: true } })
+    const on = codec({ caps: { family: 'gpt', webSearch: true } })
     expect(encode({ webSearch, tools: [server] }, on).web_search_options).toEqual({
       search_context_size: 'high',
       user_location: { type: 'approximate', approximate: { city: 'Oslo' } },
     })
     expect(on.warnings).toEqual(['dropped_web_search_filters'])
-    const without = hop()
+    const without = codec()
     expect(encode({ webSearch, tools: [server] }, without)).not.toHaveProperty('web_search_options')
     expect(without.warnings).toEqual(['dropped_web_search'])
   })

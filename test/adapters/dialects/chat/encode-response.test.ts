@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
-import { driver, freeze, hop, toolCall } from './support.ts'
+import { codec, driver, freeze, toolCall } from './support.ts'
 
 const USAGE: Usage = {
   inputTotal: 10,
@@ -13,7 +13,7 @@ const USAGE: Usage = {
   raw: null,
 }
 
-function encode(choice: Partial<Choice>, extra: Partial<CanonicalResponse> = {}, on = hop({ upstream: 'messages' })) {
+function encode(choice: Partial<Choice>, extra: Partial<CanonicalResponse> = {}, on = codec({ upstream: 'messages' })) {
   const response: CanonicalResponse = {
     id: 'msg_1',
     created: 7,
@@ -132,7 +132,7 @@ describe('a canonical answer for a chat caller', () => {
   })
 
   it('pause_turn and generated images warn', () => {
-    const on = hop({ upstream: 'messages' })
+    const on = codec({ upstream: 'messages' })
     const wire = encode(
       { finish: 'pause', parts: [{ t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'AA==' } }] },
       {},

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Usage } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { callsOf, deltaOf, driver, encodeEvents, framesOf, hop, toolCall } from './support.ts'
+import { callsOf, codec, deltaOf, driver, encodeEvents, framesOf, toolCall } from './support.ts'
 
 const USAGE: Usage = { inputTotal: 10, cacheRead: 0, cacheWrite: 0, outputTotal: 5, total: 15, estimated: false, raw: null }
 const start: StreamEvent = { e: 'start', id: 'msg_1', model: 'claude', created: 7 }
@@ -50,7 +50,7 @@ describe('the stream a chat caller reads', () => {
   it('golden 45: the usage frame comes once, after the finish, with the same id, only when asked for', () => {
     const events = [start, ...text(0, 'x'), usage, finish(), usage, end]
     expect(encodeEvents(events)).not.toContain('"usage"')
-    const asked = encodeEvents(events, hop({ includeUsage: true }))
+    const asked = encodeEvents(events, codec({ includeUsage: true }))
     const { frames } = framesOf(asked)
     expect(frames.filter((frame) => 'usage' in frame)).toHaveLength(1)
     expect(frames.at(-1)).toMatchObject({
@@ -61,7 +61,7 @@ describe('the stream a chat caller reads', () => {
     expect(frames.at(-2)?.choices[0]).toMatchObject({ finish_reason: 'stop' })
     expect(asked.endsWith('data: [DONE]\n\n')).toBe(true)
     const unknown = framesOf(
-      encodeEvents([start, ...text(0, 'x'.repeat(40)), finish(), end], hop({ includeUsage: true })),
+      encodeEvents([start, ...text(0, 'x'.repeat(40)), finish(), end], codec({ includeUsage: true })),
     ).frames.at(-1)
     expect(unknown).toMatchObject({ choices: [], usage: { completion_tokens: 10 } })
   })
@@ -74,7 +74,7 @@ describe('the stream a chat caller reads', () => {
       finish(),
       end,
     ]
-    expect(framesOf(encodeEvents(events, hop({ includeUsage: true }))).frames.at(-1)).toMatchObject({
+    expect(framesOf(encodeEvents(events, codec({ includeUsage: true }))).frames.at(-1)).toMatchObject({
       usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
     })
   })
@@ -179,7 +179,7 @@ describe('the stream a chat caller reads', () => {
   })
 
   it('golden 60: the error frame has error in place of choices and no [DONE] follows', () => {
-    const encoder = driver.encodeStream(hop({ upstream: 'messages' }))
+    const encoder = driver.encodeStream(codec({ upstream: 'messages' }))
     for (const event of [start, ...text(0, 'x')]) encoder.event(event)
     const frame = encoder.error(GatewayError.network('reset', 'gone'))
     expect(JSON.parse(frame.slice(6))).toEqual({
@@ -190,7 +190,7 @@ describe('the stream a chat caller reads', () => {
       error: { message: 'gone', type: 'api_error', param: null, code: 'upstream_error' },
     })
     expect(encoder.event(finish()) + encoder.event(end) + encoder.error(GatewayError.clientGone())).toBe('')
-    expect(driver.encodeStream(hop()).error(GatewayError.protocol('x'))).toContain('"id":"chatcmpl-id1"')
+    expect(driver.encodeStream(codec()).error(GatewayError.protocol('x'))).toContain('"id":"chatcmpl-id1"')
   })
 
   it('golden 87: an end without any content is still a complete stream', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/canonical.ts'
-import { assistant, driver, encode, hop, thrown, toolCall, toolResult, user } from './support.ts'
+import { assistant, codec, driver, encode, thrown, toolCall, toolResult, user } from './support.ts'
 
 const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({
   t: 'function',
@@ -11,7 +11,7 @@ const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({
   ...extra,
 })
 const openai = (model: string) =>
-  hop({ provider: 'openai', model, caps: openaiCaps(model), quirks: { pdf: true, maxTools: 128, maxStop: 4 } })
+  codec({ provider: 'openai', model, caps: openaiCaps(model), quirks: { pdf: true, maxTools: 128, maxStop: 4 } })
 const decodeBody = (value: unknown) => wireBody(JSON.stringify(value))
 
 describe('tools for a chat upstream', () => {
@@ -32,7 +32,7 @@ describe('tools for a chat upstream', () => {
   })
 
   it('golden 13: names are fitted one to one and come back', () => {
-    const on = hop()
+    const on = codec()
     const wire = encode(
       { tools: [tool('a.b/c d'), tool('a_b_c_d'), tool('x'.repeat(80))], toolChoice: { mode: 'tool', name: 'a.b/c d' } },
       on,
@@ -65,7 +65,7 @@ describe('tools for a chat upstream', () => {
   })
 
   it('golden 41: typed tools of other dialects are dropped with a warning, forcing one is refused', () => {
-    const on = hop()
+    const on = codec()
     const bash: Tool = { t: 'server', dialect: 'messages', kind: 'bash_20250124', raw: { type: 'bash_20250124', name: 'bash' } }
     expect(encode({ tools: [bash, tool('f')] }, on).tools).toHaveLength(1)
     expect(on.warnings).toEqual(['dropped_tool'])
@@ -78,7 +78,7 @@ describe('tools for a chat upstream', () => {
   })
 
   it('golden 36: custom tools become functions of one input, namespaces are flattened, both come back', () => {
-    const on = hop({ caller: 'responses' })
+    const on = codec({ caller: 'responses' })
     const wire = encode(
       {
         source: 'responses',

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { sseFrame } from '../../../../core/lib/sse.ts'
-import { callsOf, chunk, data, deltaOf, driver, filter, framesOf, hop, USAGE, usageChunk } from './support.ts'
+import { callsOf, chunk, codec, data, deltaOf, driver, filter, framesOf, USAGE, usageChunk } from './support.ts'
 
 const DONE = '[DONE]'
-const asked = () => hop({ stream: true, includeUsage: true })
-const unasked = () => hop({ stream: true })
+const asked = () => codec({ stream: true, includeUsage: true })
+const unasked = () => codec({ stream: true })
 const role = chunk({ role: 'assistant', content: '' })
 
 describe('the byte lane of a chat stream', () => {
@@ -86,7 +86,7 @@ describe('the byte lane of a chat stream', () => {
     const wire = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 18, completion_tokens_details: { reasoning_tokens: 3 } }
     const { text } = filter(
       data(role, chunk({ content: 'x' }, 'stop', { usage: wire }), DONE),
-      hop({ includeUsage: true, quirks: { reasoningOutsideCompletion: true } }),
+      codec({ includeUsage: true, quirks: { reasoningOutsideCompletion: true } }),
     )
     expect(framesOf(text).frames.at(-1)).toMatchObject({ usage: { completion_tokens: 8, total_tokens: 18 } })
   })

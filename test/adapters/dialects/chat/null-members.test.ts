@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { withNulls } from '../../../../adapters/dialects/chat/null-members.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../../core/lib/bytes.ts'
 import { parsedBody } from '../../../../core/lib/wire-body.ts'
-import { driver, hop } from './support.ts'
+import { codec, driver } from './support.ts'
 
 type Answer = { choices: { message: Record<string, unknown>; logprobs?: unknown }[] }
 
 /** What the caller gets for the text of an answer. */
 function passedOn(text: string): string {
   const body = parsedBody(encodeUtf8(text))
-  expect(driver.inspectResponse(body, hop({})).error).toBeNull()
+  expect(driver.inspectResponse(body, codec({})).error).toBeNull()
   return body
     .toBytes()
     .map((piece) => decodeUtf8(piece))

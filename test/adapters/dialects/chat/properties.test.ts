@@ -7,7 +7,7 @@ import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { type Cut, decodeEvents, driver, encodeEvents, filter, framesOf, hop, only, partsOf } from './support.ts'
+import { type Cut, codec, decodeEvents, driver, encodeEvents, filter, framesOf, only, partsOf } from './support.ts'
 
 const words = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 12 })
@@ -72,7 +72,7 @@ describe('whatever is streamed', () => {
     fc.assert(
       fc.property(parts, pieces, cuts, (list, size, cut) => {
         const hasCall = list.some((part) => part.t === 'tool_call')
-        const events = decodeEvents(encodeEvents(stream(list, size, hasCall ? 'tool_calls' : 'stop')), hop(), cut)
+        const events = decodeEvents(encodeEvents(stream(list, size, hasCall ? 'tool_calls' : 'stop')), codec(), cut)
         expect(partsOf(events)).toEqual(list)
         expect(only(events, 'finish')).toMatchObject([{ finish: hasCall ? 'tool_calls' : 'stop' }])
         expect(events.at(-1)).toEqual({ e: 'end' })
@@ -87,7 +87,7 @@ describe('whatever is streamed', () => {
         const plain = encodeEvents(stream(list, size, 'stop'))
         const frames = plain.split('\n\n').filter((frame) => frame !== '')
         const odd = `\ufeff${frames.map((frame) => `: ping${eol}${eol}${spaced ? frame : frame.replace('data: ', 'data:')}${eol}${eol}`).join('')}`
-        expect(decodeEvents(odd, hop(), cut)).toEqual(decodeEvents(plain))
+        expect(decodeEvents(odd, codec(), cut)).toEqual(decodeEvents(plain))
       }),
       { numRuns: 150 },
     )
@@ -97,7 +97,7 @@ describe('whatever is streamed', () => {
     fc.assert(
       fc.property(words, args, fc.boolean(), fc.boolean(), cuts, (text, call, withCall, includeUsage, cut) => {
         const sse = chatReplies.frames({ text, toolCalls: withCall ? [{ id: 'c', name: 'f', args: call }] : [] }).join('')
-        const lane = filter(sse, hop({ stream: true, includeUsage }), cut)
+        const lane = filter(sse, codec({ stream: true, includeUsage }), cut)
         expect(partsOf(decodeEvents(lane.text))).toEqual(partsOf(decodeEvents(sse)))
         expect(framesOf(lane.text).frames.filter((frame) => frame.usage !== undefined && frame.usage !== null)).toHaveLength(
           includeUsage ? 1 : 0,
@@ -123,7 +123,7 @@ describe('whatever is streamed', () => {
         last?.e === 'error' || (last?.e === 'end' && JSON.stringify(partsOf(events)) === JSON.stringify(whole)),
         `cut at ${at}`,
       ).toBe(true)
-      const lane = filter(sse.slice(0, at), hop({ stream: true }))
+      const lane = filter(sse.slice(0, at), codec({ stream: true }))
       expect(lane.facts.error !== null || lane.text.endsWith('data: [DONE]\n\n'), `cut at ${at}`).toBe(true)
     }
   })
@@ -140,7 +140,7 @@ describe('whatever is streamed', () => {
           usage: { inputTotal: 1, cacheRead: 0, cacheWrite: 0, outputTotal: 1, total: 2, estimated: false, raw: null },
           ext: {},
         }
-        const decoded = driver.decodeResponse(wireBody(driver.encodeResponse(response, hop())), hop())
+        const decoded = driver.decodeResponse(wireBody(driver.encodeResponse(response, codec())), codec())
         expect(decoded.choices[0]?.parts).toEqual(list)
         const events: StreamEvent[] = []
         replay(response, (event) => events.push(event))
@@ -152,7 +152,7 @@ describe('whatever is streamed', () => {
 
   it.each(['valueOf', 'constructor', '__proto__', 'toString'])('the finish reason `%s` is none that is known', (word) => {
     const sse = `data: ${JSON.stringify({ choices: [{ delta: { content: 'a' }, finish_reason: word }] })}\n\n`
-    expect(() => filter(sse, hop({ includeUsage: true }))).not.toThrow()
+    expect(() => filter(sse, codec({ includeUsage: true }))).not.toThrow()
     expect(decodeEvents(sse)).toContainEqual(expect.objectContaining({ e: 'finish', finish: 'other' }))
   })
 
@@ -172,7 +172,7 @@ describe('whatever is streamed', () => {
         (frames) => {
           const sse = frames.map((frame) => `data: ${frame.replaceAll('\n', ' ')}\n\n`).join('')
           expect(() => decodeEvents(sse)).not.toThrow()
-          expect(() => filter(sse, hop({ includeUsage: true }))).not.toThrow()
+          expect(() => filter(sse, codec({ includeUsage: true }))).not.toThrow()
         },
       ),
       { numRuns: 300 },

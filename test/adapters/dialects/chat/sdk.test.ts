@@ -7,7 +7,7 @@ import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import type { Reply } from '../../../../adapters/testing/replies/reply.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import { decodeEvents, driver, encodeEvents, filter, hop } from './support.ts'
+import { codec, decodeEvents, driver, encodeEvents, filter } from './support.ts'
 
 const BODY = { model: 'm', messages: [{ role: 'user' as const, content: 'x' }] }
 const REPLY: Reply = {
@@ -24,7 +24,7 @@ const openai = (body: string, type = 'text/event-stream') =>
 const aiModel = (body: string, type = 'text/event-stream') =>
   createOpenAI({ apiKey: 'x', fetch: answers(body, type) as typeof fetch }).chat('m')
 
-const asked = () => hop({ stream: true, includeUsage: true })
+const asked = () => codec({ stream: true, includeUsage: true })
 /** The three ways a stream reaches the SDK: the vendor's own, the byte lane, encoded from events. */
 const LANES: [string, (reply: Reply) => string][] = [
   ['straight from the vendor', (reply) => chatReplies.frames(reply).join('')],
@@ -35,7 +35,7 @@ const WHOLE: [string, (reply: Reply) => string][] = [
   ['straight from the vendor', (reply) => JSON.stringify(chatReplies.json(reply))],
   [
     'encoded from canonical',
-    (reply) => driver.encodeResponse(driver.decodeResponse(wireBody(JSON.stringify(chatReplies.json(reply))), hop()), hop()),
+    (reply) => driver.encodeResponse(driver.decodeResponse(wireBody(JSON.stringify(chatReplies.json(reply))), codec()), codec()),
   ],
 ]
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
 import { wrapSignature } from '../../../../core/lib/signature.ts'
-import { callsOf, hop, splice, thrown } from './support.ts'
+import { callsOf, codec, splice, thrown } from './support.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]
 const openai = (model: string, extra: object = {}) =>
-  hop({ model, caps: openaiCaps(model), quirks: { maxTools: 128, acceptsPartArrays: true }, ...extra })
+  codec({ model, caps: openaiCaps(model), quirks: { maxTools: 128, acceptsPartArrays: true }, ...extra })
 
 describe('the byte lane of a chat request', () => {
   it('golden 42: only the model changes, digits, order and unknown fields survive', () => {
@@ -15,7 +15,7 @@ describe('the byte lane of a chat request', () => {
   })
 
   it('streams get include_usage, whatever the caller said', () => {
-    const on = () => hop({ stream: true })
+    const on = () => codec({ stream: true })
     expect(splice({ model: 'm', messages: MESSAGES, stream: true }, on()).wire.stream_options).toEqual({ include_usage: true })
     expect(splice({ model: 'm', messages: MESSAGES, stream_options: null }, on()).wire.stream_options).toEqual({
       include_usage: true,
@@ -29,7 +29,7 @@ describe('the byte lane of a chat request', () => {
     expect(
       splice(
         { model: 'm', messages: MESSAGES, stream_options: {} },
-        hop({ stream: true, quirks: { rejectsStreamOptions: true } }),
+        codec({ stream: true, quirks: { rejectsStreamOptions: true } }),
       ).wire,
     ).not.toHaveProperty('stream_options')
     expect(splice({ model: 'm', messages: MESSAGES }).wire).not.toHaveProperty('stream_options')
@@ -47,7 +47,7 @@ describe('the byte lane of a chat request', () => {
     const joined = splice({ model: 'm', messages }).wire.messages
     expect(joined.map((message) => message.content)).toEqual(['a\nb', 'c\nd', messages[2]?.content, 'e\nf', messages[4]?.content])
     expect(joined[0]).toMatchObject({ name: 'n', foo: 1 })
-    const marked = splice({ model: 'm', messages }, hop({ quirks: { acceptsPartArrays: true } })).wire.messages
+    const marked = splice({ model: 'm', messages }, codec({ quirks: { acceptsPartArrays: true } })).wire.messages
     expect(marked[1]?.content).toEqual(messages[1]?.content)
     expect(marked[0]?.content).toBe('a\nb')
   })
@@ -91,7 +91,7 @@ describe('the byte lane of a chat request', () => {
     const wire = splice({ model: 'm', messages }).wire.messages
     expect(callsOf(wire[1])[0]?.id).toBe(wire[2]?.tool_call_id)
     expect(wire[2]?.tool_call_id).toMatch(/^call_[0-9a-f]{16}$/)
-    const mistral = splice({ model: 'm', messages }, hop({ quirks: { toolIds: 'alnum9' } })).wire.messages
+    const mistral = splice({ model: 'm', messages }, codec({ quirks: { toolIds: 'alnum9' } })).wire.messages
     expect(mistral[2]?.tool_call_id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(callsOf(mistral[1])[0]?.id).toBe(mistral[2]?.tool_call_id)
   })
@@ -110,7 +110,7 @@ describe('the byte lane of a chat request', () => {
     expect(
       splice(
         { model: 'x', messages: MESSAGES, max_tokens: 1, max_completion_tokens: 2 },
-        hop({ quirks: { maxTokensField: 'max_tokens' } }),
+        codec({ quirks: { maxTokensField: 'max_tokens' } }),
       ).wire,
     ).toEqual({ model: 'some-model', messages: MESSAGES, max_tokens: 2 })
   })
@@ -141,7 +141,7 @@ describe('the byte lane of a chat request', () => {
 
   it('what this target cannot do is refused, so that another may', () => {
     expect(
-      thrown(() => splice({ model: 'm', messages: MESSAGES, n: 2 }, hop({ quirks: { noMultipleChoices: true } }))),
+      thrown(() => splice({ model: 'm', messages: MESSAGES, n: 2 }, codec({ quirks: { noMultipleChoices: true } }))),
     ).toMatchObject({ param: 'n', code: 'unsupported_for_target' })
     const tools = Array.from({ length: 129 }, (_, at) => ({ type: 'function', function: { name: `f${at}`, parameters: {} } }))
     expect(thrown(() => splice({ model: 'm', messages: MESSAGES, tools }, openai('gpt-4.1')))).toMatchObject({ param: 'tools' })
@@ -153,7 +153,7 @@ describe('the byte lane of a chat request', () => {
 
   it('forwards the headers of the dialect and no other', () => {
     expect(
-      splice({ model: 'm', messages: MESSAGES }, hop(), [
+      splice({ model: 'm', messages: MESSAGES }, codec(), [
         'OpenAI-Beta',
         'a',
         'idempotency-key',
@@ -168,7 +168,7 @@ describe('the byte lane of a chat request', () => {
 
   it('a developer message becomes system where the provider has no such role', () => {
     expect(
-      splice({ model: 'm', messages: [{ role: 'developer', content: 'x' }] }, hop({ quirks: { developerRole: false } })).wire
+      splice({ model: 'm', messages: [{ role: 'developer', content: 'x' }] }, codec({ quirks: { developerRole: false } })).wire
         .messages[0],
     ).toEqual({ role: 'system', content: 'x' })
   })

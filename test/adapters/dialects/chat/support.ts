@@ -1,10 +1,10 @@
-// What the tests of the chat dialect share beyond test/support/dialects.ts: its hop, its frames, its lanes.
+// What the tests of the chat dialect share beyond test/support/dialects.ts: its codec, its frames, its lanes.
 import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { StreamEvent, StreamFacts } from '../../../../core/types/stream.ts'
 import {
   type Cut,
@@ -14,14 +14,14 @@ import {
   streamText,
   type TestHop,
   textPart,
-  warningHop,
+  warningCodec,
 } from '../../../support/dialects.ts'
 
 export { assistant, type Cut, freeze, type TestHop, toolCall, user } from '../../../support/dialects.ts'
 export { driver }
 
-export function hop(overrides: Partial<Hop> = {}): TestHop {
-  return warningHop(driver, { provider: 'custom', model: 'some-model', caps: { family: 'custom' }, ...overrides })
+export function codec(overrides: Partial<CodecContext> = {}): TestHop {
+  return warningCodec(driver, { provider: 'custom', model: 'some-model', caps: { family: 'custom' }, ...overrides })
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
@@ -40,7 +40,10 @@ export function toolResult(
 export const PNG: Part = { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'iVBORw0KGgo=' } }
 
 /** What an upstream would read. */
-export function encode(overrides: Partial<CanonicalRequest>, on: Hop = hop()): JsonObject & { messages: JsonObject[] } {
+export function encode(
+  overrides: Partial<CanonicalRequest>,
+  on: CodecContext = codec(),
+): JsonObject & { messages: JsonObject[] } {
   return driver.encodeRequest(freeze(request(overrides)), on).body.json() as JsonObject & { messages: JsonObject[] }
 }
 
@@ -52,7 +55,7 @@ export function decode(body: unknown, headers: string[] = []): CanonicalRequest 
 /** The caller's body after the byte lane, as text. */
 export function splice(
   body: unknown,
-  on: Hop = hop(),
+  on: CodecContext = codec(),
   headers: string[] = [],
 ): { text: string; wire: JsonObject & { messages: JsonObject[] }; headers: string[] } {
   const source = wireBody(typeof body === 'string' ? body : JSON.stringify(body))
@@ -61,15 +64,19 @@ export function splice(
   return { text, wire: JSON.parse(text), headers: forwarded }
 }
 
-export function decodeEvents(sse: string, on: Hop = hop(), cut?: Cut): StreamEvent[] {
+export function decodeEvents(sse: string, on: CodecContext = codec(), cut?: Cut): StreamEvent[] {
   return streamEvents(driver, sse, on, cut)
 }
 
-export function encodeEvents(events: readonly StreamEvent[], on: Hop = hop({ upstream: 'messages' })): string {
+export function encodeEvents(events: readonly StreamEvent[], on: CodecContext = codec({ upstream: 'messages' })): string {
   return streamText(driver, events, on)
 }
 
-export function filter(sse: string, on: Hop = hop(), cut: Cut = (bytes) => [bytes]): { text: string; facts: StreamFacts } {
+export function filter(
+  sse: string,
+  on: CodecContext = codec(),
+  cut: Cut = (bytes) => [bytes],
+): { text: string; facts: StreamFacts } {
   const lane = driver.filterStream(on)
   const splitter = createSseSplitter()
   const decoder = new TextDecoder()

@@ -3,7 +3,7 @@ import { PartWriter } from '../../../../core/lib/part-writer.ts'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { JsonObject, Part, Signature } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { callsOf, decode, deltaOf, driver, encodeEvents, framesOf, freeze, hop, toolCall } from './support.ts'
+import { callsOf, codec, decode, deltaOf, driver, encodeEvents, framesOf, freeze, toolCall } from './support.ts'
 
 const secret = (value: string, dialect: Signature['dialect'] = 'messages'): Signature => ({
   dialect,
@@ -17,7 +17,7 @@ function whole(...parts: Part[]): JsonObject {
   const usage = { inputTotal: 1, cacheRead: 0, cacheWrite: 0, outputTotal: 1, total: 2, estimated: false, raw: null }
   const choices = [{ index: 0, parts, finish: 'tool_calls' as const, nativeFinish: 'tool_use' }]
   const response = freeze({ id: 'msg_1', created: 1, model: 'm', choices, usage, ext: {} })
-  return JSON.parse(driver.encodeResponse(response, hop({ upstream: 'messages' }))).choices[0].message
+  return JSON.parse(driver.encodeResponse(response, codec({ upstream: 'messages' }))).choices[0].message
 }
 
 /** The same, put together from a stream. */

@@ -5,10 +5,13 @@ import { headerBag } from '../../../../core/lib/headers.ts'
 import { wrapSignature } from '../../../../core/lib/signature.ts'
 import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import type { FrameFilter, Hop } from '../../../../core/types/dialect.ts'
-import { driver, hop } from './support.ts'
+import type { CodecContext, FrameFilter } from '../../../../core/types/dialect.ts'
+import { codec, driver } from './support.ts'
 
-function run(text: string, on: Hop = hop({ caller: 'generate_content', stream: true })): { out: string; filter: FrameFilter } {
+function run(
+  text: string,
+  on: CodecContext = codec({ caller: 'generate_content', stream: true }),
+): { out: string; filter: FrameFilter } {
   const filter = driver.filterStream(on)
   const splitter = createSseSplitter()
   const decoder = new TextDecoder()
@@ -24,7 +27,7 @@ function run(text: string, on: Hop = hop({ caller: 'generate_content', stream: t
   return { out, filter }
 }
 
-const splice = (text: string, on: Hop = hop()): { sent: string; path: string; headers: string[] } => {
+const splice = (text: string, on: CodecContext = codec()): { sent: string; path: string; headers: string[] } => {
   const body = wireBody(text)
   const { path, headers } = driver.spliceRequest(body, on, headerBag(['idempotency-key', 'k', 'authorization', 'x']))
   return { sent: new TextDecoder().decode(body.bytes), path, headers }
@@ -55,7 +58,7 @@ describe('generate-content byte lane', () => {
   })
 
   it('golden 64: renders a JSON array for callers without alt=sse, valid also after an error', () => {
-    const on = hop({ caller: 'generate_content', sse: false })
+    const on = codec({ caller: 'generate_content', sse: false })
     const frames = generateContentReplies.frames({ text: 'Hello' })
     expect(JSON.parse(run(frames.join(''), on).out)).toHaveLength(frames.length)
     const broken = JSON.parse(run(frames[0] as string, on).out) as object[]
@@ -96,7 +99,7 @@ describe('generate-content byte lane', () => {
   it('golden 42: moves model and stream to the path and leaves every other byte alone', () => {
     const { sent, path, headers } = splice(
       '{ "model":"google/x", "contents":[{"parts":[{"text":"a"}]}],"stream":true, "future":{"b":1,"1":2}, "generationConfig":{"seed":9223372036854775807}}',
-      hop({ stream: true }),
+      codec({ stream: true }),
     )
     expect(sent).toBe(
       '{ "contents":[{"parts":[{"text":"a"}]}],"future":{"b":1,"1":2}, "generationConfig":{"seed":9223372036854775807}}',
@@ -130,6 +133,6 @@ describe('generate-content byte lane', () => {
     for (const count of [1, 2, 40]) {
       expect(JSON.parse(splice(contents(count)).sent)).toEqual({ contents: Array.from({ length: count }, () => clean) })
     }
-    expect(splice(contents(1), hop({ model: 'gemini-2.5-flash' })).sent).not.toContain('skip_thought')
+    expect(splice(contents(1), codec({ model: 'gemini-2.5-flash' })).sent).not.toContain('skip_thought')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { wrapSignature } from '../../../../core/lib/signature.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { decode, encode, hop } from './support.ts'
+import { codec, decode, encode } from './support.ts'
 
 describe('generate-content request → canonical', () => {
   it('golden 31: role missing, snake_case keys and upper-case types are all understood', () => {
@@ -134,7 +134,7 @@ describe('generate-content request → canonical', () => {
       )
       expect(request.messages[0]?.parts[1]).toMatchObject({ args: '{"id":12345678901234567890}' })
       expect(request.messages[1]?.parts[0]).toMatchObject({ parts: [{ t: 'text', text: '98765432109876543210' }] })
-      expect(encode(request, hop({ caller: 'generate_content' })).text).toContain('"args":{"id":12345678901234567890}')
+      expect(encode(request, codec({ caller: 'generate_content' })).text).toContain('"args":{"id":12345678901234567890}')
     }
   })
 
@@ -220,7 +220,7 @@ describe('generate-content request → canonical', () => {
     }
     const request = decode(body)
     expect(request.webSearch).toEqual({})
-    const { body: sent } = encode(request, hop({ caller: 'generate_content' }))
+    const { body: sent } = encode(request, codec({ caller: 'generate_content' }))
     expect(sent).toMatchObject({
       ...body,
       tools: [{ functionDeclarations: [{ name: 'f', behavior: 'BLOCKING' }] }, { googleSearch: {} }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { data, decodeEvents, hop, partsOf } from './support.ts'
+import { codec, data, decodeEvents, partsOf } from './support.ts'
 
 const part = (value: object, finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts: [value] }, index: 0, ...(finishReason ? { finishReason } : {}) }],
@@ -26,7 +26,7 @@ describe('generate-content stream parts', () => {
       { t: 'tool_call', id: 'call_id2', idMinted: true, name: 'g', args: '{"n":1}', kind: 'function' },
     ])
     expect(events.at(-2)).toMatchObject({ e: 'finish', finish: 'tool_calls' })
-    const minted = decodeEvents(data(part({ functionCall: { name: 'g' } }, 'STOP')), hop({ caller: 'messages' }))
+    const minted = decodeEvents(data(part({ functionCall: { name: 'g' } }, 'STOP')), codec({ caller: 'messages' }))
     expect(partsOf(minted)[0]).toMatchObject({ id: 'toolu_id2', args: '{}' })
   })
 

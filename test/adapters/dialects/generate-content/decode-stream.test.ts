@@ -4,7 +4,7 @@ import { generateContentReplies } from '../../../../adapters/testing/replies/gen
 import { sseFrame } from '../../../../core/lib/sse.ts'
 import type { Usage } from '../../../../core/types/answer.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { data, decodeEvents, driver, hop, partsOf } from './support.ts'
+import { codec, data, decodeEvents, driver, partsOf } from './support.ts'
 
 const part = (value: object, finishReason?: string) => ({
   candidates: [{ content: { role: 'model', parts: [value] }, index: 0, ...(finishReason ? { finishReason } : {}) }],
@@ -109,7 +109,7 @@ describe('generate-content stream → canonical', () => {
 
   it('tells a finish as soon as nothing can follow it, so that a reset behind it harms nothing', () => {
     const seen: string[] = []
-    const decoder = driver.decodeStream(hop())
+    const decoder = driver.decodeStream(codec())
     const feed = (value: object): void => decoder.frame(sseFrame(data(value)), (event) => void seen.push(event.e))
     feed(part({ text: 'a' }))
     feed(part({ text: 'b' }, 'STOP'))
@@ -159,8 +159,8 @@ describe('generate-content stream → canonical', () => {
     }
     const bytes = new TextEncoder().encode(plain)
     for (let at = 0; at <= bytes.length; at++)
-      expect(decodeEvents(plain, hop(), () => [bytes.slice(0, at), bytes.slice(at)])).toEqual(expected)
-    expect(decodeEvents(plain, hop(), (all) => [...all].map((byte) => Uint8Array.of(byte)))).toEqual(expected)
+      expect(decodeEvents(plain, codec(), () => [bytes.slice(0, at), bytes.slice(at)])).toEqual(expected)
+    expect(decodeEvents(plain, codec(), (all) => [...all].map((byte) => Uint8Array.of(byte)))).toEqual(expected)
   })
 
   it('keeps the shape of a stream whatever arrives: one start, one terminal, balanced parts', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, Signature } from '../../../../core/types/canonical.ts'
-import { assistant, driver, encode, freeze, hop, request, toolCall, toolResult, user } from './support.ts'
+import { assistant, codec, driver, encode, freeze, request, toolCall, toolResult, user } from './support.ts'
 
 const own: Signature = { dialect: 'generate_content', modelFamily: 'gemini', value: 'REAL' }
 const sentinel = 'skip_thought_signature_validator'
@@ -11,10 +11,10 @@ const contentsOf = (body: JsonObject): Contents => body.contents as Contents
 describe('canonical → generate-content request', () => {
   it('addresses the model in the path and asks for SSE when streaming', () => {
     expect(encode(request()).path).toBe('/v1beta/models/gemini-3-flash:generateContent')
-    expect(encode(request({ stream: true }), hop({ model: 'pub/m:1 x' })).path).toBe(
+    expect(encode(request({ stream: true }), codec({ model: 'pub/m:1 x' })).path).toBe(
       '/v1beta/models/pub/m%3A1%20x:streamGenerateContent?alt=sse',
     )
-    expect(encode(request(), hop({ model: 'pub/m', quirks: { modelIsOneSegment: true } })).path).toBe(
+    expect(encode(request(), codec({ model: 'pub/m', quirks: { modelIsOneSegment: true } })).path).toBe(
       '/v1beta/models/pub%2Fm:generateContent',
     )
   })
@@ -40,7 +40,7 @@ describe('canonical → generate-content request', () => {
   it('puts instructions for gemma at the start of the first user turn', () => {
     const { body } = encode(
       request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'A' }] }] }),
-      hop({ model: 'gemma-3-27b-it' }),
+      codec({ model: 'gemma-3-27b-it' }),
     )
     expect(body).not.toHaveProperty('systemInstruction')
     expect(contentsOf(body)[0]?.parts).toEqual([{ text: 'A' }, { text: 'hi' }])
@@ -107,7 +107,7 @@ describe('canonical → generate-content request', () => {
   })
 
   it('answers every call, tells orphans as text, and lets the last of two results count', () => {
-    const on = hop()
+    const on = codec()
     const { body } = encode(
       request({
         messages: [
@@ -137,8 +137,8 @@ describe('canonical → generate-content request', () => {
   it('sends call ids on 3 and later, not on 2.x and not to Vertex', () => {
     const messages = [user('go'), assistant(toolCall('a', 'f')), toolResult('a', 'x')]
     expect(encode(request({ messages })).text).toContain('"id":"a"')
-    expect(encode(request({ messages }), hop({ model: 'gemini-2.5-pro' })).text).not.toContain('"id"')
-    expect(encode(request({ messages }), hop({ quirks: { noFunctionIds: true } })).text).not.toContain('"id"')
+    expect(encode(request({ messages }), codec({ model: 'gemini-2.5-pro' })).text).not.toContain('"id"')
+    expect(encode(request({ messages }), codec({ quirks: { noFunctionIds: true } })).text).not.toContain('"id"')
   })
 
   it('puts media of a result inside it on 3 and beside it before', () => {
@@ -151,7 +151,7 @@ describe('canonical → generate-content request', () => {
     ]
     const inline = { inlineData: { mimeType: 'image/png', data: 'AA' } }
     expect(contentsOf(encode(request({ messages })).body)[2]?.parts[0]).toMatchObject({ functionResponse: { parts: [inline] } })
-    expect(contentsOf(encode(request({ messages }), hop({ model: 'gemini-2.5-pro' })).body)[2]?.parts.slice(1)).toEqual([
+    expect(contentsOf(encode(request({ messages }), codec({ model: 'gemini-2.5-pro' })).body)[2]?.parts.slice(1)).toEqual([
       { functionResponse: { name: 'f', response: { output: 'x' } } },
       inline,
     ])
@@ -171,7 +171,7 @@ describe('canonical → generate-content request', () => {
       toolResult('4', 'x'),
     ]
     const signatures = (model: string) =>
-      contentsOf(encode(request({ messages }), hop({ model })).body)
+      contentsOf(encode(request({ messages }), codec({ model })).body)
         .flatMap((content) => content.parts)
         .filter((part) => part.functionCall !== undefined)
         .map((part) => part.thoughtSignature)
@@ -224,7 +224,7 @@ describe('canonical → generate-content request', () => {
   })
 
   it('maps sampling, stop, seed, logprobs, tokens and candidates', () => {
-    const on = hop()
+    const on = codec()
     const { body } = encode(
       request({
         sampling: {
@@ -274,8 +274,8 @@ describe('canonical → generate-content request', () => {
         stop: ['x'],
       }),
     )
-    const first = driver.encodeRequest(wanted, hop({ model: 'gemini-2.0-flash' }))
-    const second = driver.encodeRequest(wanted, hop({ model: 'gemini-2.0-flash' }))
+    const first = driver.encodeRequest(wanted, codec({ model: 'gemini-2.0-flash' }))
+    const second = driver.encodeRequest(wanted, codec({ model: 'gemini-2.0-flash' }))
     expect(second.body.bytes).toEqual(first.body.bytes)
   })
 })

@@ -6,7 +6,7 @@ import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { decodeEvents, driver, encodeEvents, hop, items, partsOf } from './support.ts'
+import { codec, decodeEvents, driver, encodeEvents, items, partsOf } from './support.ts'
 
 type Step = { text: string } | { reasoning: string } | { call: string; args: string }
 
@@ -30,7 +30,7 @@ function events(steps: readonly Step[], finish: Finish = 'stop'): StreamEvent[] 
   return out
 }
 
-const caller = (sse = true) => hop({ caller: 'generate_content', upstream: 'chat', sse })
+const caller = (sse = true) => codec({ caller: 'generate_content', upstream: 'chat', sse })
 const lastOf = (text: string): JsonObject => items(text).at(-1) as JsonObject
 const finishOf = (text: string): Json | undefined => (lastOf(text).candidates as JsonObject[])[0]?.finishReason
 
@@ -218,7 +218,7 @@ describe('canonical → generate-content stream', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), fc.integer({ min: 1, max: 40 }), (steps, size) => {
         const source = events(steps)
-        const back = decodeEvents(encodeEvents(source), hop(), (bytes) => {
+        const back = decodeEvents(encodeEvents(source), codec(), (bytes) => {
           const chunks: Uint8Array[] = []
           for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.slice(at, at + size))
           return chunks

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
-import { assistant, driver, encode, hop, request, toolCall, user } from './support.ts'
+import { assistant, codec, driver, encode, request, toolCall, user } from './support.ts'
 
 type Contents = { role: string; parts: JsonObject[] }[]
 const contentsOf = (body: JsonObject): Contents => body.contents as Contents
 
 describe('canonical tools → generate-content', () => {
   it('golden 13: names outside the alphabet are sanitised, stay distinct and come back', () => {
-    const on = hop()
+    const on = codec()
     const { body } = encode(
       request({
         tools: [
@@ -51,7 +51,7 @@ describe('canonical tools → generate-content', () => {
       { t: 'function' as const, name: 'g' },
     ]
     const config = (toolChoice: NonNullable<Parameters<typeof request>[0]>['toolChoice'], model = 'gemini-3-flash') =>
-      (encode(request({ tools, toolChoice }), hop({ model })).body.toolConfig as JsonObject).functionCallingConfig
+      (encode(request({ tools, toolChoice }), codec({ model })).body.toolConfig as JsonObject).functionCallingConfig
     expect(config({ mode: 'none' })).toEqual({ mode: 'NONE' })
     expect(config({ mode: 'auto' })).toEqual({ mode: 'AUTO' })
     expect(config({ mode: 'required' })).toEqual({ mode: 'ANY' })
@@ -67,7 +67,7 @@ describe('canonical tools → generate-content', () => {
     expect(config({ mode: 'allowed', base: 'auto', names: ['x'] })).toEqual({ mode: 'AUTO' })
     const legacy = encode(
       request({ tools, toolChoice: { mode: 'allowed', base: 'auto', names: ['f'] } }),
-      hop({ model: 'gemini-2.0-flash' }),
+      codec({ model: 'gemini-2.0-flash' }),
     ).body
     expect(legacy).toMatchObject({
       tools: [{ functionDeclarations: [{ name: 'f' }] }],
@@ -83,7 +83,7 @@ describe('canonical tools → generate-content', () => {
 
   it('golden 41: foreign server tools are dropped with a warning, and refused when forced', () => {
     const bash = { t: 'server' as const, dialect: 'messages' as const, kind: 'bash_20250124', raw: {} }
-    const on = hop()
+    const on = codec()
     expect(encode(request({ tools: [bash] }), on).body).not.toHaveProperty('tools')
     expect(on.warnings).toEqual(['dropped_tool'])
     expect(() => encode(request({ tools: [bash], toolChoice: { mode: 'tool', name: 'bash' } }))).toThrow(
@@ -92,7 +92,7 @@ describe('canonical tools → generate-content', () => {
   })
 
   it('maps web search, code execution, custom tools and namespaces', () => {
-    const on = hop()
+    const on = codec()
     const { body } = encode(
       request({
         webSearch: {},
@@ -134,7 +134,7 @@ describe('canonical tools → generate-content', () => {
   })
 
   it('drops server tools beside functions before Gemini 3', () => {
-    const on = hop({ model: 'gemini-2.5-flash' })
+    const on = codec({ model: 'gemini-2.5-flash' })
     const { body } = encode(request({ webSearch: {}, tools: [{ t: 'function', name: 'f' }] }), on)
     expect(body.tools).toEqual([{ functionDeclarations: [{ name: 'f' }] }])
     expect(on.warnings).toEqual(['dropped_tool'])
@@ -142,7 +142,7 @@ describe('canonical tools → generate-content', () => {
 
   it('golden 27: tools with a JSON schema lose it on 2.5 with a warning and an instruction, and keep both on 3', () => {
     const wanted = request({ tools: [{ t: 'function', name: 'f' }], output: { kind: 'json_schema', schema: { type: 'object' } } })
-    const on = hop({ model: 'gemini-2.5-flash' })
+    const on = codec({ model: 'gemini-2.5-flash' })
     const old = encode(wanted, on)
     expect(old.body).not.toHaveProperty('generationConfig')
     expect(old.text).toContain('JSON Schema')
@@ -154,7 +154,7 @@ describe('canonical tools → generate-content', () => {
   })
 
   it('wraps arguments that are no object', () => {
-    const on = hop()
+    const on = codec()
     const messages = [
       user('go'),
       assistant(toolCall('1', 'f', ''), toolCall('2', 'f', 'null'), toolCall('3', 'f', '[1]'), toolCall('4', 'f', '{bad')),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { inlineMedia, remoteMedia } from '../../../../adapters/dialects/generate-content/remote-media.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
-import { assistant, encode, freeze, hop, request, toolCall, toolResult, user } from './support.ts'
+import { assistant, codec, encode, freeze, request, toolCall, toolResult, user } from './support.ts'
 
 const cat = 'https://example.com/cat.png'
 const image = (url: string): Part => ({ t: 'image', src: { kind: 'url', url } })
-const sent = (part: Part, on = hop()): unknown =>
+const sent = (part: Part, on = codec()): unknown =>
   (encode(request({ messages: [user(part)] }), on).body.contents as { parts: JsonObject[] }[])[0]?.parts
 
 describe('media towards Gemini', () => {
@@ -36,7 +36,9 @@ describe('media towards Gemini', () => {
     expect((encode(inlined).body.contents as { parts: JsonObject[] }[])[0]?.parts[1]).toEqual({
       inlineData: { mimeType: 'image/png', data: 'AA' },
     })
-    expect(sent(image(cat), hop({ quirks: { imageUrl: 'ok' } }))).toEqual([{ fileData: { mimeType: 'image/png', fileUri: cat } }])
+    expect(sent(image(cat), codec({ quirks: { imageUrl: 'ok' } }))).toEqual([
+      { fileData: { mimeType: 'image/png', fileUri: cat } },
+    ])
   })
 
   it('lists nested addresses once, leaves out what passes, and shares what did not change', () => {

@@ -3,10 +3,10 @@ import { generateContentReplies } from '../../../../adapters/testing/replies/gen
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
-import { driver, freeze, hop, toolCall } from './support.ts'
+import { codec, driver, freeze, toolCall } from './support.ts'
 
 const body = (value: object) => wireBody(JSON.stringify(value))
-const decode = (value: object, on = hop()) => driver.decodeResponse(body(value), on)
+const decode = (value: object, on = codec()) => driver.decodeResponse(body(value), on)
 
 function response(parts: Part[], overrides: Partial<CanonicalResponse['choices'][number]> = {}): CanonicalResponse {
   return {
@@ -19,7 +19,7 @@ function response(parts: Part[], overrides: Partial<CanonicalResponse['choices']
   }
 }
 
-const encode = (value: CanonicalResponse, on = hop({ caller: 'generate_content', upstream: 'chat' })): JsonObject =>
+const encode = (value: CanonicalResponse, on = codec({ caller: 'generate_content', upstream: 'chat' })): JsonObject =>
   JSON.parse(driver.encodeResponse(freeze(value), on)) as JsonObject
 
 describe('generate-content answers, whole', () => {
@@ -66,7 +66,7 @@ describe('generate-content answers, whole', () => {
   it('golden 65: a refused prompt is content_filter with empty output', () => {
     const answer = decode({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 4 } })
     expect(answer.choices).toEqual([{ index: 0, parts: [], finish: 'content_filter', nativeFinish: 'PROHIBITED_CONTENT' }])
-    expect(encode(answer, hop({ caller: 'generate_content' }))).toMatchObject({
+    expect(encode(answer, codec({ caller: 'generate_content' }))).toMatchObject({
       promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     })
   })
@@ -100,7 +100,7 @@ describe('generate-content answers, whole', () => {
     expect(
       driver.encodeResponse(
         freeze(response(parts, { finish: 'tool_calls' })),
-        hop({ caller: 'generate_content', upstream: 'chat' }),
+        codec({ caller: 'generate_content', upstream: 'chat' }),
       ),
     ).toBe(
       '{"candidates":[{"content":{"parts":[{"text":"one\\n\\ntwo","thought":true},{"text":"hi"},' +
@@ -144,7 +144,7 @@ describe('generate-content answers, whole', () => {
       modelVersion: 'gemini-3-flash',
       responseId: 'R',
     }
-    expect(encode(decode(wire), hop({ caller: 'generate_content' }))).toEqual(wire)
+    expect(encode(decode(wire), codec({ caller: 'generate_content' }))).toEqual(wire)
   })
 
   it('turns citations and log probabilities of others into Gemini’s', () => {
@@ -174,7 +174,7 @@ describe('generate-content answers, whole', () => {
   })
 
   it('inspects without decoding: usage, finish, errors', () => {
-    const inspect = (value: object) => driver.inspectResponse(body(value), hop())
+    const inspect = (value: object) => driver.inspectResponse(body(value), codec())
     expect(inspect(generateContentReplies.json({ toolCalls: [{ id: 'a', name: 'f', args: '{}' }] }))).toMatchObject({
       usage: { inputTotal: 12, outputTotal: 7 },
       finish: 'tool_calls',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { legacyParameters, legacySchema } from '../../../../adapters/dialects/generate-content/schema-legacy.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
 import { assertStrictSchema } from './strict-schema.ts'
-import { encode, freeze, hop, request } from './support.ts'
+import { codec, encode, freeze, request } from './support.ts'
 
 const CYCLIC: Json = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -39,7 +39,7 @@ describe('schemas towards Gemini', () => {
   it('golden 23: 2.5 and later get the JSON Schema, references and all', () => {
     const { body } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: CYCLIC }] }),
-      hop({ model: 'gemini-2.5-flash' }),
+      codec({ model: 'gemini-2.5-flash' }),
     )
     const [declaration] =
       (body.tools as { functionDeclarations: { parametersJsonSchema: object }[] }[])[0]?.functionDeclarations ?? []
@@ -50,7 +50,7 @@ describe('schemas towards Gemini', () => {
   it('golden 23: an unknown backend gets the JSON Schema too', () => {
     const { text } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: CYCLIC }] }),
-      hop({ caps: { family: 'other' } }),
+      codec({ caps: { family: 'other' } }),
     )
     expect(text).toContain('parametersJsonSchema')
   })
@@ -59,7 +59,7 @@ describe('schemas towards Gemini', () => {
     const before = JSON.stringify(CYCLIC)
     const { body } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: freeze(CYCLIC) as Json }] }),
-      hop({ model: 'gemini-2.0-flash' }),
+      codec({ model: 'gemini-2.0-flash' }),
     )
     const [declaration] = (body.tools as { functionDeclarations: { parameters: Json }[] }[])[0]?.functionDeclarations ?? []
     expect(Object.keys(declaration ?? {})).toEqual(['name', 'parameters'])

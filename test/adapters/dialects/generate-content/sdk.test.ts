@@ -7,7 +7,7 @@ import { generateContentReplies } from '../../../../adapters/testing/replies/gen
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/lib/part-writer.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { driver, encodeEvents, hop } from './support.ts'
+import { codec, driver, encodeEvents } from './support.ts'
 
 function events(): StreamEvent[] {
   const out: StreamEvent[] = [{ e: 'start', id: 'x', model: 'm', created: 1 }]
@@ -69,7 +69,7 @@ describe('official SDKs', () => {
   })
 
   it('golden 60: @google/genai throws on our error frame', async () => {
-    const encoder = driver.encodeStream(hop({ caller: 'generate_content', upstream: 'chat' }))
+    const encoder = driver.encodeStream(codec({ caller: 'generate_content', upstream: 'chat' }))
     const started = events()
       .slice(0, 4)
       .map((event) => encoder.event(event))
@@ -87,7 +87,7 @@ describe('official SDKs', () => {
   })
 
   it('@google/genai reads our whole answer and our HTTP error', async () => {
-    const on = hop({ caller: 'generate_content', upstream: 'chat' })
+    const on = codec({ caller: 'generate_content', upstream: 'chat' })
     const body = driver.encodeResponse(
       {
         id: 'x',
@@ -123,7 +123,7 @@ describe('official SDKs', () => {
     expect(await good.reasoningText).toBe('let me think')
     expect((await good.toolCalls).map((call) => [call.toolCallId, call.toolName, call.input])).toEqual([['c1', 'f', { a: 1 }]])
     expect((await good.usage).totalTokens).toBe(8)
-    const encoder = driver.encodeStream(hop({ caller: 'generate_content', upstream: 'chat' }))
+    const encoder = driver.encodeStream(codec({ caller: 'generate_content', upstream: 'chat' }))
     const broken =
       events()
         .slice(0, 4)

@@ -1,10 +1,10 @@
-// What the tests of this dialect share beyond test/support/dialects.ts: its hop, its requests, its stream items.
+// What the tests of this dialect share beyond test/support/dialects.ts: its codec, its requests, its stream items.
 import { generateContentDialect as driver } from '../../../../adapters/dialects/generate-content/index.ts'
 import { geminiCaps } from '../../../../adapters/providers/caps/gemini.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import {
   type Cut,
@@ -14,15 +14,15 @@ import {
   streamText,
   type TestHop,
   textPart,
-  warningHop,
+  warningCodec,
 } from '../../../support/dialects.ts'
 
 export { assistant, freeze, type TestHop, toolCall, user } from '../../../support/dialects.ts'
 export { driver }
 
-export function hop(overrides: Partial<Hop> = {}): TestHop {
+export function codec(overrides: Partial<CodecContext> = {}): TestHop {
   const model = overrides.model ?? 'gemini-3-flash'
-  return warningHop(driver, { provider: 'google', model, caller: 'chat', caps: geminiCaps(model), ...overrides })
+  return warningCodec(driver, { provider: 'google', model, caller: 'chat', caps: geminiCaps(model), ...overrides })
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
@@ -34,7 +34,10 @@ export function toolResult(callId: string, text: string, extra: Partial<Extract<
 }
 
 /** Encodes a frozen request; the parsed body is what an upstream would read. */
-export function encode(canonical: CanonicalRequest, on: Hop = hop()): { path: string; body: JsonObject; text: string } {
+export function encode(
+  canonical: CanonicalRequest,
+  on: CodecContext = codec(),
+): { path: string; body: JsonObject; text: string } {
   const encoded = driver.encodeRequest(freeze(canonical), on)
   return { path: encoded.path, body: encoded.body.json() as JsonObject, text: new TextDecoder().decode(encoded.body.bytes) }
 }
@@ -47,13 +50,13 @@ export function decode(
   return driver.decodeRequest(wireBody(text), headerBag(), { ...path, operation: 'chat' })
 }
 
-export function decodeEvents(text: string, on: Hop = hop(), cut?: Cut): StreamEvent[] {
+export function decodeEvents(text: string, on: CodecContext = codec(), cut?: Cut): StreamEvent[] {
   return streamEvents(driver, text, on, cut)
 }
 
 export function encodeEvents(
   events: readonly StreamEvent[],
-  on: Hop = hop({ caller: 'generate_content', upstream: 'chat' }),
+  on: CodecContext = codec({ caller: 'generate_content', upstream: 'chat' }),
 ): string {
   return streamText(driver, events, on)
 }

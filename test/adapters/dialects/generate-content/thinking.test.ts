@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { CanonicalRequest, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
-import { encode, hop, request } from './support.ts'
+import { codec, encode, request } from './support.ts'
 
 function thinking(model: string, reasoning: ReasoningOptions, extra: Partial<CanonicalRequest> = {}): [unknown, string[]] {
-  const on = hop({ model })
+  const on = codec({ model })
   const { body } = encode(request({ reasoning, ...extra }), on)
   return [(body.generationConfig as JsonObject | undefined)?.thinkingConfig, on.warnings]
 }
@@ -80,7 +80,7 @@ describe('thinkingConfig', () => {
   })
 
   it('never sends level and budget together, and passes an own caller’s wish to an unknown model', () => {
-    const on = hop({ caps: { family: 'other' } })
+    const on = codec({ caps: { family: 'other' } })
     const { body } = encode(
       request({ source: 'generate_content', reasoning: { effort: 'low', budgetTokens: 10, mode: 'enabled' } }),
       on,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
 import type { Dialect } from '../../../../core/types/canonical.ts'
-import { answerOf, DRIVERS, streamText, warningHop } from '../../../support/dialects.ts'
+import { answerOf, DRIVERS, streamText, warningCodec } from '../../../support/dialects.ts'
 import { eventsOf, framesOf, testHop } from './fixtures.ts'
 
 const args = '{"city":"Zürich"}'
@@ -38,7 +38,7 @@ it.each(['chat', 'responses', 'generate_content'] as const)('a %s caller gets te
     fc.property(cuts, (at) => {
       const events = eventsOf(messagesDialect.decodeStream(testHop({ caller })), spliced(at))
       const driver = DRIVERS[caller]
-      const text = streamText(driver, events, warningHop(driver, { caller, upstream: 'messages' }))
+      const text = streamText(driver, events, warningCodec(driver, { caller, upstream: 'messages' }))
       expect(said(caller, text)).toEqual(once)
     }),
   )

@@ -20,9 +20,9 @@ it('golden 2: temperature is clamped, or dropped where the model takes none', ()
   expect(encode({ sampling: { temperature: 1.7 } }, clamped).temperature).toBe(1)
   expect(clamped.warnings).toEqual(['temperature_clamped'])
   for (const model of ['claude-opus-4-8', 'claude-sonnet-5', 'claude-next']) {
-    const hop = on(model)
-    expect(encode({ sampling: { temperature: 1.7, topP: 0.5, topK: 3 } }, hop)).not.toHaveProperty('temperature')
-    expect(hop.warnings).toEqual(['dropped_temperature', 'dropped_top_p', 'dropped_top_k'])
+    const codec = on(model)
+    expect(encode({ sampling: { temperature: 1.7, topP: 0.5, topK: 3 } }, codec)).not.toHaveProperty('temperature')
+    expect(codec.warnings).toEqual(['dropped_temperature', 'dropped_top_p', 'dropped_top_k'])
     const plain = on(model)
     encode({ sampling: { temperature: 1 } }, plain)
     expect(plain.warnings).toEqual([])
@@ -67,9 +67,9 @@ it('golden 18: n > 1 is refused; n = 1 is fine; logprobs are dropped with a warn
   expect(() => encode({ sampling: { n: 2 } })).toThrow(
     expect.objectContaining({ status: 400, param: 'n', code: 'unsupported_for_target' }),
   )
-  const hop = testHop()
-  encode({ sampling: { n: 1 }, logprobs: { enabled: true } }, hop)
-  expect(hop.warnings).toEqual(['dropped_logprobs'])
+  const codec = testHop()
+  encode({ sampling: { n: 1 }, logprobs: { enabled: true } }, codec)
+  expect(codec.warnings).toEqual(['dropped_logprobs'])
 })
 
 it('golden 21: whitespace-only stop sequences are removed', () => {
@@ -86,11 +86,11 @@ it('golden 35: foreign state is refused, store is ignored', () => {
 })
 
 it('golden 80: tiers and metadata of other vendors do not travel', () => {
-  const hop = testHop()
-  const body = encode({ serviceTier: 'priority', metadata: { a: 'b' } }, hop)
+  const codec = testHop()
+  const body = encode({ serviceTier: 'priority', metadata: { a: 'b' } }, codec)
   expect(body).not.toHaveProperty('service_tier')
   expect(body).not.toHaveProperty('metadata')
-  expect(hop.warnings).toEqual(['dropped_service_tier'])
+  expect(codec.warnings).toEqual(['dropped_service_tier'])
   expect(encode({ serviceTier: 'default' }).service_tier).toBe('standard_only')
 })
 
@@ -103,12 +103,12 @@ it('rule 15: an address, a phone number or a long id is hashed', () => {
 })
 
 it('rule 14: seed, penalties and biases are dropped with a warning', () => {
-  const hop = testHop()
+  const codec = testHop()
   encode(
     { sampling: { seed: 1, frequencyPenalty: 1, presencePenalty: 1, logitBias: { 1: 2 } }, ext: { chat: { prediction: {} } } },
-    hop,
+    codec,
   )
-  expect(hop.warnings).toEqual([
+  expect(codec.warnings).toEqual([
     'dropped_seed',
     'dropped_frequency_penalty',
     'dropped_presence_penalty',
@@ -136,11 +136,11 @@ it('golden 40 / rule 16: at most four cache marks: tools, system, then the last 
 })
 
 it('golden 96: citations are not asked for together with structured output', () => {
-  const hop = testHop()
+  const codec = testHop()
   const messages = [user({ t: 'document', src: { text: 'x' }, citations: true })]
-  const body = encode({ messages, output: { kind: 'json_schema', schema: { type: 'object' } } }, hop)
+  const body = encode({ messages, output: { kind: 'json_schema', schema: { type: 'object' } } }, codec)
   expect((body.messages as { content: object[] }[])[0]?.content[0]).not.toHaveProperty('citations')
-  expect(hop.warnings).toEqual(['dropped_citations'])
+  expect(codec.warnings).toEqual(['dropped_citations'])
 })
 
 it('the own dialect re-encoded keeps fields, blocks and state it does not understand', () => {

@@ -19,9 +19,9 @@ const finish = (value: Finish): StreamEvent => ({ e: 'finish', choice: 0, finish
 const end: StreamEvent = { e: 'end' }
 const google: Signature = { dialect: 'generate_content', modelFamily: 'gemini', value: 'AAA=' }
 
-const hop = () => testHop({ caller: 'messages', upstream: 'chat', stream: true })
+const codec = () => testHop({ caller: 'messages', upstream: 'chat', stream: true })
 const encode = (events: StreamEvent[]) => {
-  const encoder = messagesDialect.encodeStream(hop())
+  const encoder = messagesDialect.encodeStream(codec())
   return events.map((event) => encoder.event(event)).join('')
 }
 const wire = (text: string) => framesOf(text).map((frame) => JSON.parse(frame.data) as Record<string, never>)
@@ -203,7 +203,7 @@ it('what this dialect cannot show leaves no gap', () => {
 })
 
 it('golden 60: an error is the last frame, and the SDK throws it', async () => {
-  const encoder = messagesDialect.encodeStream(hop())
+  const encoder = messagesDialect.encodeStream(codec())
   const text = encoder.event(start) + encoder.error(GatewayError.protocol('It "broke".'))
   expect(text.endsWith('event: error\ndata: {"type":"error","error":{"type":"api_error","message":"It \\"broke\\"."}}\n\n')).toBe(
     true,

@@ -9,8 +9,8 @@ const ab: Tool[] = [fn('a'), fn('b')]
 const names = (body: { tools?: unknown }) => (body.tools as { name: string }[]).map(({ name }) => name)
 
 it('golden 13: odd tool names are sanitised, stay distinct, and come back', () => {
-  const hop = testHop()
-  const body = encode({ tools: [fn('a.b/c d'), fn('a_b/c d')] }, hop)
+  const codec = testHop()
+  const body = encode({ tools: [fn('a.b/c d'), fn('a_b/c d')] }, codec)
   const [first, second] = names(body) as [string, string]
   expect(first).toBe('a_b_c_d')
   expect(second).toMatch(/^[a-zA-Z0-9_-]{1,128}$/)
@@ -21,7 +21,7 @@ it('golden 13: odd tool names are sanitised, stay distinct, and come back', () =
     content: [first, second].map((name) => ({ type: 'tool_use', id: 'x', name, input: {} })),
     stop_reason: 'tool_use',
   }
-  const parts = messagesDialect.decodeResponse(wireBody(JSON.stringify(answer)), hop).choices[0]?.parts
+  const parts = messagesDialect.decodeResponse(wireBody(JSON.stringify(answer)), codec).choices[0]?.parts
   expect(parts).toMatchObject([{ name: 'a.b/c d' }, { name: 'a_b/c d' }])
 })
 
@@ -74,7 +74,7 @@ it('golden 86: strict survives where the model has it', () => {
 })
 
 it('golden 36: a codex request is accepted: custom and namespaced tools are functions, the rest is dropped', () => {
-  const hop = testHop({ caller: 'responses' })
+  const codec = testHop({ caller: 'responses' })
   const server = (kind: string): Tool => ({ t: 'server', dialect: 'responses', kind, raw: { type: kind } })
   const tools: Tool[] = [
     server('local_shell'),
@@ -83,19 +83,19 @@ it('golden 36: a codex request is accepted: custom and namespaced tools are func
     { t: 'custom', name: 'apply_patch', description: 'Patches.', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
     { t: 'namespace', name: 'fs', description: '', tools: [fn('read')] },
   ]
-  const body = encode({ source: 'responses', tools, webSearch: { userLocation: { type: 'approximate', city: 'Rome' } } }, hop)
+  const body = encode({ source: 'responses', tools, webSearch: { userLocation: { type: 'approximate', city: 'Rome' } } }, codec)
   expect(names(body)).toEqual(['apply_patch', 'fs__read', 'web_search'])
   expect((body.tools as object[])[2]).toEqual({
     type: 'web_search_20250305',
     name: 'web_search',
     user_location: { type: 'approximate', city: 'Rome' },
   })
-  expect(hop.warnings).toEqual(['dropped_tool', 'dropped_tool'])
+  expect(codec.warnings).toEqual(['dropped_tool', 'dropped_tool'])
   const content = [
     { type: 'tool_use', id: '1', name: 'apply_patch', input: { input: '*** Begin' } },
     { type: 'tool_use', id: '2', name: 'fs__read', input: {} },
   ]
-  const answer = messagesDialect.decodeResponse(wireBody(JSON.stringify({ content, stop_reason: 'tool_use' })), hop)
+  const answer = messagesDialect.decodeResponse(wireBody(JSON.stringify({ content, stop_reason: 'tool_use' })), codec)
   expect(answer.choices[0]?.parts).toMatchObject([
     { kind: 'custom', name: 'apply_patch', args: '*** Begin' },
     { kind: 'function', name: 'read', namespace: 'fs' },

@@ -4,8 +4,8 @@ import { assistant, call, encode, result, testHop, tool, user } from './fixtures
 
 const system = (text: string): Message => ({ role: 'system', parts: [{ t: 'text', text }] })
 const text = (value: string) => ({ type: 'text', text: value })
-const messagesOf = (messages: Message[], hop = testHop()) =>
-  encode({ messages, tools: [{ t: 'function', name: 'f' }] }, hop).messages as { role: string; content: never[] }[]
+const messagesOf = (messages: Message[], codec = testHop()) =>
+  encode({ messages, tools: [{ t: 'function', name: 'f' }] }, codec).messages as { role: string; content: never[] }[]
 
 it('golden 4: results out of order => one user message in call order, then the text', () => {
   const calls = assistant(call('a'), call('b'), call('c'))
@@ -30,13 +30,13 @@ it('golden 4: results out of order => one user message in call order, then the t
 })
 
 it('golden 5: a call without a result gets a synthetic error', () => {
-  const hop = testHop()
-  const messages = messagesOf([user('go'), assistant(call('a'), call('b')), tool(result('a'))], hop)
+  const codec = testHop()
+  const messages = messagesOf([user('go'), assistant(call('a'), call('b')), tool(result('a'))], codec)
   expect(messages[2]?.content).toEqual([
     { type: 'tool_result', tool_use_id: 'a', content: 'ok' },
     { type: 'tool_result', tool_use_id: 'b', is_error: true, content: 'No result provided' },
   ])
-  expect(hop.warnings).toEqual(['missing_tool_result'])
+  expect(codec.warnings).toEqual(['missing_tool_result'])
 })
 
 it('golden 6: a result without a call is user text; an empty one disappears', () => {
@@ -93,9 +93,9 @@ it('golden 10: the first turn is the user’s, the last as the model takes it', 
   expect(messagesOf([assistant('hello'), user('x')])[0]).toEqual({ role: 'user', content: [text('Continue.')] })
   const prefill = [user('x'), assistant('{ "a": ')]
   expect(messagesOf(prefill).at(-1)).toEqual({ role: 'assistant', content: [text('{ "a":')] })
-  const hop = testHop({ model: 'claude-opus-4-8' })
-  expect(messagesOf(prefill, hop).at(-1)).toEqual({ role: 'user', content: [text('Continue.')] })
-  expect(hop.warnings).toEqual(['dropped_prefill'])
+  const codec = testHop({ model: 'claude-opus-4-8' })
+  expect(messagesOf(prefill, codec).at(-1)).toEqual({ role: 'user', content: [text('Continue.')] })
+  expect(codec.warnings).toEqual(['dropped_prefill'])
 })
 
 it('rule 3: adjacent turns of one role merge, a refusal is text', () => {
@@ -113,10 +113,10 @@ it.each([
   ['[1]', { _raw: '[1]' }],
   ['{bad', { _raw: '{bad' }],
 ])('golden 11: arguments %j become an object', (args, input) => {
-  const hop = testHop()
-  const messages = messagesOf([user('go'), assistant(call('a', 'f', args)), tool(result('a'))], hop)
+  const codec = testHop()
+  const messages = messagesOf([user('go'), assistant(call('a', 'f', args)), tool(result('a'))], codec)
   expect(messages[1]?.content[0]).toMatchObject({ input })
-  expect(hop.warnings).toEqual('_raw' in input ? ['tool_args_wrapped'] : [])
+  expect(codec.warnings).toEqual('_raw' in input ? ['tool_args_wrapped'] : [])
 })
 
 it('rule 7: call ids outside the alphabet are hashed alike on call and result', () => {

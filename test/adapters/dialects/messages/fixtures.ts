@@ -1,26 +1,26 @@
-// What the tests of the messages dialect share beyond test/support/dialects.ts: its hop, its parts, its frames.
+// What the tests of the messages dialect share beyond test/support/dialects.ts: its codec, its parts, its frames.
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { claudeCaps } from '../../../../adapters/providers/caps/claude.ts'
 import { headerBag } from '../../../../core/lib/headers.ts'
 import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
-import type { Hop, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { canonicalRequest, freeze, type TestHop, toolCall, user, warningHop } from '../../../support/dialects.ts'
+import { canonicalRequest, freeze, type TestHop, toolCall, user, warningCodec } from '../../../support/dialects.ts'
 
 export { assistant, freeze as deepFreeze, type TestHop, user } from '../../../support/dialects.ts'
 
 /** `model` decides the caps unless they are given. */
-export function testHop(overrides: Partial<Hop> = {}): TestHop {
+export function testHop(overrides: Partial<CodecContext> = {}): TestHop {
   let ids = 0
   const model = overrides.model ?? 'claude-sonnet-4-5'
-  const hop = warningHop(messagesDialect, {
+  const codec = warningCodec(messagesDialect, {
     ...{ provider: 'anthropic', model, caller: 'chat', caps: claudeCaps(model) },
     ...{ now: () => 1_750_000_000_000, id: (prefix: string) => `${prefix}test${++ids}` },
   })
   // Every warning, also the second of a kind.
-  return { ...hop, warn: (slug) => void hop.warnings.push(slug), ...overrides }
+  return { ...codec, warn: (slug) => void codec.warnings.push(slug), ...overrides }
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): Frozen<CanonicalRequest> {
@@ -40,8 +40,8 @@ export function result(callId: string, text = 'ok'): Part {
 }
 
 /** The encoded body, parsed. */
-export function encode(overrides: Partial<CanonicalRequest>, hop: Hop = testHop()): JsonObject {
-  return messagesDialect.encodeRequest(request(overrides), hop).body.json() as JsonObject
+export function encode(overrides: Partial<CanonicalRequest>, codec: CodecContext = testHop()): JsonObject {
+  return messagesDialect.encodeRequest(request(overrides), codec).body.json() as JsonObject
 }
 
 export function decode(

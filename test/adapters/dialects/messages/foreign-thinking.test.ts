@@ -10,10 +10,10 @@ const thinking = (signature: string) => ({ type: 'thinking', thinking: 'hm', sig
 const USE = { type: 'tool_use', id: 't1', name: 'f', input: {} }
 const RESULT = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'ok' }] }
 
-function splice(body: object | string, hop = testHop({ caller: 'messages', model: 'claude-x' })) {
+function splice(body: object | string, codec = testHop({ caller: 'messages', model: 'claude-x' })) {
   const source = wireBody(typeof body === 'string' ? body : JSON.stringify(body))
-  messagesDialect.spliceRequest(source, hop, headerBag())
-  return { text: new TextDecoder().decode(Buffer.concat(source.toBytes())), wire: source.json(), hop }
+  messagesDialect.spliceRequest(source, codec, headerBag())
+  return { text: new TextDecoder().decode(Buffer.concat(source.toBytes())), wire: source.json(), codec }
 }
 
 describe('the byte lane of a messages request', () => {
@@ -46,9 +46,9 @@ describe('the byte lane of a messages request', () => {
     const messages = [{ role: 'user', content: 'x' }, { role: 'assistant', content: [thinking(ENVELOPE), USE] }, RESULT]
     const budget = splice({ model: 'm', max_tokens: 4096, thinking: { type: 'enabled', budget_tokens: 2000 }, messages })
     expect(budget.wire).not.toHaveProperty('thinking')
-    expect(budget.hop.warnings).toEqual(['dropped_reasoning'])
+    expect(budget.codec.warnings).toEqual(['dropped_reasoning'])
     const adaptive = splice({ model: 'm', max_tokens: 4096, thinking: { type: 'adaptive' }, messages })
     expect(adaptive.wire.thinking).toEqual({ type: 'adaptive' })
-    expect(adaptive.hop.warnings).toEqual([])
+    expect(adaptive.codec.warnings).toEqual([])
   })
 })

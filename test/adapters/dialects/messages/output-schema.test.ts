@@ -60,16 +60,16 @@ it('keeps $defs and $ref, and cuts references that close a circle', () => {
 })
 
 it('json_object is an instruction', () => {
-  const hop = testHop()
+  const codec = testHop()
   const body = encode(
     { system: [{ role: 'system', parts: [{ t: 'text', text: 'Be brief.' }] }], output: { kind: 'json_object' } },
-    hop,
+    codec,
   )
   expect(body.system).toEqual([
     { type: 'text', text: 'Be brief.' },
     { type: 'text', text: 'Respond with one JSON object only.' },
   ])
-  expect(hop.warnings).toEqual(['json_object_as_instruction'])
+  expect(codec.warnings).toEqual(['json_object_as_instruction'])
 })
 
 it('models without formats answer through a forced tool that is unwrapped again, streamed or not', () => {
@@ -77,16 +77,16 @@ it('models without formats answer through a forced tool that is unwrapped again,
     [{ type: 'object', properties: { a: { type: 'number' } } }, { a: 1 }, '{"a":1}'],
     [{ type: 'array', items: { type: 'number' } }, { value: [1, 2] }, '[1,2]'],
   ] as const) {
-    const hop = testHop({ model: 'claude-3-5-sonnet-20241022' })
-    const body = encode({ output: { kind: 'json_schema', schema: schema as unknown as Json } }, hop)
+    const codec = testHop({ model: 'claude-3-5-sonnet-20241022' })
+    const body = encode({ output: { kind: 'json_schema', schema: schema as unknown as Json } }, codec)
     expect(body.tools).toMatchObject([{ name: 'json_output', input_schema: { type: 'object' } }])
     expect(body.tool_choice).toEqual({ type: 'tool', name: 'json_output' })
     const content = [{ type: 'tool_use', id: 't', name: 'json_output', input }]
-    const whole = messagesDialect.decodeResponse(wireBody(JSON.stringify({ content, stop_reason: 'tool_use' })), hop)
+    const whole = messagesDialect.decodeResponse(wireBody(JSON.stringify({ content, stop_reason: 'tool_use' })), codec)
     expect(whole.choices[0]).toMatchObject({ parts: [{ t: 'text', text }], finish: 'stop' })
     const json = JSON.stringify(input)
     const events = eventsOf(
-      messagesDialect.decodeStream(hop),
+      messagesDialect.decodeStream(codec),
       sse(
         { type: 'message_start', message: { id: 'msg_1', usage: {} } },
         { type: 'content_block_start', index: 0, content_block: { ...content[0], input: {} } },
@@ -105,8 +105,8 @@ it('models without formats answer through a forced tool that is unwrapped again,
 })
 
 it('beside other tools any of them may be called first, and no name is taken twice', () => {
-  const hop = testHop({ model: 'claude-3-5-sonnet-20241022' })
-  const body = encode({ tools: [{ t: 'function', name: 'json_output' }], output: { kind: 'json_schema', schema: {} } }, hop)
+  const codec = testHop({ model: 'claude-3-5-sonnet-20241022' })
+  const body = encode({ tools: [{ t: 'function', name: 'json_output' }], output: { kind: 'json_schema', schema: {} } }, codec)
   expect((body.tools as { name: string }[]).map(({ name }) => name)).toEqual(['json_output', 'json_output_'])
   expect(body.tool_choice).toEqual({ type: 'any' })
 })

@@ -5,7 +5,7 @@ import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { deepFreeze, testHop } from './fixtures.ts'
 
 const usage: Usage = {
@@ -18,14 +18,14 @@ const usage: Usage = {
   estimated: false,
   raw: null,
 }
-const read = (body: unknown, hop: Hop = testHop()) =>
-  messagesDialect.decodeResponse(wireBody(typeof body === 'string' ? body : JSON.stringify(body)), hop)
+const read = (body: unknown, codec: CodecContext = testHop()) =>
+  messagesDialect.decodeResponse(wireBody(typeof body === 'string' ? body : JSON.stringify(body)), codec)
 
 function write(
   parts: Part[],
   choice: Partial<Choice> = {},
   more: Partial<CanonicalResponse> = {},
-  hop: Hop = testHop({ caller: 'messages', upstream: 'chat' }),
+  codec: CodecContext = testHop({ caller: 'messages', upstream: 'chat' }),
 ) {
   const response: CanonicalResponse = {
     id: 'chatcmpl-1',
@@ -36,7 +36,7 @@ function write(
     ext: {},
     ...more,
   }
-  return JSON.parse(messagesDialect.encodeResponse(deepFreeze(response), hop)) as Record<string, unknown>
+  return JSON.parse(messagesDialect.encodeResponse(deepFreeze(response), codec)) as Record<string, unknown>
 }
 
 const call: Part = { t: 'tool_call', id: 'call_1', idMinted: false, name: 'f', args: '{"a":1}', kind: 'function' }
@@ -211,7 +211,7 @@ it('1.3: foreign secrets travel in the envelope, calls’ secrets in a thinking 
 })
 
 it('the own dialect decoded and encoded again is the same answer', () => {
-  const hop = testHop({ caller: 'messages' })
+  const codec = testHop({ caller: 'messages' })
   const citation = {
     type: 'char_location',
     cited_text: 'c',
@@ -233,15 +233,15 @@ it('the own dialect decoded and encoded again is the same answer', () => {
     container: { id: 'c', expires_at: 'z' },
     context_management: { applied_edits: [] },
   }
-  expect(JSON.parse(messagesDialect.encodeResponse(deepFreeze(read(wire, hop)), hop))).toEqual(wire)
+  expect(JSON.parse(messagesDialect.encodeResponse(deepFreeze(read(wire, codec)), codec))).toEqual(wire)
 })
 
 it('a token count goes through in both directions', () => {
-  const hop = testHop({ operation: 'count_tokens', caller: 'messages' })
-  const response = read({ input_tokens: 31 }, hop)
+  const codec = testHop({ operation: 'count_tokens', caller: 'messages' })
+  const response = read({ input_tokens: 31 }, codec)
   expect(response.usage.inputTotal).toBe(31)
-  expect(messagesDialect.encodeResponse(deepFreeze(response), hop)).toBe('{"input_tokens":31}')
-  expect(messagesDialect.inspectResponse(wireBody('{"input_tokens":31}'), hop)).toEqual({
+  expect(messagesDialect.encodeResponse(deepFreeze(response), codec)).toBe('{"input_tokens":31}')
+  expect(messagesDialect.inspectResponse(wireBody('{"input_tokens":31}'), codec)).toEqual({
     usage: null,
     finish: null,
     content: true,

@@ -76,14 +76,14 @@ it('a request of this dialect decoded and encoded again says the same', () => {
     context_management: { edits: [] },
     future: { field: true },
   }
-  const hop = testHop({ caller: 'messages', model: wire.model, stream: true })
+  const codec = testHop({ caller: 'messages', model: wire.model, stream: true })
   const decoded = messagesDialect.decodeRequest(wireBody(JSON.stringify(wire)), headerBag(), { operation: 'chat' })
-  expect(messagesDialect.encodeRequest(deepFreeze(decoded), hop).body.json()).toEqual({
+  expect(messagesDialect.encodeRequest(deepFreeze(decoded), codec).body.json()).toEqual({
     ...wire,
     // Golden 96.
     messages: JSON.parse(JSON.stringify(wire.messages).replace(',"citations":{"enabled":true}', '')),
   })
-  expect(hop.warnings).toEqual(['dropped_citations'])
+  expect(codec.warnings).toEqual(['dropped_citations'])
 })
 
 const answer: CanonicalResponse = {
@@ -106,17 +106,17 @@ const answer: CanonicalResponse = {
 }
 
 it('the AI SDK reads our answers, streamed or not', async () => {
-  const hop = () => testHop({ caller: 'messages', upstream: 'chat', caps: claudeCaps('x') })
+  const codec = () => testHop({ caller: 'messages', upstream: 'chat', caps: claudeCaps('x') })
   const model = (text: string, type: string) =>
     createAnthropic({ apiKey: 'x', fetch: async () => new Response(text, { headers: { 'content-type': type } }) })(
       'claude-sonnet-4-5',
     )
   const whole = await generateText({
-    model: model(messagesDialect.encodeResponse(deepFreeze(answer), hop()), 'application/json'),
+    model: model(messagesDialect.encodeResponse(deepFreeze(answer), codec()), 'application/json'),
     prompt: 'x',
   })
   expect(whole).toMatchObject({ text: 'Hello', reasoningText: 'hm', finishReason: 'stop' })
-  const encoder = messagesDialect.encodeStream(hop())
+  const encoder = messagesDialect.encodeStream(codec())
   let text = ''
   replay(answer, (event) => {
     text += encoder.event(event)

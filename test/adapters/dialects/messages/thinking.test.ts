@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 type Wish = Partial<CanonicalRequest>
 const plan = (model: string, wish: Wish) => {
-  const hop = testHop({ model })
-  const { thinking, output_config } = encode(wish, hop)
-  return { thinking, effort: (output_config as { effort?: string } | undefined)?.effort, warnings: hop.warnings }
+  const codec = testHop({ model })
+  const { thinking, output_config } = encode(wish, codec)
+  return { thinking, effort: (output_config as { effort?: string } | undefined)?.effort, warnings: codec.warnings }
 }
 const tools: CanonicalRequest['tools'] = [{ t: 'function', name: 'f' }]
 
@@ -24,19 +24,19 @@ it.each([
 })
 
 it('golden 15: a forced call and a budget do not go together', () => {
-  const hop = testHop()
-  const body = encode({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'high' } }, hop)
+  const codec = testHop()
+  const body = encode({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'high' } }, codec)
   expect(body.tool_choice).toEqual({ type: 'any' })
   expect(body).not.toHaveProperty('thinking')
-  expect(hop.warnings).toEqual(['dropped_reasoning'])
+  expect(codec.warnings).toEqual(['dropped_reasoning'])
 })
 
 it('golden 22: a small cap disables thinking rather than growing', () => {
-  const hop = testHop()
-  const body = encode({ maxTokens: 1500, reasoning: { effort: 'high' } }, hop)
+  const codec = testHop()
+  const body = encode({ maxTokens: 1500, reasoning: { effort: 'high' } }, codec)
   expect(body.max_tokens).toBe(1500)
   expect(body).not.toHaveProperty('thinking')
-  expect(hop.warnings).toEqual(['reasoning_clamped'])
+  expect(codec.warnings).toEqual(['reasoning_clamped'])
 })
 
 it('a budget leaves a quarter of the cap for the answer', () => {
@@ -47,7 +47,7 @@ it('a budget leaves a quarter of the cap for the answer', () => {
 })
 
 it('where the cap is the gateway’s own, thinking leaves room for an answer', () => {
-  const sent = (model: string, effort: 'high' | 'xhigh' | 'max', facts: Partial<Hop> = {}) => {
+  const sent = (model: string, effort: 'high' | 'xhigh' | 'max', facts: Partial<CodecContext> = {}) => {
     const { max_tokens, thinking } = encode({ reasoning: { effort } }, testHop({ model, ...facts }))
     return [max_tokens, (thinking as { budget_tokens: number }).budget_tokens]
   }
@@ -66,14 +66,14 @@ it.each(['chat', 'responses', 'generate_content'] as const)('leaves a quarter fo
         fc.integer({ min: 1, max: 70_000 }).map((budgetTokens) => ({ mode: 'enabled', budgetTokens })),
       ),
       (maxTokens, reasoning) => {
-        const hop = testHop({ model: 'claude-sonnet-4-5' })
+        const codec = testHop({ model: 'claude-sonnet-4-5' })
         const wish = { source, reasoning: reasoning as CanonicalRequest['reasoning'] }
-        const { max_tokens, thinking } = encode(maxTokens === undefined ? wish : { ...wish, maxTokens }, hop)
+        const { max_tokens, thinking } = encode(maxTokens === undefined ? wish : { ...wish, maxTokens }, codec)
         const { budget_tokens } = thinking as { budget_tokens: number }
         expect(budget_tokens).toBeGreaterThanOrEqual(1024)
         expect(budget_tokens).toBeLessThanOrEqual(((max_tokens as number) * 3) / 4)
         const asked = 'budgetTokens' in reasoning ? reasoning.budgetTokens : budget_tokens
-        if (budget_tokens < asked) expect(hop.warnings).toContain('reasoning_clamped')
+        if (budget_tokens < asked) expect(codec.warnings).toContain('reasoning_clamped')
       },
     ),
   )
@@ -159,19 +159,19 @@ it('rule 11: a running tool turn without signed thinking disables budgets, not a
 })
 
 it('rule 9: beside thinking temperature and top_k go, top_p stays near one', () => {
-  const hop = testHop()
-  const body = encode({ reasoning: { effort: 'low' }, sampling: { temperature: 0.3, topK: 5, topP: 0.97 } }, hop)
+  const codec = testHop()
+  const body = encode({ reasoning: { effort: 'low' }, sampling: { temperature: 0.3, topK: 5, topP: 0.97 } }, codec)
   expect(body.top_p).toBe(0.97)
   expect(body).not.toHaveProperty('temperature')
   expect(body).not.toHaveProperty('top_k')
-  expect(hop.warnings).toEqual(['dropped_temperature', 'dropped_top_k'])
+  expect(codec.warnings).toEqual(['dropped_temperature', 'dropped_top_k'])
   expect(encode({ reasoning: { effort: 'low' }, sampling: { topP: 0.5 } })).not.toHaveProperty('top_p')
 })
 
 it('an unknown model gets what the caller said, in the plainest form', () => {
-  const hop = () => testHop({ model: 'kimi', caps: { family: 'moonshot' } })
-  expect(encode({ reasoning: { effort: 'low' } }, hop()).thinking).toEqual({ type: 'enabled', budget_tokens: 4096 })
-  expect(encode({ source: 'messages', reasoning: { mode: 'adaptive', effort: 'low' } }, hop())).toMatchObject({
+  const codec = () => testHop({ model: 'kimi', caps: { family: 'moonshot' } })
+  expect(encode({ reasoning: { effort: 'low' } }, codec()).thinking).toEqual({ type: 'enabled', budget_tokens: 4096 })
+  expect(encode({ source: 'messages', reasoning: { mode: 'adaptive', effort: 'low' } }, codec())).toMatchObject({
     thinking: { type: 'adaptive' },
     output_config: { effort: 'low' },
   })

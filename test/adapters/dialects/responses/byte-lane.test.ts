@@ -7,10 +7,10 @@ import { wrapSignature } from '../../../../core/lib/signature.ts'
 import { createSseSplitter } from '../../../../core/lib/sse.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { FrameFilter } from '../../../../core/types/dialect.ts'
-import { driver, hop, sdkResponse, type Wire, wireEvents } from './support.ts'
+import { codec, driver, sdkResponse, type Wire, wireEvents } from './support.ts'
 
 function filter(text: string): { out: string; filter: FrameFilter } {
-  const filter = driver.filterStream(hop())
+  const filter = driver.filterStream(codec())
   let out = ''
   const take = (value: Uint8Array | string | null) => {
     if (value !== null) out += typeof value === 'string' ? value : decodeUtf8(value)
@@ -110,7 +110,7 @@ describe('responses: the byte lane', () => {
   })
 
   it('an error before anything begins the stream properly; malformed frames are errors', () => {
-    const fresh = driver.filterStream(hop())
+    const fresh = driver.filterStream(codec())
     expect(wireEvents(fresh.error(GatewayError.timeout('late'))).map((event: Wire) => event.type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -128,7 +128,7 @@ describe('responses: the byte lane', () => {
 
   it('splices the model and forwards the dialect’s own headers; every other byte stays', () => {
     const body = wireBody('{"model":"openai/gpt-5.6","input":"x","seed": 9223372036854775807}')
-    const { path, headers } = driver.spliceRequest(body, hop(), headerBag(['OpenAI-Beta', 'x', 'authorization', 'y']))
+    const { path, headers } = driver.spliceRequest(body, codec(), headerBag(['OpenAI-Beta', 'x', 'authorization', 'y']))
     expect(path).toBe('/v1/responses')
     expect(headers).toEqual(['openai-beta', 'x'])
     expect(decodeUtf8(body.bytes)).toBe('{"model":"gpt-5.6","input":"x","seed": 9223372036854775807}')
@@ -143,7 +143,7 @@ describe('responses: the byte lane', () => {
       { type: 'message', id: 'msg_1', role: 'assistant', content: [] },
     ]
     const body = wireBody(JSON.stringify({ model: 'm', input }))
-    driver.spliceRequest(body, hop(), headerBag([]))
+    driver.spliceRequest(body, codec(), headerBag([]))
     expect(body.get('input')).toEqual([input[0], input[2], { type: 'message', role: 'assistant', content: [] }])
   })
   it('golden 44: thoughts without a secret, under an id that the gateway made up, are taken out', () => {
@@ -152,7 +152,7 @@ describe('responses: the byte lane', () => {
       { type: 'reasoning', id: 'rs_68f2c1d5b0c08190a1b2c3d4e5f607180011223344556677', summary: [] },
     ]
     const body = wireBody(JSON.stringify({ model: 'm', input }))
-    driver.spliceRequest(body, hop(), headerBag([]))
+    driver.spliceRequest(body, codec(), headerBag([]))
     expect(body.get('input')).toEqual([input[1]])
   })
 })

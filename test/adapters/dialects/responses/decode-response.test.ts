@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
-import { decoded, driver, encoded, hop, type Wire } from './support.ts'
+import { codec, decoded, driver, encoded, type Wire } from './support.ts'
 
 describe('responses: decoding an answer', () => {
   it('reads the vendor’s body', () => {
@@ -11,7 +11,7 @@ describe('responses: decoding an answer', () => {
       toolCalls: [{ id: 'call_1', name: 'f', args: '{"id":12345678901234567890}' }],
       usage: { input: 20, cacheRead: 5, cacheWrite: 2, output: 9, reasoning: 4 },
     })
-    const answer = decoded(body, hop({ caller: 'chat' }))
+    const answer = decoded(body, codec({ caller: 'chat' }))
     expect(answer).toMatchObject({
       id: expect.stringMatching(/^resp_/),
       serviceTier: 'default',
@@ -54,10 +54,11 @@ describe('responses: decoding an answer', () => {
     })
     const names = new Map([['a_b', 'a.b']])
     expect(
-      decoded(responsesReplies.json({ toolCalls: [{ id: 'c', name: 'a_b', args: '{}' }] }), hop({ names })).choices[0]?.parts[0],
+      decoded(responsesReplies.json({ toolCalls: [{ id: 'c', name: 'a_b', args: '{}' }] }), codec({ names })).choices[0]
+        ?.parts[0],
     ).toMatchObject({ name: 'a.b' })
     const image = { output: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'QUJD' }] }
-    expect(decoded(image, hop({ caller: 'chat' })).choices[0]?.parts[0]).toEqual({
+    expect(decoded(image, codec({ caller: 'chat' })).choices[0]?.parts[0]).toEqual({
       t: 'image',
       src: { kind: 'base64', data: 'QUJD', mime: 'image/png' },
     })
@@ -92,7 +93,7 @@ describe('responses: decoding an answer', () => {
     [{ hello: 1 }, 502],
   ])('an error in a 200 is an error: %j', (body, status) => {
     expect(() => decoded(body)).toThrow(expect.objectContaining({ status }))
-    const facts = driver.inspectResponse(wireBody(JSON.stringify(body)), hop())
+    const facts = driver.inspectResponse(wireBody(JSON.stringify(body)), codec())
     if (status !== 502) expect(facts.error).toMatchObject({ status })
   })
 
@@ -100,7 +101,7 @@ describe('responses: decoding an answer', () => {
     const body = wireBody(
       JSON.stringify({ output: [{ type: 'function_call' }], status: 'completed', usage: { input_tokens: 3, output_tokens: 2 } }),
     )
-    expect(driver.inspectResponse(body, hop())).toMatchObject({
+    expect(driver.inspectResponse(body, codec())).toMatchObject({
       usage: { inputTotal: 3 },
       finish: 'tool_calls',
       error: null,
@@ -114,7 +115,7 @@ describe('responses: decoding an answer', () => {
       output_tokens_details: { reasoning_tokens: 0 },
     })
     const whole = wireBody(JSON.stringify(responsesReplies.json({ text: 'x' })))
-    expect(driver.inspectResponse(whole, hop())).toMatchObject({ finish: 'stop', content: true })
+    expect(driver.inspectResponse(whole, codec())).toMatchObject({ finish: 'stop', content: true })
     expect(whole.edited).toBe(false)
   })
 })

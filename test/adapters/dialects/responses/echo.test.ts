@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { noUsage } from '../../../../core/lib/token-estimate.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
-import { decode, encoded, freeze, hop } from './support.ts'
+import { codec, decode, encoded, freeze } from './support.ts'
 
 function response(overrides: Partial<CanonicalResponse> = {}): CanonicalResponse {
   const choices: CanonicalResponse['choices'] = [{ index: 0, parts: [], finish: 'stop', nativeFinish: 'stop' }]
@@ -19,7 +19,7 @@ describe('the echo of a responses answer', () => {
     ['batch', 'default'],
     ['on_demand', 'default'],
   ])('says a service tier of the published schema for %s', (serviceTier, shown) => {
-    expect(encoded(response({ serviceTier }), hop()).service_tier).toBe(shown)
+    expect(encoded(response({ serviceTier }), codec()).service_tier).toBe(shown)
   })
 
   it('has a description of the format only where the caller wrote one', () => {
@@ -29,7 +29,7 @@ describe('the echo of a responses answer', () => {
         input: 'x',
         text: { format: { type: 'json_schema', name: 'n', schema: { type: 'object' }, ...own } },
       }
-      return encoded(response(), hop({ request: freeze(decode(wire)) })).text.format
+      return encoded(response(), codec({ request: freeze(decode(wire)) })).text.format
     }
     for (const own of [{}, { description: null }]) expect(format(own)).not.toHaveProperty('description')
     expect(format({ description: 'd' })).toEqual({

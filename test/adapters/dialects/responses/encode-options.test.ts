@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assistant, call, decode, driver, encode, freeze, hop, request, result, user } from './support.ts'
+import { assistant, call, codec, decode, driver, encode, freeze, request, result, user } from './support.ts'
 
 const strictSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 const rejects = (run: () => unknown, param: string) =>
@@ -23,7 +23,7 @@ describe('responses: encoding tools and options', () => {
   })
 
   it('golden 98: tool_choice without tools goes away, also when every tool was dropped', () => {
-    const at = hop()
+    const at = codec()
     const body = encode(
       request({
         source: 'messages',
@@ -73,7 +73,7 @@ describe('responses: encoding tools and options', () => {
   })
 
   it('web search crosses dialects', () => {
-    const at = hop()
+    const at = codec()
     const body = encode(
       request({
         tools: [
@@ -105,7 +105,7 @@ describe('responses: encoding tools and options', () => {
   })
 
   it('rule 5: what has no field here is dropped with a warning, a tiny cap is raised', () => {
-    const at = hop()
+    const at = codec()
     const body = encode(
       request({
         maxTokens: 5,
@@ -158,10 +158,10 @@ describe('responses: encoding tools and options', () => {
 
   it('rule 6: sampling goes on models that reason, unless reasoning is off', () => {
     const caps = { family: 'gpt', reasoning: true, sampling: 'none' as const, efforts: ['none', 'low', 'high'] as const }
-    const at = hop({ caps })
+    const at = codec({ caps })
     expect(encode(request({ sampling: { temperature: 0.2, topP: 0.5 } }), at)).not.toHaveProperty('temperature')
     expect(at.warnings).toEqual(['dropped_temperature', 'dropped_top_p'])
-    expect(encode(request({ sampling: { temperature: 0.2 }, reasoning: { effort: 'none' } }), hop({ caps }))).toMatchObject({
+    expect(encode(request({ sampling: { temperature: 0.2 }, reasoning: { effort: 'none' } }), codec({ caps }))).toMatchObject({
       temperature: 0.2,
       reasoning: { effort: 'none' },
     })
@@ -169,7 +169,7 @@ describe('responses: encoding tools and options', () => {
 
   it('reasoning: budgets become efforts, unknown efforts are clamped, a summary is asked for when the caller shows it', () => {
     const caps = { family: 'gpt', reasoning: true, efforts: ['low', 'medium', 'high'] as const }
-    const at = hop({ caps })
+    const at = codec({ caps })
     expect(encode(request({ source: 'messages', reasoning: { mode: 'enabled', budgetTokens: 10_000 } }), at).reasoning).toEqual({
       effort: 'medium',
       summary: 'auto',
@@ -275,7 +275,7 @@ describe('responses: encoding tools and options', () => {
   it('says path, streaming and forwarded headers', () => {
     const encoded = driver.encodeRequest(
       freeze(request({ stream: true, headers: { openaiBeta: 'x', idempotencyKey: 'k' } })),
-      hop(),
+      codec(),
     )
     expect(encoded.path).toBe('/v1/responses')
     expect(encoded.headers).toEqual(['idempotency-key', 'k'])

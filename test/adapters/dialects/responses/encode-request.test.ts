@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { assistant, call, encode, hop, request, result, user } from './support.ts'
+import { assistant, call, codec, encode, request, result, user } from './support.ts'
 
 describe('responses: encoding a request', () => {
   it('rule 1: instructions stay input items in place, nothing is stored', () => {
@@ -26,11 +26,11 @@ describe('responses: encoding a request', () => {
   it('rule 1: a backend that insists on instructions gets the first system block there', () => {
     const body = encode(
       request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'a' }] }] }),
-      hop({ quirks: { instructionsRequired: true } }),
+      codec({ quirks: { instructionsRequired: true } }),
     )
     expect(body.instructions).toBe('a')
     expect(body.input).toHaveLength(1)
-    expect(encode(request(), hop({ quirks: { instructionsRequired: true } })).instructions).toBe('')
+    expect(encode(request(), codec({ quirks: { instructionsRequired: true } })).instructions).toBe('')
   })
 
   it('golden 85: text, call and result keep their order and lose foreign ids', () => {
@@ -53,7 +53,7 @@ describe('responses: encoding a request', () => {
   })
 
   it('rule 2: an orphan output is user text, an empty one nothing; a call without output gets one', () => {
-    const at = hop()
+    const at = codec()
     const body = encode(
       request({
         messages: [{ role: 'tool', parts: [result('gone', 'x'), result('gone2')] }, assistant(call('a', 'f')), user('?')],
@@ -104,7 +104,7 @@ describe('responses: encoding a request', () => {
   })
 
   it('golden 13: tool names outside the alphabet are sanitised one to one', () => {
-    const at = hop()
+    const at = codec()
     const tools = ['a.b/c d', 'a_b/c_d'].map((name) => ({ t: 'function' as const, name, schema: {} }))
     const body = encode(
       request({ tools, messages: [user('x'), assistant(call('1', 'a.b/c d')), { role: 'tool', parts: [result('1', 'r')] }] }),
@@ -175,8 +175,10 @@ describe('responses: encoding a request', () => {
   })
 
   it('rule 3: encrypted reasoning is asked for on models that reason', () => {
-    expect(encode(request(), hop({ caps: { family: 'gpt', reasoning: true } })).include).toEqual(['reasoning.encrypted_content'])
-    expect(encode(request(), hop({ caps: { family: 'gpt', reasoning: false } })).include).toBeUndefined()
+    expect(encode(request(), codec({ caps: { family: 'gpt', reasoning: true } })).include).toEqual([
+      'reasoning.encrypted_content',
+    ])
+    expect(encode(request(), codec({ caps: { family: 'gpt', reasoning: false } })).include).toBeUndefined()
     expect(encode(request({ reasoning: { effort: 'high' } })).include).toEqual(['reasoning.encrypted_content'])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
-import { aiModel, call, decode, driver, encoded, freeze, hop, openai, type Wire } from './support.ts'
+import { aiModel, call, codec, decode, driver, encoded, freeze, openai, type Wire } from './support.ts'
 
 const USAGE = {
   inputTotal: 10,
@@ -107,8 +107,8 @@ describe('responses: encoding an answer', () => {
     }
     const request = freeze(decode(wire))
     for (const upstream of ['chat', 'messages', 'generate_content'] as const)
-      expect(encoded(response([]), hop({ upstream, request })).store, upstream).toBe(false)
-    expect(encoded(response([]), hop({ upstream: 'responses', request }))).toMatchObject({
+      expect(encoded(response([]), codec({ upstream, request })).store, upstream).toBe(false)
+    expect(encoded(response([]), codec({ upstream: 'responses', request }))).toMatchObject({
       instructions: 'Be brief.',
       tools: [{ type: 'function', name: 'f', description: null, parameters: { type: 'object' }, strict: true }, wire.tools[1]],
       tool_choice: wire.tool_choice,
@@ -269,7 +269,7 @@ describe('responses: encoding an answer', () => {
           'tool_calls',
         ),
       ),
-      hop(),
+      codec(),
     )
     const answer = await openai(text, 'application/json').responses.create({ model: 'm', input: 'x' })
     expect(answer.output_text).toBe('hello')

@@ -7,7 +7,7 @@ import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { aiModel, call, decodeText, encodeEvents, hop, partsOf, sdkResponse, type Wire, wireEvents } from './support.ts'
+import { aiModel, call, codec, decodeText, encodeEvents, partsOf, sdkResponse, type Wire, wireEvents } from './support.ts'
 
 const USAGE = { inputTotal: 10, cacheRead: 4, cacheWrite: 0, outputTotal: 6, total: 16, estimated: false, raw: null }
 
@@ -163,7 +163,7 @@ describe('responses: encoding the parts of a stream', () => {
     )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), fc.integer({ min: 1, max: 200 }), (given, split) => {
-        const decoded = decodeText(encodeEvents(eventsOf(given)), hop(), split)
+        const decoded = decodeText(encodeEvents(eventsOf(given)), codec(), split)
         const back = partsOf(decoded).map((one) => {
           // Items and their ids are the encoder's.
           const { itemId: _item, ext: _ext, ...rest } = one as Part & { itemId?: string; ext?: object }

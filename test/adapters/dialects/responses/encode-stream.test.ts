@@ -6,7 +6,7 @@ import { unwrapSignature } from '../../../../core/lib/signature.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
-import { aiModel, call, driver, encodeEvents, hop, sdkResponse, type Wire, wireEvents } from './support.ts'
+import { aiModel, call, codec, driver, encodeEvents, sdkResponse, type Wire, wireEvents } from './support.ts'
 
 const USAGE = { inputTotal: 10, cacheRead: 4, cacheWrite: 0, outputTotal: 6, total: 16, estimated: false, raw: null }
 
@@ -150,7 +150,7 @@ describe('responses: encoding a stream', () => {
   })
 
   it('golden 60: an error ends with response.failed and the output so far', async () => {
-    const encoder = driver.encodeStream(hop())
+    const encoder = driver.encodeStream(codec())
     const open: StreamEvent[] = [
       ...eventsOf([{ t: 'text', text: 'done' }]).slice(0, -3),
       { e: 'part_start', choice: 0, part: 1, kind: 'tool_call', meta: { id: 'c', name: 'f' } },
@@ -172,7 +172,7 @@ describe('responses: encoding a stream', () => {
   })
 
   it('an error before anything still begins with response.created', () => {
-    const text = driver.encodeStream(hop()).error(GatewayError.rateLimited('slow'))
+    const text = driver.encodeStream(codec()).error(GatewayError.rateLimited('slow'))
     expect(types(text)).toEqual(['created', 'in_progress', 'failed'])
     expect(last(text).response.error.code).toBe('rate_limit_exceeded')
   })

@@ -1,4 +1,4 @@
-// What the tests of this dialect share beyond test/support/dialects.ts: its hop, its frames, the official SDKs.
+// What the tests of this dialect share beyond test/support/dialects.ts: its codec, its frames, the official SDKs.
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
 import { responsesDialect as driver } from '../../../../adapters/dialects/responses/index.ts'
@@ -6,7 +6,7 @@ import { headerBag } from '../../../../core/lib/headers.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
-import type { Hop } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import {
   canonicalRequest,
@@ -15,7 +15,7 @@ import {
   streamText,
   type TestHop,
   textPart,
-  warningHop,
+  warningCodec,
 } from '../../../support/dialects.ts'
 
 export { assistant, freeze, type TestHop, toolCall as call, user } from '../../../support/dialects.ts'
@@ -24,9 +24,9 @@ export { driver }
 // biome-ignore lint/suspicious/noExplicitAny: wire objects are looked into freely
 export type Wire = any
 
-export function hop(overrides: Partial<Hop> = {}): TestHop {
+export function codec(overrides: Partial<CodecContext> = {}): TestHop {
   const facts = { provider: 'openai', model: 'gpt-5.6', caps: { family: 'gpt' }, now: () => 1_795_000_000_000 }
-  return warningHop(driver, { ...facts, ...overrides })
+  return warningCodec(driver, { ...facts, ...overrides })
 }
 
 export function request(overrides: Partial<CanonicalRequest> = {}): CanonicalRequest {
@@ -42,21 +42,25 @@ export function decode(body: object | string, headers: string[] = []): Canonical
 }
 
 /** The body sent to a responses upstream. */
-export function encode(from: CanonicalRequest, at: Hop = hop()): Wire {
+export function encode(from: CanonicalRequest, at: CodecContext = codec()): Wire {
   return driver.encodeRequest(freeze(from), at).body.json()
 }
 
 /** A whole answer as the caller gets it. */
-export function encoded(from: CanonicalResponse, at: Hop = hop()): Wire {
+export function encoded(from: CanonicalResponse, at: CodecContext = codec()): Wire {
   return JSON.parse(driver.encodeResponse(freeze(from), at))
 }
 
 /** What is read out of an upstream's whole answer. */
-export function decoded(body: object, at: Hop = hop()): CanonicalResponse {
+export function decoded(body: object, at: CodecContext = codec()): CanonicalResponse {
   return driver.decodeResponse(wireBody(JSON.stringify(body)), at)
 }
 
-export function decodeText(text: string | Uint8Array, at: Hop = hop(), split = Number.POSITIVE_INFINITY): StreamEvent[] {
+export function decodeText(
+  text: string | Uint8Array,
+  at: CodecContext = codec(),
+  split = Number.POSITIVE_INFINITY,
+): StreamEvent[] {
   return streamEvents(driver, text, at, (bytes) => {
     const out: Uint8Array[] = []
     for (let i = 0; i < bytes.length; i += split) out.push(bytes.slice(i, Math.min(bytes.length, i + split)))
@@ -64,7 +68,7 @@ export function decodeText(text: string | Uint8Array, at: Hop = hop(), split = N
   })
 }
 
-export function encodeEvents(events: readonly StreamEvent[], at: Hop = hop()): string {
+export function encodeEvents(events: readonly StreamEvent[], at: CodecContext = codec()): string {
   return streamText(driver, events, at)
 }
 

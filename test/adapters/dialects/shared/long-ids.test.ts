@@ -9,7 +9,7 @@ import { headerBag } from '../../../../core/lib/headers.ts'
 import { wireBody } from '../../../../core/lib/wire-body.ts'
 import type { Dialect, JsonObject } from '../../../../core/types/canonical.ts'
 import type { DialectDriver, Quirks } from '../../../../core/types/dialect.ts'
-import { freeze, warningHop } from '../../../support/dialects.ts'
+import { freeze, warningCodec } from '../../../support/dialects.ts'
 
 const DRIVERS = { chat: chatDialect, messages: messagesDialect, responses: responsesDialect } as const
 type Speaker = keyof typeof DRIVERS
@@ -27,14 +27,14 @@ function asked(caller: Speaker, id: string): JsonObject {
 /** What the upstream gets, by the byte lane where `splice`. */
 function sent(caller: Speaker, upstream: Speaker, body: JsonObject, quirks: Quirks, splice = false) {
   const [from, to]: [DialectDriver, DialectDriver] = [DRIVERS[caller], DRIVERS[upstream]]
-  const hop = warningHop(to, { caller: caller as Dialect, upstream, model: 'x', caps: { family: 'gpt' }, quirks })
+  const codec = warningCodec(to, { caller: caller as Dialect, upstream, model: 'x', caps: { family: 'gpt' }, quirks })
   const source = wireBody(JSON.stringify(body))
   if (splice) {
-    to.spliceRequest(source, hop, headerBag([]))
-    return { wire: JSON.parse(new TextDecoder().decode(Buffer.concat(source.toBytes()))) as JsonObject, warnings: hop.warnings }
+    to.spliceRequest(source, codec, headerBag([]))
+    return { wire: JSON.parse(new TextDecoder().decode(Buffer.concat(source.toBytes()))) as JsonObject, warnings: codec.warnings }
   }
   const request = from.decodeRequest(source, headerBag([]), { operation: 'chat' })
-  return { wire: to.encodeRequest(freeze(request), hop).body.json() as JsonObject, warnings: hop.warnings }
+  return { wire: to.encodeRequest(freeze(request), codec).body.json() as JsonObject, warnings: codec.warnings }
 }
 
 const CLAUDE_CODE = `user_${'0123456789abcdef'.repeat(4)}_account__session_${'ab'.repeat(18)}`.padEnd(150, 'c')

@@ -13,12 +13,12 @@ describe('names', () => {
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom('a', '.', ' ', '_', '1'), maxLength: 24 }), { maxLength: 40 }),
         (names) => {
-          const hop = contractHop(chatDialect)
-          const safe = names.map((name) => upstreamName(name, RULE, hop))
-          expect(names.map((name) => upstreamName(name, RULE, hop))).toEqual(safe)
+          const codec = contractHop(chatDialect)
+          const safe = names.map((name) => upstreamName(name, RULE, codec))
+          expect(names.map((name) => upstreamName(name, RULE, codec))).toEqual(safe)
           expect(new Set(safe).size).toBe(new Set(names).size)
           expect(safe.every((name) => /^[A-Za-z_][A-Za-z0-9_-]{0,19}$/.test(name))).toBe(true)
-          expect(safe.map((name) => callerName(name, hop))).toEqual(names)
+          expect(safe.map((name) => callerName(name, codec))).toEqual(names)
         },
       ),
       { seed: 7, numRuns: 300 },
