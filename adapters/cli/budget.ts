@@ -60,11 +60,11 @@ export const listBudgets = action({
   },
 })
 
-const STYLES = { ok: 'green', 'will exceed': 'yellow', 'used up': 'red', disabled: 'dim', 'for nobody': 'yellow' } as const
+const STYLES = { ok: 'green', 'will exceed': 'yellow', 'used up': 'red', disabled: 'dim', 'no entity': 'yellow' } as const
 
 function stateOf({ enabled, warning, remaining_usd, projected_exceeded }: Budget): keyof typeof STYLES {
   if (!enabled) return 'disabled'
-  if (warning !== undefined) return 'for nobody'
+  if (warning !== undefined) return 'no entity'
   if (remaining_usd <= 0) return 'used up'
   return projected_exceeded ? 'will exceed' : 'ok'
 }

@@ -24,7 +24,7 @@ export const apply = action({
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
     const steps = await withControlPlane(given, ({ gateway }) => gateway.apply())
-    show(steps, given.json, 'Nothing was to be done.')
+    show(steps, given.json, 'No changes to apply.')
   },
 })
 

@@ -52,7 +52,7 @@ const price = (name: string) =>
       if (found.stale_since !== null) say.warn(`The rate card has not had all of it since ${localTime(found.stale_since)}.`)
       if (found.drift !== null)
         say.warn(
-          `${found.drift.field} moved by ${Math.round(found.drift.pct)} % on ${localTime(found.drift.detected_at)}, and nobody has reviewed it.`,
+          `${found.drift.field} moved by ${Math.round(found.drift.pct)} % on ${localTime(found.drift.detected_at)}, and the change is not reviewed yet.`,
         )
     },
   })

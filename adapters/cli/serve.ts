@@ -88,7 +88,8 @@ function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof 
 /** Only of what looks like one: an environment may hold more that begins so, for the configuration file or of a platform. */
 function warnOfSlips(log: ReturnType<typeof jsonLog>): void {
   for (const { name, suggested } of unreadVariables(process.env))
-    if (suggested !== null) log.warn('serve.unread_variable', { name, hint: `Nobody reads it. Did you mean ${suggested}?` })
+    if (suggested !== null)
+      log.warn('serve.unread_variable', { name, hint: `The gateway does not know it. Did you mean ${suggested}?` })
 }
 
 /** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */

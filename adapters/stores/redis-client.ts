@@ -63,23 +63,25 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
   const goesAway = (reason: string): void => {
     if (away || closing) return
     away = true
-    log.warn(`Redis ${everReady ? 'was lost' : 'cannot be reached'}; GATEWAY_LIMITER_REDIS_FALLBACK holds until it is back.`, {
+    log.warn(everReady ? 'redis.lost' : 'redis.unreachable', {
       reason,
+      hint: 'GATEWAY_LIMITER_REDIS_FALLBACK applies until it is back.',
     })
   }
   const onStall = (commands: number): void => {
     if (slow) return
     slow = true
-    log.warn(
-      `Redis did not answer within ${commandTimeoutMs} ms; GATEWAY_LIMITER_REDIS_FALLBACK applies to the requests that waited. Reported once until Redis reconnects.`,
-      { commands },
-    )
+    log.warn('redis.slow', {
+      commands,
+      timeout_ms: commandTimeoutMs,
+      hint: 'GATEWAY_LIMITER_REDIS_FALLBACK applies to the requests that waited. Reported once until Redis reconnects.',
+    })
   }
   watchAnswers({ redis, silenceMs: commandTimeoutMs, waitMs: MAX_WAITS * commandTimeoutMs, onStall })
   const comesBack = (): void => {
     everReady = true
     away = false
-    log.info('Redis is connected.')
+    log.info('redis.connected', {})
   }
   const breaker = storeBreaker({
     clock,

@@ -119,10 +119,11 @@ export class BatchWriter<T> {
         await clock.sleep(RETRY_MS)
         await write(rows)
       }
-      if (this.#failing) log.info(`The ${name} is written again; ${this.#dropped} rows were lost so far.`)
+      if (this.#failing) log.info('batch_writer.recovered', { writer: name, dropped: this.#dropped })
       this.#failing = false
     } catch (error) {
-      if (!this.#failing) log.warn(`The ${name} cannot be written; its rows are dropped until it can.`, { error })
+      if (!this.#failing)
+        log.warn('batch_writer.failing', { writer: name, error, hint: 'Rows are dropped until writes succeed.' })
       this.#failing = true
       this.#dropped += rows.length
     }

@@ -76,7 +76,7 @@ export class GroupCommit {
   async recover(): Promise<number> {
     if (this.#spool === null) return 0
     const count = await this.#spool.drain((units) => this.#replay(units))
-    if (count > 0) this.#log.info(`Applied ${count} units of writes from the spool.`)
+    if (count > 0) this.#log.info('spool.applied', { units: count })
     return count
   }
 
@@ -122,7 +122,8 @@ export class GroupCommit {
   }
 
   async #giveUp(units: readonly Queued[], error: unknown): Promise<void> {
-    if (!this.#outage) this.#log.error('Writes to the database fail; what must not be lost goes to the spool.', { error })
+    if (!this.#outage)
+      this.#log.error('database.writes_failing', { error, hint: 'Writes that must not be lost go to the spool.' })
     this.#outage = true
     const failure = isStorageUnavailable(error) ? error : storageUnavailable('a transaction failed.', error)
     const kept = this.#spool === null ? [] : units.filter((unit) => unit.spoolable)
@@ -140,17 +141,17 @@ export class GroupCommit {
 
   async #recovered(): Promise<void> {
     this.#outage = false
-    this.#log.info('Writes to the database succeed again.')
+    this.#log.info('database.writes_recovered', {})
     try {
       await this.recover()
     } catch (error) {
-      this.#log.error('The spool could not be applied; it is tried again after the next outage or start.', { error })
+      this.#log.error('spool.failed', { error, hint: 'It is retried after the next outage or start.' })
     }
   }
 
   async #replay(units: readonly SpooledUnit[]): Promise<void> {
     for (const result of await this.#db.commit(units))
-      if (!result.ok) this.#log.warn('A unit of the spool was refused by the database.', { error: result.error })
+      if (!result.ok) this.#log.warn('spool.unit_refused', { error: result.error })
   }
 }
 

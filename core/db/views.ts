@@ -120,11 +120,10 @@ export class ViewHub {
       const reloads = [...this.#entries.values()].map((entry) => this.#catchUp(entry, versions.get(entry.kind) ?? 0))
       const failed = (await Promise.allSettled(reloads)).find((outcome) => outcome.status === 'rejected')
       if (failed !== undefined) throw failed.reason
-      if (this.#failing) this.#log.info('Configuration in the database is followed again.')
+      if (this.#failing) this.#log.info('views.recovered', {})
       this.#failing = false
     } catch (error) {
-      if (!this.#failing && !this.#closed)
-        this.#log.warn('Configuration in the database cannot be followed; the last values stay in use.', { error })
+      if (!this.#failing && !this.#closed) this.#log.warn('views.failing', { error, hint: 'The last values stay in use.' })
       this.#failing = true
     }
   }
@@ -158,7 +157,7 @@ export class ViewHub {
 
   #tell(entry: Entry): void {
     for (const watcher of entry.watchers) {
-      const failed = (error: unknown) => this.#log.error(`A watcher of the view \`${entry.kind}\` failed.`, { error })
+      const failed = (error: unknown) => this.#log.error('views.watcher_failed', { view: entry.kind, error })
       try {
         catchRejection(watcher(entry.current), failed)
       } catch (error) {

@@ -72,7 +72,7 @@ export class GuardedHandler {
   promised(value: unknown, what = `\`${this.hook}\``): boolean {
     if (!isThenable(value)) return false
     value.then(undefined, (error: unknown) => this.#report(error))
-    this.failed(new TypeError(`${what} is synchronous, and it returned a promise: nobody waits for that`))
+    this.failed(new TypeError(`${what} is synchronous, and it returned a promise, which is not awaited`))
     return true
   }
 

@@ -1,5 +1,5 @@
-// YieldQueue of the event loop, one for each who asks. A large body takes milliseconds to check, and again to write anew: a hundred that
-// came together would keep everybody else waiting for all of them.
+// Yields the event loop between large bodies, so that a burst of them cannot starve other requests. Checking a large body takes
+// milliseconds, and rewriting it as many again.
 
 /** Smaller bodies do not delay others noticeably, bytes. */
 export const LARGE_BODY = 131_072

@@ -25,7 +25,9 @@ export const alerts = definePlugin({
     const post = gateway.use('outboundPost')
     const inward = inwardAddress(url, gateway.use('outbound'))
     if (inward && profile === 'cloud')
-      log.warn('GATEWAY_ALERT_WEBHOOK_URL leads to an address inside your network. Alerts are sent there all the same.')
+      log.warn('alerts.inward_address', {
+        hint: 'GATEWAY_ALERT_WEBHOOK_URL is an address inside your network. Alerts are sent there all the same.',
+      })
     const count = gateway.metrics.counter(
       'alert_webhooks_total',
       'Alerts: sent, failed, or dropped because too many were under way.',

@@ -149,7 +149,7 @@ export function admission(sources: AdmissionSources): Admission {
     const now = clock.monotonic()
     if (now - saidAt < SAID_AGAIN_MS) return
     saidAt = now
-    log.warn('Budgets cannot be verified: requests go on without a reservation.', { error: String(error) })
+    log.warn('budgets.unverified', { hint: 'Requests continue without a reservation.', error: String(error) })
   }
 
   function refuseDegraded({ degraded }: TakeResult): void {

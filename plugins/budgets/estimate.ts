@@ -90,7 +90,7 @@ export function estimator(
 function refused(member: string): GatewayError {
   return GatewayError.invalid(
     member,
-    `\`${member}\` names a prompt, or a part of one, that is not in the request, and a budget applies: what it costs cannot be known before it is sent. Send it along in the request, or let whoever runs the gateway set \`budgets.unknownPrompt\` to \`reserve\`.`,
+    `\`${member}\` names a prompt, or a part of one, that is not in the request, and a budget applies: its cost cannot be estimated before it is sent. Include it in the request, or ask your gateway administrator to set \`budgets.unknownPrompt\` to \`reserve\`.`,
     'unknown_prompt',
   )
 }

@@ -121,7 +121,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
       await run()
       failing = false
     } catch (error) {
-      if (!failing) log.warn('Budgets cannot be looked at now; it is tried again.', { error: String(error) })
+      if (!failing) log.warn('budgets.evaluation_failed', { error: String(error) })
       failing = true
     }
   }

@@ -26,7 +26,7 @@ export function budgetMetrics(
     'What the budget allows now, by id; above 200 budgets the sum of a scope.',
     labels,
   )
-  const spent = metrics.gauge('budget_spent_usd', 'What is spent of it in the current window.', labels)
+  const spent = metrics.gauge('budget_spent_usd', 'Spent in the current window.', labels)
   const reserved = metrics.gauge('budget_reserved_usd', 'What running requests keep back of it.', labels)
   const ratio = metrics.gauge('budget_used_ratio', 'Spent and kept back, as a part of the limit; 1 = used up.', labels)
   const collect = (): void => {

@@ -69,7 +69,8 @@ export const budgets = definePlugin({
 
     const calendar = calendarOf(config.timezone)
     if (calendar.zone === 'UTC' && config.timezone.toUpperCase() !== 'UTC')
-      log.warn('GATEWAY_BUDGET_TIMEZONE is not a time zone that is known here: windows of budgets are in UTC.', {
+      log.warn('budgets.unknown_timezone', {
+        hint: 'GATEWAY_BUDGET_TIMEZONE is not a known time zone. Budget windows are in UTC.',
         timezone: config.timezone,
       })
     const view = await gateway.view('living', load)

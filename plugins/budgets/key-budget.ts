@@ -20,11 +20,16 @@ export function defaultKeyBudget(gateway: PluginGateway, view: View<unknown>, op
   if (usd === 0) return () => {}
   const window = WINDOWS.find((known): known is BudgetWindow => known === options.window)
   if (window === undefined) {
-    gateway.log.warn('GATEWAY_DEFAULT_KEY_BUDGET_WINDOW is no window of budgets: new keys get none.', { window: options.window })
+    gateway.log.warn('budgets.unknown_window', {
+      window: options.window,
+      hint: 'GATEWAY_DEFAULT_KEY_BUDGET_WINDOW is invalid. New keys get no budget.',
+    })
     return () => {}
   }
   if (maxUsd > 0 && usd > maxUsd)
-    gateway.log.warn('GATEWAY_DEFAULT_KEY_BUDGET_USD is above GATEWAY_MAX_KEY_BUDGET_USD, which holds for new keys, too.')
+    gateway.log.warn('budgets.default_above_maximum', {
+      hint: 'GATEWAY_MAX_KEY_BUDGET_USD applies to new keys instead of the larger GATEWAY_DEFAULT_KEY_BUDGET_USD.',
+    })
   const hardLimitNano = nanoOf(maxUsd > 0 ? Math.min(usd, maxUsd) : usd)
   return gateway.use('keys').onCreated(async ({ id, orgId, label }) => {
     const budget = { scope: 'key', entityId: id, entityLabel: label, window, hardLimitNano, enabled: true } as const

@@ -23,10 +23,10 @@ const SCOPES: Readonly<Record<Budget['scope'], (label: string) => string>> = {
 
 export function budgetExhausted({ budget, label, limit, windowEnd, now, usedUp }: Spent): GatewayError {
   const whose = `The ${budget.window} budget of the ${SCOPES[budget.scope](label ?? String(budget.entityId ?? ''))}`
-  const anew = windowEnd === null ? '' : `It starts anew at ${new Date(windowEnd).toISOString()}. `
+  const resets = windowEnd === null ? '' : `It resets at ${new Date(windowEnd).toISOString()}. `
   const what = usedUp
-    ? `is used up: its limit is ${usd(limit)} USD. ${anew}Whoever runs the gateway can raise it.`
-    : `does not cover what this request may cost: of its limit of ${usd(limit)} USD too little is free. Bound the output to less, or wait until running requests end. ${anew}Whoever runs the gateway can raise it.`
+    ? `is used up: its limit is ${usd(limit)} USD. ${resets}Ask your gateway administrator to raise it.`
+    : `does not cover the possible cost of this request: too little of its limit of ${usd(limit)} USD is free. Set a lower output limit, or wait until running requests end. ${resets}Ask your gateway administrator to raise it.`
   return GatewayError.budgetExhausted(`${whose} ${what}`, windowEnd === null ? null : Math.max(0, windowEnd - now))
 }
 
@@ -34,7 +34,7 @@ export function budgetExhausted({ budget, label, limit, windowEnd, now, usedUp }
 export function sessionExhausted(sessionId: string, limit: number): GatewayError {
   const named = sessionId.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
   return GatewayError.budgetExhausted(
-    `The session \`${named}\` may spend ${usd(limit)} USD, and that does not cover this request. Start another session, or let whoever runs the gateway raise the cap.`,
+    `The session \`${named}\` may spend ${usd(limit)} USD, which does not cover this request. Start another session, or ask your gateway administrator to raise the limit.`,
   )
 }
 

@@ -59,7 +59,7 @@ export function recounts({ gateway, ledger, calendar, budgets, entityOf }: Recou
         const budget = budgets().get(budgetId)
         if (budget === undefined) return
         db.tx((tx) => count(tx, budget)).catch((error: unknown) =>
-          log.warn('What a changed budget has spent could not be counted again.', { budget: budgetId, error: String(error) }),
+          log.warn('budgets.recount_failed', { budget: budgetId, error: String(error) }),
         )
       }
       const timer = clock.timer(LATER_MS, run, true)

@@ -11,7 +11,7 @@ const HINTS = {
   model: 'The provider does not know this model, or the account has no access to it. Name another one as `model`.',
   request: 'The provider refuses the request itself. Check `base_url`, `wire_format` and the model.',
   upstream: 'The provider failed. Try again later, or look at its status page.',
-  connect: 'Nothing answers at this address. Check `base_url`, and whether this machine may reach it.',
+  connect: 'No server answers at this address. Check `base_url`, and whether this machine may reach it.',
   dns: 'The host name does not resolve. Check `base_url`.',
   tls: 'The TLS handshake failed. Check the scheme and port of `base_url`, and the certificate of the server.',
   proxy: 'The proxy failed or refused. Check `proxy_url` and GATEWAY_OUTBOUND_PROXY.',

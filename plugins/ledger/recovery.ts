@@ -73,7 +73,7 @@ export function recovery(
       await forgetSwept(db, clock.now() - CORRECTABLE_MS)
       if (swept > 0)
         log.warn(
-          `Settled ${swept} requests that nobody had settled: their process ended, or the database did not say that it had.`,
+          `Settled ${swept} requests without a settlement: their process ended, or the database did not confirm its write.`,
         )
       return swept
     },

@@ -28,8 +28,8 @@ export function rulesFile(path: string, log: Logger): RulesFile {
     seen = state
     if (state === null) {
       current = NOTHING
-      if (before === undefined) log.warn('The file of payload rules is not there: no rules until it is.', { path })
-      else log.info('The file of payload rules is gone, and its rules with it.', { path })
+      if (before === undefined) log.warn('payload_rules.missing', { path, hint: 'No rules apply until the file exists.' })
+      else log.info('payload_rules.removed', { path })
       return
     }
     try {
@@ -37,11 +37,12 @@ export function rulesFile(path: string, log: Logger): RulesFile {
       const { rules, ignored } = readRules(JSON.parse(text)) satisfies RuleSet
       const version = createHash('sha256').update(text).digest('hex')
       current = rules.length === 0 ? NOTHING : { rules, version }
-      log.info('Payload rules were read.', { path, rules: rules.length })
-      if (ignored.length > 0) log.warn('Payload rules cannot set `model` and `stream`: left out.', { path, ignored })
+      log.info('payload_rules.loaded', { path, rules: rules.length })
+      if (ignored.length > 0)
+        log.warn('payload_rules.ignored', { path, ignored, hint: 'Payload rules cannot set `model` or `stream`.' })
     } catch (error) {
       const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
-      log.error('The file of payload rules cannot be used: the rules stay as they were.', { path, reason })
+      log.error('payload_rules.invalid', { path, reason, hint: 'The previous rules stay active.' })
     }
   }
 

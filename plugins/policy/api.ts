@@ -28,7 +28,7 @@ export interface PolicyBook {
 export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyRow[]>, book: PolicyBook): void {
   const known = (provider: string): Policy => {
     const policy = book.find(provider)
-    if (policy === undefined) throw notFound(`Nobody signs in with \`${provider}\`.`)
+    if (policy === undefined) throw notFound(`There is no sign-in for \`${provider}\`.`)
     return policy
   }
 

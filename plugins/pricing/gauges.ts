@@ -7,7 +7,7 @@ import type { Stored } from './stored.ts'
 export function showFreshness({ metrics }: PluginGateway, view: View<Stored>): PricingStatus {
   const succeeded = metrics.gauge('pricing_last_success_timestamp_seconds', 'When a rate card was fetched last; 0: never.')
   const models = metrics.gauge('pricing_models', 'Models of the rate card.')
-  const open = metrics.gauge('pricing_drift_open', 'Price changes that nobody has reviewed.')
+  const open = metrics.gauge('pricing_drift_open', 'Price changes that are not reviewed.')
   const show = (stored: Stored): void => {
     succeeded.set((lastSuccess(stored) ?? 0) / 1000)
     models.set([...stored.book.values()].reduce((sum, found) => sum + found.size, 0))

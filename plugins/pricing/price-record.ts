@@ -51,7 +51,7 @@ export const priceRecord = z.strictObject({
   drift: z
     .strictObject({ flagged: z.literal(true), pct: z.number(), field: z.string(), detected_at: z.string() })
     .nullable()
-    .describe('The largest change that nobody has reviewed.'),
+    .describe('The largest change that is not reviewed.'),
 })
 
 export function priceRecordOf(

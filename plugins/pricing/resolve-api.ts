@@ -16,7 +16,10 @@ const query = z.strictObject({
   quality: part.optional().describe('Of an image, with `model`: `hd`.'),
   q: part.optional().describe('Part of the model string, any case.'),
   provider: part.optional().describe('Id or alias.'),
-  drift: z.enum(['true', 'false']).optional().describe('`true`: those whose price has moved, and nobody has reviewed it.'),
+  drift: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('`true`: those whose price has moved, and the change is not reviewed yet.'),
   cursor: part.optional().describe('`next_cursor` of the page before.'),
   limit: z.coerce.number('must be a whole number').int('must be a whole number').min(1).max(200).default(50),
 })

@@ -78,7 +78,7 @@ export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (()
     path: '/api/pricing/drift',
     summary: 'Prices that moved further than expected, newest first.',
     query: z.strictObject({
-      reviewed: z.enum(['true', 'false']).default('false').describe('`true`: those that somebody has looked at.'),
+      reviewed: z.enum(['true', 'false']).default('false').describe('`true`: reviewed changes.'),
       cursor: z
         .string()
         .regex(/^[1-9]\d{0,14}$/, 'must be a positive integer')
@@ -98,7 +98,7 @@ export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (()
   gateway.api({
     method: 'POST',
     path: '/api/pricing/drift/:id/review',
-    summary: 'Says that somebody has looked at it; the price is in use either way.',
+    summary: 'Marks the change as reviewed. The price applies either way.',
     role: 'system',
     params: idParams,
     response: driftRecord,

@@ -29,7 +29,7 @@ const quotaSnapshot = z.strictObject({
   label: z.string(),
   plan: z.string().nullable(),
   windows: z.array(quotaWindow),
-  exhausted: z.boolean().describe('Nothing is left for any model: the account is passed over.'),
+  exhausted: z.boolean().describe('No quota is left for any model: the account is skipped.'),
   resets_at: time.describe('When it will not be any more.'),
   source: z.enum(['api', 'headers', 'error']),
   fetched_at: z.string(),

@@ -26,7 +26,7 @@ const registryEntry = z.strictObject({
   supports_usage_api: z.boolean().describe('Its usage API is asked for quotas, see `GET /api/quota`.'),
   oauth_flow: z.enum(['pkce', 'device', 'both']).nullable().describe('Null: its accounts cannot be signed in to here.'),
   client_version: z.string().nullable().describe('The version of a vendor’s client that requests name; null: they name none.'),
-  capabilities: capabilities.describe('What is known beyond the wire format; absent means unknown.'),
+  capabilities: capabilities.describe('Known capabilities beyond the wire format; absent means unknown.'),
   connections: z.int().describe('Of the caller’s organization, disabled ones too.'),
 })
 

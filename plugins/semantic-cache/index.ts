@@ -60,7 +60,7 @@ export const semanticCache = definePlugin({
     const refuse = () => {
       const model = judged()
       if (enabled && 'reason' in model)
-        log.error(`The semantic cache stays off: ${model.reason}. Set GATEWAY_SEMANTIC_CACHE_EMBED_MODEL.`)
+        log.error('semantic_cache.off', { reason: model.reason, hint: 'Set GATEWAY_SEMANTIC_CACHE_EMBED_MODEL.' })
     }
     settings.watch('semantic_cache.enabled', (wanted) => {
       enabled = wanted && ttlMs > 0

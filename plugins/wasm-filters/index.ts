@@ -86,7 +86,7 @@ async function openAll(files: readonly FilterFile[], { failOpen, ...rest }: Open
     try {
       const filter = await openFilter({ ...file, ...rest })
       opened.push({ filter, module: file.module })
-      rest.log.info('A WASM filter is in use.', {
+      rest.log.info('wasm_filter.loaded', {
         filter: filter.name,
         version: filter.version,
         file: file.file,
@@ -97,7 +97,7 @@ async function openAll(files: readonly FilterFile[], { failOpen, ...rest }: Open
         await Promise.all(opened.map(({ filter }) => filter.close()))
         throw error
       }
-      rest.log.error('A WASM filter is left out.', { file: file.file, reason: String(error) })
+      rest.log.error('wasm_filter.skipped', { file: file.file, reason: String(error) })
     }
   }
   return opened
@@ -111,7 +111,7 @@ interface Opened {
 async function usable(reading: Promise<FilterFile[]>, failOpen: boolean, log: Logger): Promise<FilterFile[]> {
   if (!failOpen) return reading
   return reading.catch((error: unknown) => {
-    log.error('WASM filters are left out.', { reason: String(error) })
+    log.error('wasm_filters.skipped', { reason: String(error) })
     return []
   })
 }

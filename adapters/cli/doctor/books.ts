@@ -15,7 +15,7 @@ export async function checkBooks({ dataDir, plugins }: Surroundings, db: Db | nu
   const spool = checkSpool(join(dataDir, 'spool'))
   if (db === null || !plugins.some(({ name }) => name === 'ledger')) return spool
   const findings = [...spool, ...(await checkTraces(db))]
-  return findings.length > 0 ? findings : [ok('books', 'Nothing waits to be settled.')]
+  return findings.length > 0 ? findings : [ok('books', 'No request waits for settlement.')]
 }
 
 async function checkTraces(db: Db): Promise<Finding[]> {

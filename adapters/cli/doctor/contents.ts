@@ -42,7 +42,7 @@ async function checkConnections({ call }: ControlPlane): Promise<Finding[]> {
         fail(
           'connections',
           `${name} does not open with this master key.`,
-          'Enter its key again: PUT /api/providers/:id, or remove it and add it anew.',
+          'Enter its key again: PUT /api/providers/:id, or remove it and add it again.',
         ),
       ]
     if (!one.has_api_key && needsKey(one.provider))

@@ -25,7 +25,7 @@ export function checkNetwork({ env }: Surroundings): Finding[] {
     findings.push(
       (cloud ? fail : warn)(
         'sign-in',
-        'No password is set: the control plane is open to whoever counts as local, and closed to others.',
+        'No password is set: local callers can use the control plane, others cannot.',
         'Set GATEWAY_DASHBOARD_PASSWORD_HASH (`hookgate password hash` makes one), or use `hookgate token create`.',
       ),
     )

@@ -49,7 +49,7 @@ async function checkBudgets({ call }: ControlPlane): Promise<Finding[]> {
   const lost = data.flatMap(({ id, enabled, warning }) =>
     enabled && warning !== undefined ? [[id, warning.message] as const] : [],
   )
-  if (lost.length === 0) return [ok('budgets', `${data.length} are there, each for somebody.`)]
+  if (lost.length === 0) return [ok('budgets', `${data.length} are set, and each has its entity.`)]
   return lost.map(([id, message]) =>
     warn('budgets', `Budget ${id}: ${message}`, 'Correct the name in gateway.config.ts, or run `hookgate budget delete`.'),
   )

@@ -112,7 +112,7 @@ async function checkMasterKey(place: Surroundings, db: Database | null): Promise
       findings.push(
         warn(
           'backup',
-          'Master key and database are in one directory: whoever copies it can read every secret.',
+          'Master key and database are in one directory: a copy of it can read every secret.',
           'Keep the key elsewhere (GATEWAY_MASTER_KEY_PATH), or see that backups are encrypted. Without the key a backup cannot be opened.',
         ),
       )

@@ -21,7 +21,7 @@ export function checkVariables({ env, config }: Surroundings, environment: NodeJ
     ...unreadVariables(environment).map(({ name, suggested }) =>
       warn(
         'variables',
-        `${name} is set, and nobody reads it.`,
+        `${name} is set, but the gateway does not know it.`,
         suggested === null ? 'Unset it; `hookgate env` lists what there is.' : `Did you mean ${suggested}?`,
       ),
     ),

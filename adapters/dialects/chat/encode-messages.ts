@@ -35,7 +35,7 @@ export function encodeMessages(request: Request, codec: CodecContext): JsonObjec
     at = wire?.tool_calls === undefined ? end : encodeResults(turn, messages, end, own, codec, out)
   }
   if (out.length === 0)
-    throw GatewayError.unsupported(historyField(codec.caller), 'Nothing of the conversation can be sent to this target.')
+    throw GatewayError.unsupported(historyField(codec.caller), 'No part of the conversation can be sent to this target.')
   return out
 }
 

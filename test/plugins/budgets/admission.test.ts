@@ -22,7 +22,7 @@ describe('a budget', () => {
     const error = await errorOf(refused)
     expect(error).toMatchObject({ type: 'insufficient_quota', code: 'budget_exhausted', param: null })
     expect(error.message).toBe(
-      'The daily budget of the organization is used up: its limit is 0.0005 USD. It starts anew at 2026-11-22T00:00:00.000Z. Whoever runs the gateway can raise it.',
+      'The daily budget of the organization is used up: its limit is 0.0005 USD. It resets at 2026-11-22T00:00:00.000Z. Ask your gateway administrator to raise it.',
     )
     expect(s.t.upstream.requests).toHaveLength(1)
   })

@@ -48,7 +48,7 @@ describe('while the database does not answer', () => {
     expect(await s.spend()).toBe(200)
     db.away = true
     for (let i = 0; i < 3; i++) expect((await advancing(s.ask({ max_tokens: 50 }))).status).toBe(200)
-    const said = log.lines.filter(({ message }) => message.startsWith('Budgets cannot be verified'))
+    const said = log.lines.filter(({ message }) => message === 'budgets.unverified')
     expect(said).toHaveLength(1)
     await advancing(s.t.untilSettled(4))
     db.away = false

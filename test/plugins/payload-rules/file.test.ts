@@ -95,13 +95,15 @@ describe('a file that cannot be used', () => {
     await aSecondLater(run)
     await run.clock.advance(1100)
     expect(await marked(run)).toBe(1)
-    expect(run.log.lines.filter(({ level, message }) => level === 'error' && /payload rules/.test(message))).toHaveLength(1)
+    expect(run.log.lines.filter(({ level, message }) => level === 'error' && message.startsWith('payload_rules.'))).toHaveLength(
+      1,
+    )
   })
 
   it('or is not there does not stop the boot', async () => {
     const run = await gateway()
     expect(await marked(run)).toBeUndefined()
-    expect(run.log.lines.filter(({ level, message }) => level === 'warn' && /payload rules/.test(message))).toHaveLength(1)
+    expect(run.log.lines.filter(({ level, message }) => level === 'warn' && message.startsWith('payload_rules.'))).toHaveLength(1)
   })
 
   it('is mended without a restart', async () => {

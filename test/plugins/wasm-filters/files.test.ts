@@ -24,7 +24,7 @@ async function used(env: Record<string, string>): Promise<unknown[]> {
   const t = await createTestGateway({ env, ports: { log } })
   await t.close()
   return log.lines
-    .filter(({ message }) => message === 'A WASM filter is in use.')
+    .filter(({ message }) => message === 'wasm_filter.loaded')
     .map(({ fields }) => (fields as { filter: string }).filter)
 }
 
@@ -54,7 +54,7 @@ describe('GATEWAY_PLUGIN_FAIL_OPEN', () => {
     const env = { PLUGIN_PATH: [bad, good].join(delimiter), PLUGIN_FAIL_OPEN: 'true' }
     const t = await createTestGateway({ env, ports: { log } })
     expect((await t.post('/v1/chat/completions', chat('Hi'))).status).toBe(200)
-    expect(log.lines.filter(({ message }) => message === 'A WASM filter is left out.')).toHaveLength(1)
+    expect(log.lines.filter(({ message }) => message === 'wasm_filter.skipped')).toHaveLength(1)
     await t.close()
   })
 
