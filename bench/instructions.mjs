@@ -1,7 +1,7 @@
-// node bench/instructions.mjs [--requests 1500] [--warm 60] [--messages]: what a JSON request costs in instructions of the
-// process, counted by valgrind. Clocks differ by half on a busy machine, and CPU time with them; this differs by a few percent,
-// so it tells whether a change to the hot path was one. It leaves out the kernel (system calls are the same as bare's but for
-// SQLite's) and says nothing of caches. What V8 still compiles after the warm-up is counted too.
+// node bench/instructions.mjs [--requests 1500] [--warm 60] [--messages]: instructions that the process executes for one JSON request,
+// counted by valgrind. On a busy machine clocks and CPU time differ by half; this differs by a few percent, so it shows the effect of a
+// change to the hot path. It excludes the kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code
+// that V8 compiles after the warm-up.
 //
 // Needs `npm run build`, valgrind and a C compiler; some minutes. Loopback only, bounded in time.
 import { execFileSync, spawn } from 'node:child_process'
@@ -97,7 +97,7 @@ function load(...args) {
   return JSON.parse(execFileSync(build('load'), all.map(String), { timeout: 400_000 }))
 }
 
-/** Of all that was dumped. */
+/** All dumped counts. */
 function total(out) {
   let instructions = 0
   for (const file of readdirSync(dir)) {

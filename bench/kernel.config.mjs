@@ -1,5 +1,5 @@
-// The gateway with the plugins that nothing runs without, for bench/instructions.mjs and `npm run bench -- --kernel`; with
-// BENCH_LIMITS, as `--limits` sets it, rate limits and the request log too: what the budget of DECISIONS 20 counts as the kernel.
+// The gateway with the required plugins only, for bench/instructions.mjs and `npm run bench -- --kernel`. BENCH_LIMITS, as `--limits` sets
+// it, adds rate limits and the request log.
 import { preset } from '../dist/plugins/preset.js'
 
 const OFF = [

@@ -1,5 +1,5 @@
 // node bench/logins.mjs [--seconds 5] [--rate 200]: what a flood of logins does to requests. Hashes and
-// name lookups share libuv's threads, so each request here dials its upstream anew, by name: once alone, once beside logins
+// name lookups share libuv's threads, so each request here opens a new connection by name: once alone, once beside logins
 // with the right password (each is a hash), once beside logins with a wrong one (throttled before a hash is made).
 //
 // Needs `npm run build`. Loopback only, bounded in time.
@@ -44,7 +44,7 @@ try {
   for (const [what, password] of [
     ['alone', null],
     ['beside right logins', PASSWORD],
-    // Last: after them nobody is let in for a minute.
+    // Runs last: it blocks logins for a minute.
     ['beside wrong logins', 'guess'],
   ]) {
     const over = new AbortController()

@@ -54,7 +54,7 @@ console.table(
         'CPU µs/request': Math.round(median(cpu)),
         ratio: ratio(cpu, median),
         lowest: least(cpu),
-        // What else runs on the machine makes a round dearer, never cheaper.
+        // Other load on the machine makes a round slower, never faster.
         'ratio of lowest': ratio(cpu, least),
         highest: Math.max(...cpu),
         'requests/s': Math.round(median(figures[mode].map(({ rps }) => rps))),

@@ -74,7 +74,7 @@ async function listening(port) {
   throw new Error(`Nothing listens on ${port}.`)
 }
 
-/** Nothing it binds is ever reached, but all of it is checked. */
+/** Its rules never match, but all of them are checked. */
 async function clientKey(port) {
   const limits = { allowed_models: ['nobody/*', 'openai/mock*'], rate_limit_rpm: 1e9, rate_limit_tpm: 1e9 }
   const response = await fetch(`http://127.0.0.1:${port}/api/keys`, {

@@ -1,6 +1,6 @@
-// node bench/semantic-cache.mjs [--seed 1] [--asked 40000]: precision and hit rate of the semantic cache by threshold over the
-// labelled pairs in bench/paraphrases, with the local embedder and with degraded ones; then what becomes of a route when the
-// embedder degrades while it serves. About the machinery: see bench/paraphrases/embedder.ts for what that embedder is.
+// node bench/semantic-cache.mjs [--seed 1] [--asked 40000]: precision and hit rate of the semantic cache by threshold over the labelled
+// pairs in bench/paraphrases, with the local embedder and with degraded ones; then the course of a route whose embedder degrades while it
+// serves. It tests the mechanism: see bench/paraphrases/embedder.ts for the embedder's limits.
 import { parseArgs } from 'node:util'
 import { createJiti } from 'jiti'
 

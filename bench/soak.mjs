@@ -1,13 +1,13 @@
-// npm run soak -- --minutes 10: a gateway under steady mixed load, in four dialects to four, with callers who leave and upstreams
-// that fail, and what its process holds after each collection of garbage. What grows by the hour is a leak.
+// npm run soak -- --minutes 10: a gateway under steady mixed load, in four dialects to four, with callers who leave and upstreams that
+// fail, and the memory of its process after each garbage collection. Memory that grows by the hour is a leak.
 //
-//   --minutes 10   --seed 1
-//   --rate 200 (requests a second)   --aborted 0.2 (of callers)   --faulty 0.05 (of upstream answers)
-//   --database postgres://…   instead of SQLite; the database must be empty
-//   --json                    figures only
+// --minutes 10   --seed 1
+// --rate 200 (requests a second)   --aborted 0.2 (of callers)   --faulty 0.05 (of upstream answers)
+// --database postgres://…   instead of SQLite; the database must be empty
+// --json                    figures only
 //
-// Exit code 1 when the heap grows, beyond what its own scatter explains, by more than 1 MB an hour and a twentieth in all (caches and
-// compiled code still come in after minutes), when sockets, timers or files stay behind, or when the gateway ends.
+// Exit code 1 when the heap grows, beyond its own scatter, by more than 1 MB an hour and a twentieth in all (caches and compiled code still
+// grow after minutes), when sockets, timers or files stay open, or when the gateway ends.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -75,7 +75,9 @@ function saidByUser(request: Frozen<CanonicalRequest>): string {
     .join('\n')
 }
 
-/** A part with masked texts. What may quote them goes: the vendor's `ext`, citations, and the signature of a changed text. */
+/**
+ * A part with masked texts. Members that may quote them are removed: the vendor's `ext`, citations, and the signature of a changed text.
+ */
 function maskedPart(part: Frozen<Part>, clean: (text: string) => string): Part {
   const { ext: _ext, ...copy } = structuredClone(part) as Part
   const before = JSON.stringify(copy)

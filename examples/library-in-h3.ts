@@ -1,8 +1,8 @@
-// The gateway inside an h3 app: it is a `{ fetch }`, so `mount` takes it as it is. Who may call is the app's decision:
-// without a peer the gateway answers anonymous data-plane calls, as nobody told it otherwise.
+// The gateway inside an h3 app: it is a `{ fetch }`, so `mount` takes it as it is. The app decides who may call: without a peer the gateway
+// answers anonymous data-plane calls.
 //
-//   npm run build && npx jiti examples/library-in-h3.ts
-//   curl -s http://127.0.0.1:8788/llm/v1/chat/completions …
+// npm run build && npx jiti examples/library-in-h3.ts
+// curl -s http://127.0.0.1:8788/llm/v1/chat/completions …
 import { H3, serve } from 'h3'
 import { createGateway } from 'hookgate'
 

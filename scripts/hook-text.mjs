@@ -1,4 +1,4 @@
-// What each hook is given and may do, for docs/hooks.md. `ctx` comes first everywhere and is left out.
+// Inputs and effects of each hook, for docs/hooks.md. `ctx` always comes first and is left out.
 export const HOOK_TEXT = {
   ingress: { gets: '() => void', may: 'Look at the headers, refuse. The body is not read yet.' },
   authenticate: {

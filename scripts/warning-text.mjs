@@ -1,4 +1,4 @@
-// What a slug of x-gateway-warnings means, for docs/dialects.md: by its form, or said here.
+// Meaning of each x-gateway-warnings slug, for docs/dialects.md: by its form, or listed here.
 const SAID = {
   credential_policy: 'The account that answered is one that people sign in with; its vendor may not want that.',
   estimated_tokens: 'The target reported no tokens, or cannot count them; the count is a local estimate.',

@@ -30,7 +30,7 @@ export const test = action({
       import('../../plugins/wasm-filters/limits.ts'),
     ])
     const own = limit === undefined ? {} : { init: Math.max(limit, TIMEOUTS.init), request: limit, response: limit, chunk: limit }
-    // Calls come one by one: what they wait for is a thread that begins anew.
+    // Calls come one by one: what they wait for is a thread that restarts.
     const queue = 60_000
     const { filter, version, rows } = await tryFilter({
       ...{ file: given.file as string, config, runs, log: guestLines },

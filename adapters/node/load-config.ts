@@ -1,4 +1,4 @@
-// Loads gateway.config.ts (or .mjs, .js) with jiti and watches it: a change is loaded anew; one that does not load keeps
+// Loads gateway.config.ts (or .mjs, .js) with jiti and watches it: a change is reloaded; one that does not load keeps
 // the last good configuration.
 import { existsSync, lstatSync, realpathSync, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'

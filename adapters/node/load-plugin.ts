@@ -8,7 +8,7 @@ import type { Plugin } from '../../core/types/plugin.ts'
 import { importModule } from './import-module.ts'
 
 /**
- * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. Nothing is fetched.
+ * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. It is never downloaded.
  * @param options of the plugin, as its factory takes them.
  * @param from the file that names it; default: one in the working directory.
  * @throws Error naming the plugin as it was named, and what to do.

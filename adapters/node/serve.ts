@@ -40,7 +40,6 @@ const DRAIN_MS = 30_000
 
 const MAX_HEADER_LINES = 100
 
-/** RELIABILITY §6. */
 const LIMITS = {
   headersTimeout: 15_000,
   requestTimeout: 300_000,

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { Clock } from '../../core/types/ports.ts'
 
 export interface SlotReleases {
-  /** @param slots the sorted set. Told twice is told once: no lease gets the same id again. */
+  /** @param slots the sorted set. Releasing twice is safe: lease ids are unique. */
   giveBack(slots: string, lease: string, leaseMs: number): void
 }
 

@@ -3,7 +3,7 @@ import type { Plugin } from '../../core/types/plugin.ts'
 import type { Reply } from './replies/reply.ts'
 
 export interface PluginConformanceOptions {
-  /** Plugins it needs, listed before it, behind the preset. Made anew for each gateway. */
+  /** Plugins it needs, listed before it, behind the preset. Created for each gateway. */
   beside?: () => Plugin[]
   /** GATEWAY_* without the prefix. */
   env?: Record<string, string>

@@ -19,7 +19,7 @@ export interface RecordedRequest {
 export interface Delivery {
   /** Before the head, ms. */
   delayMs?: number
-  /** Told each piece before it is written, which waits for what it returns: where a test knows better than a clock. */
+  /** Runs before each piece is written; the write waits for its promise. For tests that must not depend on a clock. */
   hold?: (piece: string) => unknown
   /** Between frames (or chunks), ms. */
   everyMs?: number

@@ -1,5 +1,5 @@
-// POSTs behind the outbound guard: webhooks and alerts. A connection serves one request, so that each
-// is dialled, and judged, anew.
+// POSTs behind the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks the
+// address, again.
 import { Agent, request } from 'undici'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'

@@ -1,4 +1,4 @@
-// A new master key: every key of `vault_keys` is wrapped anew in one transaction, and nothing else changes.
+// A new master key: every key of `vault_keys` is wrapped again in one transaction, and nothing else changes.
 import { randomBytes } from 'node:crypto'
 import { sql } from '../../core/db/sql.ts'
 import type { Database, Db } from '../../core/types/db.ts'
@@ -22,7 +22,7 @@ export interface RotateFileOptions {
 }
 
 export interface Rotation {
-  /** Keys that were wrapped anew; 0 when an earlier attempt had done it. */
+  /** Keys that were wrapped again; 0 when an earlier attempt had done it. */
   rewrapped: number
   /** Fingerprint of the key that counts now. */
   keyId: string

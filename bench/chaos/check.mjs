@@ -1,4 +1,4 @@
-// What must hold in the books after a kill and a restart.
+// Checks the books after a kill and a restart.
 import { PRICE } from './upstream.mjs'
 
 const CHECKPOINT_MS = 2000

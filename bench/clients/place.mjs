@@ -22,7 +22,7 @@ export function placeOf(client, dir) {
   return { missing }
 }
 
-/** Of the package that speaks with the gateway, where this is not the first one. */
+/** The package that connects to the gateway, when it is not the first one. */
 function versionOf({ packages }, root) {
   const read = (name) => JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version
   return packages[1]?.startsWith('@ai-sdk/') ? `${read(packages[0])}, ${packages[1]} ${read(packages[1])}` : null

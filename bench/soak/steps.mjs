@@ -1,4 +1,4 @@
-// What the upstreams of the soak do: mostly answer, one time in twenty something a vendor does on a bad day.
+// The upstreams of the soak: most calls succeed, one in twenty fails in a way that vendors fail.
 
 const TEXT = 'The heron stands in the shallows, as grey as the morning, and waits. '.repeat(6)
 

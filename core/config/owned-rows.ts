@@ -29,7 +29,7 @@ export function resourceRow(row: OwnedColumns, name: string): ResourceRow {
   }
 }
 
-/** In front of the other assignments of an UPDATE: the file takes the row over, or says anew what it is, and it lives again. */
+/** In front of the other assignments of an UPDATE: the file takes the row over, or declares it again, and it becomes active. */
 export function ownership(declaration: Declaration | undefined): Sql {
   if (declaration === undefined) return sql.empty
   return sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`

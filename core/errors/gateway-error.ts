@@ -242,7 +242,7 @@ export function unnamedType(status: number, kind: UpstreamFailure['kind']): stri
   return status >= 500 || kind === 'stream' ? 'api_error' : 'invalid_request_error'
 }
 
-/** The wire envelope of SPEC "Error envelope": `param` and `code` are always present. */
+/** The wire envelope: `param` and `code` are always present. */
 export function envelope(error: GatewayErrorShape): {
   error: { message: string; type: string; param: string | null; code: string | null }
 } {

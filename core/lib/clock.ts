@@ -1,7 +1,7 @@
 // The system clock. Everything that measures or waits takes a Clock, so that tests never sleep.
 import type { Clock, Timer } from '../types/ports.ts'
 
-// The global is a getter: reading it anew costs more than the time.
+// The global is a getter: reading it again costs more than the time.
 const { performance } = globalThis
 
 export const systemClock: Clock = {

@@ -207,7 +207,7 @@ class SplicedBody implements WireBody {
     return out
   }
 
-  /** A small parsed answer is written anew rather than scanned for the place of one member; never at the price of a digit. */
+  /** A small parsed answer is rewritten rather than scanned for the place of one member; never at the price of a digit. */
   #rewrite(path: string, value: Json): boolean {
     this.#encode()
     if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(this.#text ?? decodeUtf8(this.#bytes)))

@@ -1,5 +1,5 @@
-// The way in: who calls, with what, and may they. In the order of refusals of DECISIONS 24:
-// 401 before the body is read, then 413, 400, validation, 403, 400 of strict mode, 429.
+// Authenticates and authorizes a request. Order of refusals: 401 before the body is read, then 413, 400, validation, 403, 400 of strict
+// mode, 429.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { deepFreeze } from '../lib/deep-freeze.ts'

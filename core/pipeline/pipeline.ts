@@ -122,7 +122,7 @@ async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute,
   }
 }
 
-/** @throws GatewayError 400 when nobody knows the model. */
+/** @throws GatewayError 400 when the model is unknown. */
 export function resolve(ctx: RequestState): Awaitable<Plan> {
   const { hooks } = ctx.generation
   const resolving = hooks.resolve === null ? undefined : hooks.resolve(ctx)

@@ -15,7 +15,7 @@ export interface PluginInstance {
   readonly resources: ResourceKind[]
   /** Service tokens it provides, with the services. */
   readonly provides: Map<string, unknown>
-  /** Service tokens it asked for: when one of those providers changes, this plugin is set up anew. */
+  /** Service tokens it asked for: when one of those providers changes, this plugin is set up again. */
   readonly uses: Set<string>
   /** True when events reach this instance. Only one of two generations listens, so that each event is handled once. */
   listens: boolean

@@ -24,7 +24,7 @@ export interface WireBody {
   json(): Frozen<JsonObject>
   readonly edited: boolean
   toBytes(): readonly Uint8Array[]
-  /** In the form it is held in: a text that was written anew need not become bytes before it is sent. */
+  /** In the form it is held in: a text that was rewritten need not become bytes before it is sent. */
   whole(): Uint8Array | string
 }
 
@@ -168,7 +168,7 @@ export interface FrameFilter {
 }
 
 export interface EncodedRequest {
-  /** From the version segment on ("/v1/messages"); joined to the base URL by DECISIONS 14. */
+  /** Path from the version segment on ("/v1/messages"); joined to the base URL without repeating a version segment. */
   path: string
   /** Flat [name, value, …]. */
   headers: string[]

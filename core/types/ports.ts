@@ -19,8 +19,8 @@ export interface HeaderBag {
 }
 
 /**
- * `local`: the judgement of DECISIONS 7. null = the embedding server did not say:
- * anonymous data plane allowed, open-mode /api refused.
+ * `local`: whether the host counts the peer as local. null = the embedding server did not say: anonymous data plane allowed, open-mode /api
+ * refused.
  */
 export interface Peer {
   readonly address: string | null

@@ -8,7 +8,7 @@ import type { Result } from './result.ts'
 export type ConnectionCaps = 'none' | Partial<ModelCaps>
 
 export interface Connection {
-  /** SPEC's account_id. */
+  /** `account_id` in the API, the log and events. */
   readonly id: string
   readonly provider: string
   readonly baseUrl: string | null

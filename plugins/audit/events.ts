@@ -2,7 +2,7 @@
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Link } from './chain.ts'
 
-/** SPEC "data of key.* / user.*". */
+/** Members of `data` in key.* and user.* events. */
 export interface AuditedEvent {
   readonly action: string
   readonly actor: string

@@ -180,7 +180,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
     return budget
   }
 
-  /** @throws GatewayError 400, 404 for a name that nobody has. */
+  /** @throws GatewayError 400, 404 for an unknown name. */
   function named({ scope, entity_id: id = null, entity_label: label = null }: CreateBody, orgId: number | null): Entity {
     if (scope === 'org') {
       if (id !== null) throw GatewayError.invalid('entity_id', '`entity_id`: a budget of scope `org` has none.')

@@ -123,7 +123,7 @@ export async function insertBudget(
   return row
 }
 
-/** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
+/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
 export function updateBudget(
   db: Db,
   orgId: number | null,

@@ -1,4 +1,4 @@
-// SPEC "Model object" and "Model group info": what is not known is not there.
+// Model objects and model group info of the API. Unknown members are absent.
 import { z } from 'zod'
 import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
 import type { TokenPrices } from '../../core/types/prices.ts'

@@ -1,4 +1,4 @@
-// The service `accounts` over the view: a list that is made anew when rows change, and what other plugins add to records.
+// The service `accounts` over the view: a list that is rebuilt when rows change, and what other plugins add to records.
 import type { View } from '../../core/types/db.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { OpenConnection } from './opened.ts'

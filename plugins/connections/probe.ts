@@ -41,7 +41,7 @@ export function probeRoute(
   })
 }
 
-/** @throws GatewayError 400: nobody says which model, or it is one that the connection may not serve. */
+/** @throws GatewayError 400: no model is given, or the connection does not serve it. */
 function modelFor(connection: Connection, asked: string | undefined, accounts: Accounts): string {
   const { allowedModels, defaultModel } = connection
   const allowed = (model: string) => allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))

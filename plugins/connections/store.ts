@@ -94,7 +94,7 @@ export async function insertConnection(
   return row
 }
 
-/** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
+/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
 export function updateConnection(
   db: Db,
   orgId: number | null,

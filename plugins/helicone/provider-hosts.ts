@@ -9,7 +9,7 @@ export type ProviderAt = (ctx: RequestContext, url: string) => string | null
 
 const MAX_URL = 2048
 
-/** Of several providers at one host, the one with the longest matching base path. */
+/** Among several providers at one host, the longest matching base path wins. */
 export function providerHosts(
   accounts: Pick<Services['accounts'], 'list'>,
   { providers, providerId }: Pick<Configuration, 'providers' | 'providerId'>,

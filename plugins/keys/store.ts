@@ -105,7 +105,7 @@ export async function revokeKey(db: Db, orgId: number | null, id: number, now: n
   return changes === 1
 }
 
-/** The file takes the row over, or declares it anew. */
+/** The file takes the row over, or declares it again. */
 export async function declareKey(db: Db, id: number, key: NewKey, rotate: boolean, now: number): Promise<void> {
   const secret = rotate ? sql`mac = ${key.mac}, last4 = ${key.last4},` : sql.empty
   await db.run(

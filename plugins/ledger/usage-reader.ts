@@ -91,7 +91,7 @@ const FIGURES = Object.keys(figures) as (keyof typeof figures)[]
 const sumRow = z.looseObject({ ...figures, label: z.string().nullable() })
 type SumRow = z.output<typeof sumRow>
 
-/** Page after page behind the last group. A page asks for the whole window anew: there are few, or it is a long report. */
+/** Page after page behind the last group. A page asks for the whole window again: there are few, or it is a long report. */
 async function* sums(db: Db, filter: UsageFilter, by: readonly UsageGroup[]): AsyncGenerator<UsageSum> {
   const groups = by.map((group) => (group === 'month' ? monthsOf(filter) : COLUMNS[group]))
   const names = by.map((_, index) => sql.id(`g${index}`))

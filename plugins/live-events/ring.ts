@@ -12,7 +12,7 @@ export class Ring {
   readonly #kept: Kept[] = []
   #next: number
 
-  /** @param first number of the first event: higher than any that was told under this name before. */
+  /** @param first number of the first event: higher than any earlier number under this name. */
   constructor(size: number, first: number) {
     this.#size = size
     this.#first = first

@@ -14,7 +14,7 @@ export function keysOf({ principal, candidate }: RequestContext, mac: (data: str
   return (callId, args) => mac(JSON.stringify([...scope, callId, normalised(args)]))
 }
 
-/** Callers may have parsed the arguments and written them anew. */
+/** Callers may have parsed and rewritten the arguments. */
 function normalised(args: string): string {
   try {
     return comparableJson(JSON.parse(args === '' ? '{}' : args))

@@ -63,7 +63,7 @@ export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
 const MAX_CAUSES = 8
 const VENDOR_CODE = /^[\w.:-]{1,64}$/
 
-/** Of an error, for records: the gateway's own words. The vendor's may quote the prompt; they are in the body, where that is kept. */
+/** The error message for records, in the gateway's words. A vendor's message may quote the prompt; it is stored only with the body. */
 export function messageOf(error: GatewayErrorShape): string {
   const vendor = vendorFailure(error)
   if (vendor === null) return error.message

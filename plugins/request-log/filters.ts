@@ -1,4 +1,4 @@
-// What GET /api/logs can be asked for, and the conditions that says it in.
+// Query members of GET /api/logs, and their SQL conditions.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
@@ -157,7 +157,7 @@ function onlyFailures(asked: readonly string[] | undefined): boolean {
 }
 
 function found(q: string): Sql {
-  // What begins so lies before the first letter that no id has, in every collation.
+  // Ids with this prefix sort before the first letter that no id contains, in every collation.
   if (REQUEST_ID.test(q)) return sql`request_id >= ${q} AND request_id < ${`${q}g`}`
   const pattern = `%${q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
   return sql.and([FAILED, sql`LOWER(error_message) LIKE ${pattern} ESCAPE '\\'`])

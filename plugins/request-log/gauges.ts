@@ -1,4 +1,4 @@
-// Metrics of the log, read when somebody scrapes.
+// Metrics of the log, read at scrape time.
 import type { PluginGateway } from '../../core/types/plugin.ts'
 
 export interface LogFigures {
@@ -11,7 +11,7 @@ export interface LogFigures {
 
 export interface LogMetrics {
   written(rows: number): void
-  /** At the end, what nobody has scraped yet. */
+  /** Reports the last values that were not scraped. */
   close(): void
 }
 

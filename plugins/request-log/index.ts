@@ -19,11 +19,11 @@ export const requestLog = definePlugin({
   config: z.strictObject({
     /** False: nothing is logged; usage, budgets and metrics go on. */
     enabled: z.boolean().default(true).meta({ env: 'LOG_ENABLED' }),
-    /** Of each body, bytes. */
+    /** Largest size of each body, bytes. */
     maxBodyBytes: amount(1_048_576).meta({ env: 'LOG_MAX_BODY_BYTES' }),
     /** 0 = for ever. */
     retentionDays: amount(30).meta({ env: 'LOG_RETENTION_DAYS' }),
-    /** Of all rows and bodies together; 0 = unbounded. */
+    /** Size of all rows and bodies together; 0 = unbounded. */
     retentionMaxBytes: amount(2_147_483_648).meta({ env: 'LOG_RETENTION_MAX_BYTES' }),
     /** 0 = as long as rows. */
     bodyRetentionDays: amount(0).meta({ env: 'LOG_BODY_RETENTION_DAYS' }),

@@ -1,5 +1,5 @@
-// A page of the log. What a filter looks for may be rare, and SQLite looks for it on the thread that serves requests: there
-// the log is searched piece by piece, and requests are served between two of them.
+// A page of the log. Matches of a filter may be rare, and SQLite searches on the thread that serves requests. So the log is searched in
+// pieces, with requests served in between.
 import type { Db } from '../../core/types/db.ts'
 import { type LogFilter, ledByIndex, type Place } from './filters.ts'
 import { type LogRow, placeBelow, rowsBetween } from './store.ts'
@@ -32,7 +32,7 @@ function whoseOf({ session_id, user_id }: LogFilter): Pick<LogFilter, 'session_i
   return user_id?.length === 1 ? { user_id } : {}
 }
 
-/** Nothing above it can match. */
+/** Rows above this place cannot match. */
 function startOf({ cursor, until }: LogFilter): Place | undefined {
   if (until === undefined || (cursor && cursor[0] < until)) return cursor ?? undefined
   return [until, 0]

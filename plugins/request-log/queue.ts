@@ -13,7 +13,7 @@ export interface LogQueue {
   close(): Promise<void>
 }
 
-/** What a waiting row holds in memory, about. */
+/** Approximate memory of a waiting row. */
 const ROW_BYTES = 1024
 /** With so many rows waiting, the store is too slow for bodies. */
 const ROWS_BEFORE_BODIES = 2000

@@ -1,13 +1,13 @@
-// What the log may keep: by age, bodies by an age of their own, and all of it together by size. Oldest first, in steps
-// that requests are served between. Rows come in the order of their time but for what a long answer takes: the first
-// of a step are the oldest.
+// Retention of the log: rows by age, bodies by their own age, and everything by total size. Deletes the oldest rows first, in steps with
+// requests served in between. Rows are ordered by their end, so a long answer may be slightly out of order; a step still removes the oldest
+// rows.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { removed } from './body-store.ts'
 
 export interface Limits {
-  /** Of each: 0 = none. */
+  /** Days to keep each kind: 0 = none. */
   readonly days: number
   readonly bodyDays: number
   readonly maxBytes: number
@@ -105,7 +105,7 @@ function deleteBodies(db: Db, last: number, cutoff: number): Promise<number> {
   })
 }
 
-/** Nothing is counted: the numbers of the first and the last row, and the running sum of bodies. */
+/** Estimates without counting: from the numbers of the first and the last row, and the running sum of bodies. */
 async function sizeOf(db: Db): Promise<number> {
   const found = await db.get<{ first: number | null; last: number | null; body_bytes: number | null }>(
     sql`SELECT (SELECT MIN(id) FROM request_log) AS first, (SELECT MAX(id) FROM request_log) AS last,

@@ -51,7 +51,7 @@ export interface Facets {
   sources: string[]
 }
 
-/** SPEC "Limits". */
+/** Newest rows that facets are computed from. */
 const FACET_ROWS = 5000
 
 const LISTED = sql.join(

@@ -4,7 +4,7 @@ import type { Connection } from '../../core/types/provider.ts'
 
 export type AccountStatus = 'active' | 'cooldown' | 'circuit_open' | 'quota_exhausted' | 'auth_failed'
 
-/** CONTRACTS 2.1 `state`; times in RFC 3339 UTC. */
+/** State of an account as the API shows it; times in RFC 3339 UTC. */
 export interface AccountStateRecord {
   readonly status: AccountStatus
   readonly cooldown_until: string | null

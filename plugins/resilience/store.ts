@@ -1,5 +1,5 @@
 // Cooldowns, locks and quota as rows, so that a restart does not hammer an account that is limited. Circuits are not kept:
-// they are found out anew within seconds. Neither is a refused credential: the key may have been changed in between.
+// they are found again within seconds. Neither is a refused credential: the key may have been changed in between.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// A canonical stream with its text parts taken apart into text and reasoning. Parts are numbered anew; whatever is not text
+// A canonical stream with its text parts taken apart into text and reasoning. Parts are renumbered; whatever is not text
 // passes as it is, at its place.
 import { type Delta, type Emit, PartWriter, type StreamEvent, type StreamTransform } from '../../core/index.ts'
 import { type TagSink, ThinkTagParser } from './tag-parser.ts'

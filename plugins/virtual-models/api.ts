@@ -156,7 +156,7 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     return model
   }
 
-  /** @throws GatewayError 400 for a target that nobody can be asked for; what stands already is not held against a row. */
+  /** @throws GatewayError 400 for a new target without a connection; existing targets are not checked. */
   function checked(fields: VirtualModelFields, orgId: number | null, standing: VirtualModel['targets'] = []): VirtualModelFields {
     const refuseUnknown = (provider: string, param: string): void => {
       if (configuration.known(provider) || connections.knows(provider)) return

@@ -23,7 +23,7 @@ export function refuseConcrete(ctx: RequestContext, find: Find): void {
   )
 }
 
-/** @throws GatewayError 400 for a virtual model that is disabled or has nobody to ask. */
+/** @throws GatewayError 400 for a virtual model that is disabled or has no available target. */
 export function planOf({ id, name, enabled, ordering, targets }: CompiledModel): Plan {
   if (!enabled) throw GatewayError.invalid('model', `The virtual model \`${name}\` is disabled.`)
   if (targets.length === 0) {

@@ -1,4 +1,4 @@
-// Events of the bus that endpoints can subscribe to go to the outbox, with the members SPEC names and no others.
+// Queues events of the bus that endpoints can subscribe to, with the catalog's members only.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import { EVENT_TYPES, kindOf } from './catalog.ts'
 import type { Outbox } from './service.ts'

@@ -2,7 +2,7 @@
 
 interface EventKind {
   readonly defaultOn: boolean
-  /** Told once in this time for each value of one member of its `data`. */
+  /** Emitted once in this time for each value of one member of its `data`. */
   readonly debounce?: { readonly ms: number; readonly by: 'dedup_key' }
   /** For the documents: how often its emitter tells it at most. */
   readonly told?: { readonly ms: number; readonly by: string }

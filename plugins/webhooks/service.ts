@@ -39,13 +39,13 @@ export interface OutboxEvent {
   /** Type from the catalog: `budget.crossed`. */
   readonly type: string
   readonly orgId: number | null
-  /** SPEC "data of ..."; never a prompt or an answer. */
+  /** Members of the event; never a prompt or an answer. */
   readonly data: Readonly<Record<string, unknown>>
   /** Epoch ms; default: now. */
   readonly occurredAt?: number
   /**
-   * Not again under this key for `ttlMs`, over all replicas; the event's type and organization are part of the key.
-   * Default: what SPEC says of the type, by its `data` (`budget.*`: `dedup_key`, 24 hours).
+   * Suppresses repetitions under this key for `ttlMs`, over all replicas; the event's type and organization are part of the key. Default:
+   * the catalog's rule for the type (`budget.*`: `dedup_key`, 24 hours).
    */
   readonly dedup?: { readonly key: string; readonly ttlMs: number }
 }

@@ -1,4 +1,4 @@
-// The signature of a delivery (Standard Webhooks; SPEC "Outbound webhooks").
+// The signature of a delivery (Standard Webhooks).
 import { bytesToBase64, encodeUtf8 } from '../../core/lib/bytes.ts'
 import { secretBytes } from './secret.ts'
 

@@ -74,7 +74,7 @@ export async function insertEndpoint(
   return row
 }
 
-/** With a declaration the file takes the row over, or says anew what it is; an archived row lives again then. */
+/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
 export async function updateEndpoint(
   db: Db,
   orgId: number | null,

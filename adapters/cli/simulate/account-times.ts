@@ -5,7 +5,7 @@ import type { AccountStateRecord, AccountStateService } from '../../../plugins/r
 
 /** Simulated ms. */
 export interface AccountTimes {
-  /** Told to wait: cooldowns, model locks, exhausted quotas. */
+  /** Time in cooldowns, model locks and exhausted quotas. */
   cooldown: number
   /** Its circuit was open. */
   open: number

@@ -1,5 +1,4 @@
-// Byte lane for streams: chat upstream, chat caller. Frames keep their bytes unless the include_usage rule of DIALECTS 1.1
-// or a client's strictness asks for an edit.
+// Byte lane for streams with chat on both sides. Frames keep their bytes, except where `include_usage` or a strict client requires an edit.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/lib/bytes.ts'
 import { estimateUsage } from '../../../core/lib/token-estimate.ts'
@@ -114,7 +113,7 @@ class ChatFrameFilter implements FrameFilter {
     const asked = this.#codec.includeUsage
     if (hasUsage || (!asked && data.includes('"usage"'))) {
       // The common case: OpenAI repeats "usage":null in every chunk because the gateway asked for usage.
-      // Data over several lines is one line again only when it is written anew.
+      // Data over several lines is one line again only when it is rewritten.
       const at = hasUsage || edited || data.includes('\n') ? -1 : data.indexOf(NULL_USAGE)
       if (at > 0 && data.indexOf('"usage"', at + NULL_USAGE.length) === -1)
         return `data: ${data.slice(0, at)}${data.slice(at + NULL_USAGE.length)}\n\n`

@@ -1,5 +1,5 @@
 // Members that strict clients need and many vendors leave out, put into the text of an answer as null: the digits and the order of
-// all others stay, and nothing is written anew.
+// all others stay, and nothing is rewritten.
 
 export type NullMember = 'content' | 'refusal' | 'logprobs'
 

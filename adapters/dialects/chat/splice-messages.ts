@@ -16,7 +16,7 @@ interface Edit {
   value: Json | undefined
 }
 
-/** Above this many edits the array is written anew as a whole: every splice costs a scan of the body. */
+/** Above this many edits the array is rewritten as a whole: every splice costs a scan of the body. */
 const SPLICES_AT_MOST = 8
 
 export function spliceMessages(body: WireBody, codec: CodecContext): void {

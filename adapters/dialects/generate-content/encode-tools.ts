@@ -1,4 +1,4 @@
-// Canonical tools and choice → tools[] and toolConfig. Declarations are built anew, so no
+// Canonical tools and choice → tools[] and toolConfig. Declarations are rebuilt, so no
 // other vendor's key can leak into them.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../core/types/canonical.ts'

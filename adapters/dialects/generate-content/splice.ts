@@ -26,7 +26,7 @@ function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): vo
   if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
   const contents = listField(body.get(at))
   const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
-  // Each splice copies the body: a flood of them is answered by printing the contents anew.
+  // Each splice copies the body: a flood of them is answered by rewriting the contents.
   if (edits.length > MAX_SPLICES)
     body.set(
       at,

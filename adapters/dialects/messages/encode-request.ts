@@ -56,7 +56,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
   return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(body) }
 }
 
-/** What only makes sense where something is generated. */
+/** Options that apply only to generation, not to token counts. */
 function generation(request: Frozen<CanonicalRequest>, maxTokens: number, thinking: boolean, codec: CodecContext): Block {
   const stop = request.stop?.filter((text) => text.trim() !== '') ?? []
   const user = request.endUser ?? request.safetyId

@@ -6,7 +6,7 @@ import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 
-/** Above this many the list is written anew: every removal copies the body. */
+/** Above this many the list is rewritten: every removal copies the body. */
 const REMOVALS_AT_MOST = 32
 
 export function dropForeignThinking(body: WireBody, codec: CodecContext): void {

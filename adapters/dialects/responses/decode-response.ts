@@ -14,7 +14,7 @@ export function ownMembers(wire: JsonObject): JsonObject | null {
   return others(wire, RETOLD)
 }
 
-/** Members that are said anew by the encoder; the rest is the upstream's and goes back to a caller of this dialect. */
+/** Members that are written by the encoder itself; the rest is the upstream's and goes back to a caller of this dialect. */
 const RETOLD: ReadonlySet<string> = new Set([
   'id',
   'object',

@@ -16,7 +16,7 @@ export interface Filter {
   /** For people: what it goes by. */
   readonly detects: string
   readonly limits: Readonly<Record<string, number>>
-  /** Told by its summary, it comes before filters of a lower number that would take it for something else. */
+  /** A filter that is recognized by a summary runs before filters with a lower number that would also match. */
   early?(output: Output): boolean
   detect(output: Output): boolean
   /** null: it is not what it looked like. */
