@@ -1,10 +1,10 @@
 // When each event of the webhook catalogue is sent, for docs/webhooks.md.
 export const EVENT_TEXT = {
   'request.failed': 'An upstream could not answer a request: 5xx, no connection, a timeout, a broken stream.',
-  'request.rate_limited': 'The upstream’s rate limit was answered to the caller. The gateway’s own limits tell nobody.',
+  'request.rate_limited': 'The upstream’s rate limit was answered to the caller. The gateway’s own limits send no event.',
   'request.budget_rejected': 'A budget or a session’s cap refused a request with 402.',
   'budget.threshold_crossed': '85 or 95 percent of a budget are spent.',
-  'budget.crossed': 'A budget refused a request. That all of it is spent is not told by itself.',
+  'budget.crossed': 'A budget refused a request. Reaching the limit alone sends no event.',
   'budget.projected_exceeded': 'As it goes, a budget will be over before its window ends.',
   'provider.circuit_opened': 'A connection failed several times in a row and is not asked for a while.',
   'provider.circuit_closed': 'It answers again.',
@@ -13,10 +13,10 @@ export const EVENT_TEXT = {
   'provider.outage': 'A provider failed five times within a minute (minor), or ten times (major).',
   'webhook.endpoint_auto_disabled': 'Another endpoint was disabled after five days of failures.',
   'report.weekly_digest': 'A week’s savings. Not sent yet.',
-  'key.created': 'Somebody made a client key.',
-  'key.rotated': 'Somebody gave a client key a new secret.',
-  'key.deleted': 'Somebody revoked a client key.',
-  'user.created': 'Somebody made a user. There are none yet.',
-  'user.deleted': 'Somebody removed a user. There are none yet.',
+  'key.created': 'A client key was created.',
+  'key.rotated': 'A client key got a new secret.',
+  'key.deleted': 'A client key was revoked.',
+  'user.created': 'A user was created. There are no users yet.',
+  'user.deleted': 'A user was removed. There are no users yet.',
   'spend.tracked': 'What requests cost, up to 512 in one event, every 5 seconds.',
 }

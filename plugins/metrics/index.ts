@@ -37,7 +37,7 @@ export const metrics = definePlugin({
       'type',
     ])
     const cost = tally('cost_usd_total', 'What upstream calls cost; those without a known price add nothing.', ['provider'])
-    const attempts = tally('attempts_total', 'Upstream attempts by what became of them.', ['provider', 'result'])
+    const attempts = tally('attempts_total', 'Upstream attempts by result.', ['provider', 'result'])
     const genAi = genAiRecorder(gateway.metrics)
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 

@@ -54,7 +54,7 @@ export function deliveryRoutes(gateway: PluginGateway, dispatcher: Dispatcher): 
   gateway.api({
     method: 'POST',
     path: '/api/webhooks/endpoints/:id/test',
-    summary: 'Sends a signed event `webhook.test` to this endpoint once, also when it is disabled, and says what became of it.',
+    summary: 'Sends a signed event `webhook.test` to this endpoint once, also when it is disabled, and returns the result.',
     params: idParams,
     response: deliveryRecord,
     audit: 'webhook.test',
