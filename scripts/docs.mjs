@@ -4,9 +4,10 @@
 //
 //   npm run docs               rewrites what is between the marks
 //   node scripts/docs.mjs --check    fails when something there is stale
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog, VARIABLES } from '../dist/adapters/node/index.js'
 import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/catalog.js'
+import { floors, request, tables } from './drawings.mjs'
 import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
 import { warningText } from './warning-text.mjs'
@@ -26,9 +27,20 @@ const sections = {
   'docs/metrics.md': { metrics: await metricTable() },
   'docs/webhooks.md': { events: eventTable() },
 }
+const drawings = {
+  'docs/drawings/floors.svg': floors(),
+  'docs/drawings/request.svg': request(HOOKS, pluginsByHook()),
+  'docs/drawings/tables.svg': tables(),
+}
 await gateway.close()
 
 const stale = []
+for (const [file, drawing] of Object.entries(drawings)) {
+  const url = new URL(file, root)
+  if (existsSync(url) && readFileSync(url, 'utf8') === drawing) continue
+  stale.push(file)
+  if (!process.argv.includes('--check')) writeFileSync(url, drawing)
+}
 for (const [file, parts] of Object.entries(sections)) {
   const before = readFileSync(new URL(file, root), 'utf8')
   const after = Object.entries(parts).reduce((text, [name, body]) => replaced(file, text, name, body), before)
@@ -131,13 +143,19 @@ function hookTable() {
   return table(['Hook', 'Kind', 'Handler', 'May', 'On a bug'], rows)
 }
 
-function sealedOrder() {
-  const rows = gateway.hooks.flatMap(({ hook, handlers }) => {
-    const names = handlers
+/** Names of the preset's plugins on each hook, in sealed order. */
+function pluginsByHook() {
+  const names = ({ handlers }) =>
+    handlers
       .filter(({ plugin }) => plugin !== 'docs-failing')
       .map(({ plugin, conditional }) => plugin + (conditional ? ' (conditional)' : ''))
-    return names.length === 0 ? [] : [[`\`${hook}\``, names.join(' → ')]]
-  })
+  return new Map(gateway.hooks.map((entry) => [entry.hook, names(entry)]))
+}
+
+function sealedOrder() {
+  const rows = [...pluginsByHook()]
+    .filter(([, names]) => names.length > 0)
+    .map(([hook, names]) => [`\`${hook}\``, names.join(' → ')])
   return table(['Hook', 'Plugins, in order'], rows)
 }
 

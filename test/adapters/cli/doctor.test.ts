@@ -78,7 +78,7 @@ describe('hookgate doctor', () => {
       'a variable with a slip',
       { GATEWAY_REQIRE_API_KEY: 'true' },
       'variables',
-      finding('warn', /GATEWAY_REQIRE_API_KEY is set, and nobody/),
+      finding('warn', /GATEWAY_REQIRE_API_KEY is set, but the gateway/),
     ],
     [
       'a value that is ignored',
@@ -235,7 +235,7 @@ describe('hookgate doctor', () => {
         finding('warn', /^1 requests were under way/),
       ])
       // A look loads a gateway, which settles them.
-      expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /Nothing waits/)])
+      expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /No request waits/)])
     })
 
     it.skipIf(noPostgres)(`the same on PostgreSQL${noPostgres ? ` (${noPostgres})` : ''}`, async () => {
@@ -243,7 +243,7 @@ describe('hookgate doctor', () => {
       const env = { DATABASE_URL: site.url }
       const dir = folder({})
       await command(['key', 'create'], { cwd: dir, env: { GATEWAY_DATA_DIR: dir, ...env } })
-      expect((await doctor(env, {}, dir)).of('books')).toEqual([finding('ok', /Nothing waits/)])
+      expect((await doctor(env, {}, dir)).of('books')).toEqual([finding('ok', /No request waits/)])
       const db = await openDatabase(site.url, dir)
       await db.run(
         sql`INSERT INTO ledger_dispatch (request_id, boot_id, at, facts) VALUES ('req_1', 'gone', ${Date.now() - 100_000}, ${FACTS})`,

@@ -255,7 +255,7 @@ describe('what is said about it', () => {
     const { lines, redis, counters } = await connected('local', DEFAULT)
     redis.mode = 'silent'
     for (let i = 0; i < 2; i++) await counters.take('k', LIMIT)
-    expect(lines.filter((line) => line.includes('did not answer within 50 ms'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('redis.slow'))).toHaveLength(1)
   })
 
   it.skipIf(noRedis !== null)('refuses to start on a database number that the server does not have', async () => {

@@ -195,7 +195,7 @@ describe('of several budgets', () => {
     for (const { id } of [ofKey, ofModel, ofOrg]) await limit(id, 0.0015)
     await limit(ofOrg.id, 1)
     const { message } = await errorOf(await s.ask({ model: 'smart', max_tokens: 100 }, bearer(key)))
-    expect(message).toContain('client key `ci-bot` does not cover what this request may cost')
+    expect(message).toContain('client key `ci-bot` does not cover the possible cost of this request')
     expect(s.t.upstream.requests).toHaveLength(2)
   })
 

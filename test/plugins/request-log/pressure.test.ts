@@ -59,7 +59,7 @@ describe('a database that is away', () => {
     await clock.advance('2s')
     expect(await dropped('row')).toBe(8)
     // Said once, not for every batch.
-    expect(JSON.stringify(log).match(/The request log cannot be written/g)).toHaveLength(1)
+    expect(JSON.stringify(log).match(/batch_writer.failing/g)).toHaveLength(1)
     db.away = false
     await chats(2)
     expect((await logs(t)).data).toHaveLength(2)

@@ -97,7 +97,12 @@ describe('the embed model', () => {
     s = await site({ env: { SEMANTIC_CACHE_EMBED_MODEL: model ?? '', ROUTES: routes }, ports: { log } })
     for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ status: 200, cache: 'miss' })
     expect(s.embed.asked).toEqual([])
-    expect(log.lines.filter(({ level, message }) => level === 'error' && message.includes(reason))).toHaveLength(1)
+    expect(
+      log.lines.filter(
+        ({ level, message, fields }) =>
+          level === 'error' && message === 'semantic_cache.off' && JSON.stringify(fields).includes(reason),
+      ),
+    ).toHaveLength(1)
   })
 
   it('a virtual model of that name switches it off, from the moment it is made', async () => {
