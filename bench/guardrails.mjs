@@ -13,8 +13,8 @@ const { Inspection } = await jiti.import('../plugins/guardrails/inspection.ts')
 const { Redactor } = await jiti.import('../plugins/guardrails/redactor.ts')
 const { driven, inspectTexts } = await jiti.import('../plugins/guardrails/inspect-texts.ts')
 const { workBudget } = await jiti.import('../plugins/guardrails/work-budget.ts')
-const { systemClock } = await jiti.import('../core/lib/clock.ts')
-const { silentLog } = await jiti.import('../core/lib/log.ts')
+const { systemClock } = await jiti.import('../core/timing/clock.ts')
+const { silentLog } = await jiti.import('../core/log.ts')
 
 const PROSE =
   'The quarterly report (see page 14) was sent to the team on 2026-03-05; revenue rose by 12.5 % to $1,234,567. ' +

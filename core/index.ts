@@ -1,5 +1,6 @@
 // hookgate/core: the runtime-neutral gateway. `createGateway` needs its ports; the entry `hookgate` brings Node's.
 
+export { ExpiringMap, type ExpiringMapOptions } from './collections/expiring-map.ts'
 export type { Configuration } from './config/configuration.ts'
 export {
   type ConfigFile,
@@ -25,31 +26,24 @@ export { type CreateOptions, createGateway, type HostedGateway } from './gateway
 export { HOOK_NAMES, HOOKS, type HookKind, type HookSpec } from './hooks/catalogue.ts'
 export type { SealedHook } from './hooks/compile.ts'
 export { notFound } from './http/api-routes.ts'
+export { headerBag } from './http/headers.ts'
 export { deleted, idParams } from './http/schemas.ts'
 export { streamed } from './http/streamed.ts'
 export { inOrder, NOT_IN_ORDER, shownWindow, windowAnswer, windowOf, windowQuery } from './http/window.ts'
-export { base64Decode, decodeUtf8, encodeUtf8 } from './lib/bytes.ts'
-export { callOf } from './lib/cached-call.ts'
-export { systemClock } from './lib/clock.ts'
-export { collector, replay } from './lib/collect.ts'
-export { comparableJson } from './lib/comparable-json.ts'
-export { csvText } from './lib/csv-text.ts'
-export { ExpiringMap, type ExpiringMapOptions } from './lib/expiring-map.ts'
-export { globMatch } from './lib/glob.ts'
-export { headerBag } from './lib/headers.ts'
-export { randomId } from './lib/ids.ts'
-export { jsonLog, silentLog } from './lib/log.ts'
-export { checkedModelId } from './lib/model-id.ts'
-export { PartWriter } from './lib/part-writer.ts'
-export { rootOf } from './lib/root-request.ts'
-export { sameDigest } from './lib/same-digest.ts'
-export { systemRandom } from './lib/system-random.ts'
-export { estimateRequest, estimateText, noUsage } from './lib/token-estimate.ts'
-export { wireBody } from './lib/wire-body.ts'
+export { randomId } from './ids/ids.ts'
+export { sameDigest } from './ids/same-digest.ts'
+export { systemRandom } from './ids/system-random.ts'
+export { comparableJson } from './json/comparable-json.ts'
+export { wireBody } from './json/wire-body.ts'
+export { jsonLog, silentLog } from './log.ts'
+export { checkedModelId } from './models/model-id.ts'
+export { estimateRequest, estimateText, noUsage } from './models/token-estimate.ts'
 export { addedUsage, asStream, changedForCaller, withUsage } from './pipeline/derived-answer.ts'
 export { replaySource } from './pipeline/replay-source.ts'
 export { definePlugin, PLUGIN_API_VERSION } from './plugins/define.ts'
 export { defineProvider } from './providers.ts'
+export { callOf } from './records/cached-call.ts'
+export { rootOf } from './records/root-request.ts'
 export type {
   AuditEntry,
   AuditLog,
@@ -67,6 +61,12 @@ export type {
   SettingsService,
   StepPrice,
 } from './services.ts'
+export { collector, replay } from './stream/collect.ts'
+export { PartWriter } from './stream/part-writer.ts'
+export { base64Decode, decodeUtf8, encodeUtf8 } from './text/bytes.ts'
+export { csvText } from './text/csv-text.ts'
+export { globMatch } from './text/glob.ts'
+export { systemClock } from './timing/clock.ts'
 export type * from './types/answer.ts'
 export type * from './types/canonical.ts'
 export type * from './types/context.ts'

@@ -1,6 +1,6 @@
 // Providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
+import { memoize } from './collections/memoize.ts'
 import type { GatewayConfig } from './config/define.ts'
-import { memoize } from './lib/memoize.ts'
 import type { ModelCaps } from './types/dialect.ts'
 import type { Ports } from './types/gateway.ts'
 import type { Provider } from './types/provider.ts'

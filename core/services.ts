@@ -1,5 +1,4 @@
 // Services that core itself uses or provides; plugins widen `Services` further.
-
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
 import type { Usage } from './types/answer.ts'

@@ -1,5 +1,4 @@
 // README is run: its requests, its SDK snippets, its library call and its plugin, against a server as `npm start` starts it.
-
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway } from '../adapters/testing/test-gateway.ts'

@@ -2,7 +2,7 @@
 // the same database and with the same master key. So checks, audit and answers are the routes' own, and a server that runs
 // beside it follows within two seconds.
 import type { HostedGateway } from '../../core/gateway.ts'
-import { loggedText } from '../../core/lib/error-text.ts'
+import { loggedText } from '../../core/text/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { ApiFailure } from './api-failure.ts'
 import { say } from './say.ts'

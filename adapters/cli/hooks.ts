@@ -1,7 +1,6 @@
 // `hookgate hooks`: the sealed order of every hook for the configuration at hand.
-
 import { readEnv } from '../../core/config/env.ts'
-import { silentLog } from '../../core/lib/log.ts'
+import { silentLog } from '../../core/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { action } from './action.ts'
 import { table } from './table.ts'

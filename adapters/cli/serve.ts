@@ -1,7 +1,7 @@
 // `hookgate serve`: load, listen, follow the file, load it again on SIGHUP, drain on SIGTERM.
 import { setFlagsFromString } from 'node:v8'
-import { systemClock } from '../../core/lib/clock.ts'
-import { jsonLog } from '../../core/lib/log.ts'
+import { jsonLog } from '../../core/log.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
 import { action } from './action.ts'

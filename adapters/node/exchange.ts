@@ -1,8 +1,8 @@
 // node:http → Ingress and Sink: the fast path of the data plane. No Request, no Response, no web stream.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { headerBag } from '../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
-import { headerBag } from '../../core/lib/headers.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { BodyMeter, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 

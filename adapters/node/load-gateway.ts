@@ -1,9 +1,8 @@
 // From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
-
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import { serialize } from '../../core/lib/serialize.ts'
+import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
 import { findConfig, loadConfig, watchConfig } from './load-config.ts'

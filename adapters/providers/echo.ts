@@ -1,7 +1,6 @@
 // `echo`: no network, no key, always the same answer for the same request. It shows every dialect to a new user and serves tests.
 // `echo/echo-1` repeats the last user text and calls the first tool on request.
-
-import { estimateRequest, estimateText } from '../../core/lib/token-estimate.ts'
+import { estimateRequest, estimateText } from '../../core/models/token-estimate.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { CodecContext } from '../../core/types/dialect.ts'

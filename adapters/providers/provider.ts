@@ -1,5 +1,5 @@
 // From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
-import { memoize } from '../../core/lib/memoize.ts'
+import { memoize } from '../../core/collections/memoize.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'

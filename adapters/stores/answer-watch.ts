@@ -1,7 +1,7 @@
 // Time limits for answers of Redis that do not blame Redis for a late event loop of our own. Commands of one turn of the
 // event loop are written together, and their time runs from that write.
 import type { Command, Redis } from 'ioredis'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Timer } from '../../core/types/ports.ts'
 
 export const NO_ANSWER = 'Redis did not answer in time.'

@@ -2,7 +2,7 @@
 // reading and then writing is as safe as on SQLite; group commits are READ COMMITTED with conditional updates.
 import type pg from 'pg'
 import { sql } from '../../core/db/sql.ts'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import {

@@ -1,7 +1,7 @@
 // The gateway's one Redis connection. It never delays the boot, queues no commands while Redis is unavailable, and a hanging server costs
 // at most 50 ms a call until the breaker opens. The URL never appears in a log or an error.
 import type { Redis } from 'ioredis'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import { watchAnswers } from './answer-watch.ts'
 import { storeBreaker } from './store-breaker.ts'

@@ -1,6 +1,5 @@
 // Vectors shared through Redis: a stream per scope that every replica reads on from where it was, into an index in its memory.
 // A look-up costs one short question; the comparing is done here. While Redis is away each replica goes on with what it has.
-
 import type { Clock, VectorEntry, VectorStore } from '../../core/types/ports.ts'
 import { MAX_ENTRIES, memoryVectors } from '../../core/vectors/memory.ts'
 import type { RedisLink } from './redis-client.ts'

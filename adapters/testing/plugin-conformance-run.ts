@@ -1,8 +1,8 @@
 // One gateway with the plugin in it, and the judgement of each answer: complete, or refused in words, and no failure of the plugin.
 import assert from 'node:assert/strict'
-import { collector } from '../../core/lib/collect.ts'
-import { createSseSplitter } from '../../core/lib/sse.ts'
-import { parsedBody } from '../../core/lib/wire-body.ts'
+import { parsedBody } from '../../core/json/wire-body.ts'
+import { collector } from '../../core/stream/collect.ts'
+import { createSseSplitter } from '../../core/stream/sse.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Plugin } from '../../core/types/plugin.ts'

@@ -1,5 +1,4 @@
 // The words a scripted upstream understands: what to answer, and how badly.
-
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Reply } from './replies/reply.ts'
 

@@ -1,7 +1,7 @@
 // createTestGateway: a gateway over a scripted upstream, with everything one wants to look at afterwards.
 import type { GatewayConfig } from '../../core/config/define.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import { silentLog } from '../../core/lib/log.ts'
+import { silentLog } from '../../core/log.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'

@@ -2,7 +2,7 @@
 // host are closed when they were idle for 5 s.
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'

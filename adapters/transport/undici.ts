@@ -1,8 +1,8 @@
 // The upstream transport: undici's push dispatch, no fetch, no redirects, identity encoding, bounded answers.
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { concatBytes } from '../../core/lib/bytes.ts'
-import { headerBag } from '../../core/lib/headers.ts'
+import { headerBag } from '../../core/http/headers.ts'
+import { concatBytes } from '../../core/text/bytes.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { Transport, WireHandler, WireRequest } from '../../core/types/ports.ts'
 import { type Decompressor, decompressor } from './decompress.ts'

@@ -1,7 +1,7 @@
 // Secrets at rest: a root key and a data key per organization, random and wrapped in `vault_keys` under the master key.
 // Re-wrapping them is a whole rotation: what they sealed or derived stays as it is.
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Database, Db } from '../../core/types/db.ts'
 import type { Clock, SealedAt, Vault } from '../../core/types/ports.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'

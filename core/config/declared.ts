@@ -1,5 +1,5 @@
 // One entry of the file as it may be stored: canonical JSON, secrets by reference only.
-import { maskUrl } from '../lib/sanitize.ts'
+import { maskUrl } from '../text/sanitize.ts'
 import { isSecretRef } from './secret.ts'
 
 /** Members whose plain text is a secret even where the file spells it out; so are the values of headers. */

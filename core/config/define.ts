@@ -1,8 +1,8 @@
 // gateway.config.ts: its shape, checked once at boot and at every reload.
 import { z } from 'zod'
-import { WORDED } from '../lib/issue-text.ts'
-import { pathOfNul } from '../lib/nul-text.ts'
-import { connectionCaps } from '../model-caps.ts'
+import { pathOfNul } from '../json/nul-text.ts'
+import { connectionCaps } from '../models/model-caps.ts'
+import { WORDED } from '../text/issue-text.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { ConnectionCaps, Provider } from '../types/provider.ts'

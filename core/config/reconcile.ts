@@ -3,7 +3,7 @@
 import { lock } from '../db/lock.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'
 import type { ViewHub } from '../db/views.ts'
-import { WORDED } from '../lib/issue-text.ts'
+import { WORDED } from '../text/issue-text.ts'
 import type { Db, View } from '../types/db.ts'
 import type { ResourceKind, ResourceRow } from '../types/resource.ts'
 import { changedMembers, declaredText } from './declared.ts'

@@ -1,7 +1,7 @@
 // Runtime settings: declared by plugins, read synchronously, watched. default < file < environment < runtime, unless
 // pinned in the file.
 import type { ZodType } from 'zod'
-import { WORDED } from '../lib/issue-text.ts'
+import { WORDED } from '../text/issue-text.ts'
 
 export interface SettingSource {
   /** From the config file, by dotted key; a pinned value is `{ pinned }`. */

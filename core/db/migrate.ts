@@ -1,5 +1,5 @@
 // Schema changes: forward only, per plugin, once, in a transaction each, by one process at a time.
-import { systemClock } from '../lib/clock.ts'
+import { systemClock } from '../timing/clock.ts'
 import type { Database, Db, Migration } from '../types/db.ts'
 import type { Clock } from '../types/ports.ts'
 import { lock } from './lock.ts'

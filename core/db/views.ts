@@ -1,6 +1,6 @@
 // Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
 // versions and reloads what changed. A value is never replaced by one that was read before a bump.
-import { catchRejection } from '../lib/catch-rejection.ts'
+import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Database, Db, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 import { sql } from './sql.ts'

@@ -1,6 +1,6 @@
 // The gateway's one error class. It says what happened in the gateway's own words; rendering it into a dialect's body
 // happens once, at egress. Compare with GatewayError.is(), not instanceof: packages may be installed twice.
-import { headerName, headerValue } from '../lib/header-text.ts'
+import { headerName, headerValue } from '../http/header-text.ts'
 import type { GatewayErrorShape, SkipReason, UpstreamFailure } from '../types/error.ts'
 
 export interface GatewayErrorInit {

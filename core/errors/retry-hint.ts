@@ -1,6 +1,6 @@
 // One parser for every vendor's "try again later": headers first, then body, then text.
 // A hint over an hour is a quota, not a rate; absurd ones are ignored.
-import { decodeUtf8 } from '../lib/bytes.ts'
+import { decodeUtf8 } from '../text/bytes.ts'
 import type { HeaderBag } from '../types/ports.ts'
 
 const SECOND = 1000

@@ -1,7 +1,7 @@
 // An upstream's error on its way to callers, logs and records: every text of it may repeat what the upstream was sent, and its
 // code and type may be anything.
-import { sanitizeMessage } from '../lib/sanitize.ts'
-import { secretMask } from '../lib/secret-mask.ts'
+import { sanitizeMessage } from '../text/sanitize.ts'
+import { secretMask } from '../text/secret-mask.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import { type GatewayError, unnamedType } from './gateway-error.ts'
 

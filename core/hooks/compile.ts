@@ -1,6 +1,6 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
-import { wordsOf } from '../lib/error-text.ts'
 import type { HookTracer } from '../services.ts'
+import { wordsOf } from '../text/error-text.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'

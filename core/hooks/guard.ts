@@ -1,7 +1,7 @@
 // Isolation of one handler: a thrown GatewayError is a decision and passes; anything else is a bug of that plugin,
 // counted, logged, and then closed (503) or open (as if the handler had not been there).
 import { GatewayError } from '../errors/gateway-error.ts'
-import { errorText } from '../lib/error-text.ts'
+import { errorText } from '../text/error-text.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { HOOKS } from './catalogue.ts'

@@ -1,5 +1,5 @@
 // The order of one hook's handlers: band, then registration, then before/after by plugin name, which win.
-import { topoSort } from '../lib/topo.ts'
+import { topoSort } from '../collections/topo.ts'
 import type { HookName } from '../types/hooks.ts'
 import type { Registration } from './registry.ts'
 

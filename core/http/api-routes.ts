@@ -2,9 +2,9 @@
 // answer. The body is not read before the caller is known.
 import type { ZodType } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { WORDED } from '../lib/issue-text.ts'
-import { pathOfNul } from '../lib/nul-text.ts'
+import { pathOfNul } from '../json/nul-text.ts'
 import type { AuditLog, OperatorService } from '../services.ts'
+import { WORDED } from '../text/issue-text.ts'
 import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'

@@ -2,9 +2,9 @@
 // the matched route, never on the path string.
 import { H3, type H3Event } from 'h3'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
-import { errorText } from '../lib/error-text.ts'
-import { requestId } from '../lib/ids.ts'
-import { sanitizeMessage } from '../lib/sanitize.ts'
+import { requestId } from '../ids/ids.ts'
+import { errorText } from '../text/error-text.ts'
+import { sanitizeMessage } from '../text/sanitize.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Logger, Peer } from '../types/ports.ts'
 import { answerHeaders } from './answer-headers.ts'

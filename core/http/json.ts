@@ -1,6 +1,6 @@
 // JSON in and out of the control plane: bounded, scanned before it is parsed, never cached.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { wireBody } from '../lib/wire-body.ts'
+import { wireBody } from '../json/wire-body.ts'
 import { UNKNOWN_PEER, webIngress } from './web-exchange.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024

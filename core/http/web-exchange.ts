@@ -1,9 +1,9 @@
 // fetch(Request) → Ingress and Sink over web objects: for servers other than our own Node host.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
-import { headerBag } from '../lib/headers.ts'
+import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { BodyMeter, Ingress, Peer, Sink } from '../types/ports.ts'
+import { headerBag } from './headers.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
 

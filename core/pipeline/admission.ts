@@ -1,12 +1,12 @@
 // Authenticates and authorizes a request. Order of refusals: 401 before the body is read, then 413, 400, validation, 403, 400 of strict
 // mode, 429.
+import { deepFreeze } from '../collections/deep-freeze.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
-import { deepFreeze } from '../lib/deep-freeze.ts'
-import { scanObject } from '../lib/json-scan.ts'
-import { checkedModelId } from '../lib/model-id.ts'
-import { scanInTurns } from '../lib/scan-in-turns.ts'
-import { wireBody } from '../lib/wire-body.ts'
+import { scanObject } from '../json/json-scan.ts'
+import { scanInTurns } from '../json/scan-in-turns.ts'
+import { wireBody } from '../json/wire-body.ts'
+import { checkedModelId } from '../models/model-id.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Principal } from '../types/context.ts'
 import type { WireBody } from '../types/dialect.ts'

@@ -1,6 +1,6 @@
 // The facts that the pump gathers from a stream, for an answer in one piece.
-import { byteLength } from '../lib/bytes.ts'
-import { isReported } from '../lib/token-estimate.ts'
+import { isReported } from '../models/token-estimate.ts'
+import { byteLength } from '../text/bytes.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'
 import type { Frozen } from '../types/canonical.ts'
 import type { StreamFacts } from '../types/stream.ts'

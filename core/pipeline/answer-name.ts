@@ -1,6 +1,6 @@
 // The model's name in an answer that stays bytes: one splice in each frame that carries it, all other bytes stay as they are.
-import { concatBytes, decodeUtf8, encodeUtf8 } from '../lib/bytes.ts'
-import { findSpan, pathSegments } from '../lib/json-path.ts'
+import { findSpan, pathSegments } from '../json/json-path.ts'
+import { concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { ModelPlaces, WireBody } from '../types/dialect.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'

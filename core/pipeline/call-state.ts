@@ -1,8 +1,8 @@
 // One attempt's call: the facts for codecs, a copy-on-write canonical request, later the wire body.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { headerBag } from '../lib/headers.ts'
-import { randomId } from '../lib/ids.ts'
-import { capsOf } from '../model-caps.ts'
+import { headerBag } from '../http/headers.ts'
+import { randomId } from '../ids/ids.ts'
+import { capsOf } from '../models/model-caps.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
 import type { CodecContext, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'

@@ -1,6 +1,6 @@
 // The attempts on one candidate: one line of the timeline for its call, and one for each retry of a plugin around it.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { errorText } from '../lib/error-text.ts'
+import { errorText } from '../text/error-text.ts'
 import type { Attempt, Candidate } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'

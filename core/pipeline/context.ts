@@ -1,13 +1,13 @@
 // One request's state: what plugins see as RequestContext, plus what only the pipeline touches.
 // Every field is assigned in the constructor, so that all contexts share one hidden class.
+import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
-import { catchRejection } from '../lib/catch-rejection.ts'
-import { answerHeaderBag } from '../lib/headers.ts'
-import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../lib/identity-headers.ts'
-import { givenId, requestId } from '../lib/ids.ts'
-import type { Ticket } from '../lib/swap-remove-list.ts'
+import { answerHeaderBag } from '../http/headers.ts'
+import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../http/identity-headers.ts'
+import { givenId, requestId } from '../ids/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
+import { catchRejection } from '../timing/catch-rejection.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
   Attempt,

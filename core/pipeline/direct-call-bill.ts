@@ -1,6 +1,6 @@
 // Settles a direct call that a vendor bills, like an internal call: ledger, metrics and log see it under its source. It has no key, so no
 // key's budget pays for it.
-import { headerBag } from '../lib/headers.ts'
+import { headerBag } from '../http/headers.ts'
 import type { PriceService, SideBill } from '../services.ts'
 import { ANONYMOUS, RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'

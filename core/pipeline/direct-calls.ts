@@ -2,9 +2,9 @@
 // that its caller does not book.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
-import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
-import { credentialsIn } from '../lib/sanitize.ts'
 import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls } from '../services.ts'
+import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
+import { credentialsIn } from '../text/sanitize.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'

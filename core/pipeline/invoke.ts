@@ -1,8 +1,7 @@
 // Internal calls: a panel, a judge, an embedder, a probe. With a parent they are steps of its request and settle with it;
 // without one they settle on their own under their source.
-
 import { GatewayError } from '../errors/gateway-error.ts'
-import { headerBag } from '../lib/headers.ts'
+import { headerBag } from '../http/headers.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { Step } from '../types/context.ts'
 import type { InvokeOptions } from '../types/plugin.ts'

@@ -1,9 +1,9 @@
 // The story of one request, from ingress to settled. A stage without hooks is null. Every path ends in settle().
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
-import { errorText } from '../lib/error-text.ts'
-import { requestId } from '../lib/ids.ts'
-import { LARGE_BODY } from '../lib/yield-queue.ts'
+import { requestId } from '../ids/ids.ts'
+import { errorText } from '../text/error-text.ts'
+import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'

@@ -1,7 +1,7 @@
 // The bodies that are being received: their bytes are bounded in total and for each key, and one that comes too slowly is given
 // up. The declared length is judged before reading, the bytes are counted as they come.
+import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { SwapRemoveList, type Ticket } from '../lib/swap-remove-list.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { TallySeries } from '../types/plugin.ts'

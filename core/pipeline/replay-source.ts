@@ -1,5 +1,5 @@
 // A whole answer as a stream: caches, local providers, and upstreams that answered JSON where a stream was asked.
-import { replay } from '../lib/collect.ts'
+import { replay } from '../stream/collect.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Frozen } from '../types/canonical.ts'
 import type { StreamSource } from '../types/stream.ts'

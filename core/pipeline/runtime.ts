@@ -1,15 +1,14 @@
 // State that all exchanges of one gateway share. createGateway builds it once; only `generation` changes.
-
+import type { SwapRemoveList } from '../collections/swap-remove-list.ts'
 import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
 import type { CrossOrigins } from '../http/cross-origin.ts'
 import type { RouteTable } from '../http/data-routes.ts'
-import type { ValueLimits } from '../lib/json-scan.ts'
-import type { SwapRemoveList } from '../lib/swap-remove-list.ts'
-import type { YieldQueue } from '../lib/yield-queue.ts'
+import type { ValueLimits } from '../json/json-scan.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { HeartbeatForm } from '../services.ts'
+import type { YieldQueue } from '../timing/yield-queue.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'

@@ -1,7 +1,7 @@
 // The end of every exchange, whatever its way out: outcome → leases → settle → afterCommit → settled, each once.
-import { deepFreeze } from '../lib/deep-freeze.ts'
-import { errorText } from '../lib/error-text.ts'
-import { estimateUsage, isReported, noUsage } from '../lib/token-estimate.ts'
+import { deepFreeze } from '../collections/deep-freeze.ts'
+import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
+import { errorText } from '../text/error-text.ts'
 import type { Usage } from '../types/answer.ts'
 import type { Outcome } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'

@@ -1,6 +1,6 @@
 // One timer for all open exchanges: heartbeats of quiet streams, idle upstreams, stalled readers.
 // No timer is reset per chunk; an exchange only notes when it last read and wrote.
-import { SwapRemoveList, type Ticket } from '../lib/swap-remove-list.ts'
+import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
 import type { Clock, Timer } from '../types/ports.ts'
 
 export interface Ticking {

@@ -2,7 +2,7 @@
 import type { GroupCommit } from '../db/group-commit.ts'
 import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { catchRejection } from '../lib/catch-rejection.ts'
+import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Statement, Unit } from '../types/db.ts'
 
 export class RequestUnit implements Unit {

@@ -1,6 +1,6 @@
 // A base URL is everything before the operation path, as the vendor's SDK shows it.
 // A path's own version segment goes when the base already ends in one.
-import { memoize } from '../lib/memoize.ts'
+import { memoize } from '../collections/memoize.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/
 

@@ -1,12 +1,11 @@
 // One upstream call: sends the wire request, looks at what comes back, and turns it into a Result or a failure.
 // JSON where a stream was asked, a stream where JSON was asked, HTML, errors under HTTP 200: all end up where they belong.
-
+import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
-import { bodyText, concatBytes } from '../lib/bytes.ts'
-import { judgedFrom } from '../lib/json-scan.ts'
-import { judgeInTurns } from '../lib/scan-in-turns.ts'
-import type { Ticket } from '../lib/swap-remove-list.ts'
+import { judgedFrom } from '../json/json-scan.ts'
+import { judgeInTurns } from '../json/scan-in-turns.ts'
+import { bodyText, concatBytes } from '../text/bytes.ts'
 import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'

@@ -1,7 +1,7 @@
 // definePlugin: a definition becomes a factory; the options are checked against the plugin's own schema at set-up.
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Env } from '../config/env.ts'
-import { WORDED } from '../lib/issue-text.ts'
+import { WORDED } from '../text/issue-text.ts'
 import type { Plugin, PluginDefinition } from '../types/plugin.ts'
 import { VERSION } from '../version.ts'
 

@@ -1,6 +1,6 @@
 // One set-up plugin: everything it registered, kept together so that a reload can carry it over or tear it down.
 import type { Registration } from '../hooks/registry.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { withTimeout } from '../timing/with-timeout.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Clock } from '../types/ports.ts'

@@ -1,6 +1,6 @@
 // Generations follow each other: one change at a time, the last one asked for stays, and what a generation leaves behind ends when
 // no request is in a generation that has it.
-import { withTimeout } from '../lib/with-timeout.ts'
+import { withTimeout } from '../timing/with-timeout.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { type Generation, retire } from './generation.ts'
 

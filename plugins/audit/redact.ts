@@ -1,5 +1,5 @@
 // Bounds an action's details and removes secrets. Runs before hashing, because entries of the chain cannot be changed later.
-import { maskUrl } from '../../core/lib/sanitize.ts'
+import { maskUrl } from '../../core/text/sanitize.ts'
 import { rfc8785 } from './rfc8785.ts'
 
 const SECRET_NAME =

@@ -1,5 +1,5 @@
 // The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them.
-import { encodeUtf8 } from '../../core/lib/bytes.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 

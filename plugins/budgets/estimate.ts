@@ -1,6 +1,5 @@
 // Upper bound of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing here, as in the
 // ledger.
-
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'

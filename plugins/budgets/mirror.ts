@@ -1,6 +1,5 @@
 // A copy of spent amounts in this process: updated after bookings, and every two seconds for budgets in use. It never refuses by itself: an
 // account that looks spent is read from the database.
-
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { BudgetAccount } from './account.ts'

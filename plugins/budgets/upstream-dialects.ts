@@ -1,6 +1,6 @@
 // The upstream dialects that a request may use towards a model, as far as they change the output limit: the caller's limit may be unknown
 // to another vendor, or smaller than its minimum.
-import { capsOf } from '../../core/model-caps.ts'
+import { capsOf } from '../../core/models/model-caps.ts'
 import type { ConnectionService } from '../../core/services.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'

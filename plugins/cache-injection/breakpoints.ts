@@ -1,6 +1,6 @@
 // Where a messages body gets its cache breakpoints: behind the tools or the system text, and behind the last
 // turn, so that the next call of the conversation finds everything up to here.
-import { estimateText } from '../../core/lib/token-estimate.ts'
+import { estimateText } from '../../core/models/token-estimate.ts'
 import type { Json, JsonObject } from '../../core/types/canonical.ts'
 import type { WireBody } from '../../core/types/dialect.ts'
 

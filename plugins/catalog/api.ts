@@ -1,6 +1,6 @@
 // The model lists of the control plane: an organization's models, and what each of its connections could offer.
 import { z } from 'zod'
-import { MODES } from '../../core/lib/model-words.ts'
+import { MODES } from '../../core/models/model-words.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Entries, EntrySources } from './entries.ts'
 import { liveLists } from './live-lists.ts'

@@ -1,7 +1,7 @@
 // Model lists of the data plane. A client key is always needed, and its allow-list decides what is shown.
 import { type ZodType, z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'

@@ -1,6 +1,6 @@
 // Model objects and model group info of the API. Unknown members are absent.
 import { z } from 'zod'
-import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import type { TokenPrices } from '../../core/types/prices.ts'
 import type { ModelEntry } from './entries.ts'
 import type { ModelFacts } from './service.ts'

@@ -1,5 +1,5 @@
 // Models of each connection: the known models of its provider, narrowed by its `allowed_models`, plus those that it names itself.
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { alsoListed, isUnlisted } from './facts/by-provider.ts'
 import type { RateCard } from './rate-card.ts'

@@ -1,5 +1,5 @@
 // Model facts, and the lists that show them. An absent member means unknown, never zero or false.
-import type { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import type { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 
 export type ModelMode = (typeof MODES)[number]

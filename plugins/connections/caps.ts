@@ -1,6 +1,6 @@
 // `caps` of a connection in the API: the members of the file, in snake_case.
 import { z } from 'zod'
-import { connectionCaps } from '../../core/model-caps.ts'
+import { connectionCaps } from '../../core/models/model-caps.ts'
 import type { ConnectionCaps } from '../../core/types/provider.ts'
 
 export const apiCaps = z

@@ -1,7 +1,7 @@
 // Connections by provider, ready for the hot path: lists are built when rows change, not when a request asks.
 import type { Configuration } from '../../core/config/configuration.ts'
-import { globMatch } from '../../core/lib/glob.ts'
 import type { ConnectionService } from '../../core/services.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { OpenConnection } from './opened.ts'
 

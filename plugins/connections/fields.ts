@@ -1,6 +1,6 @@
 // Members of a connection in the API.
 import { z } from 'zod'
-import { maskUrl } from '../../core/lib/sanitize.ts'
+import { maskUrl } from '../../core/text/sanitize.ts'
 import { apiCaps, shownCaps } from './caps.ts'
 import { MASK } from './masked.ts'
 import type { OpenConnection } from './opened.ts'

@@ -1,8 +1,8 @@
 // Where a connection's provider lists its models: the cheapest thing to ask, which books nothing.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { decodeUtf8 } from '../../core/lib/bytes.ts'
 import type { DirectAnswer } from '../../core/services.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 

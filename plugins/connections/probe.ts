@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { idParams } from '../../core/http/schemas.ts'
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { CanonicalRequest } from '../../core/types/canonical.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'

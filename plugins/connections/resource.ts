@@ -1,9 +1,8 @@
 // `connections` of gateway.config.ts as rows: they give a declared connection the id that usage and budgets refer to.
-
 import { z } from 'zod'
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import { resourceRow } from '../../core/config/owned-rows.ts'
-import { maskUrl } from '../../core/lib/sanitize.ts'
+import { maskUrl } from '../../core/text/sanitize.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'

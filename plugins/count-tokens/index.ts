@@ -1,6 +1,6 @@
 // Token counts (/v1/messages/count_tokens, :countTokens) where the target cannot count for this caller: a local estimate,
 // flagged as one. A target that can is asked itself, by the ordinary pipeline.
-import { estimateRequest } from '../../core/lib/token-estimate.ts'
+import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
 import type { Result } from '../../core/types/result.ts'

@@ -1,6 +1,5 @@
 // One request and the cache: it is given what is kept, or it waits for an equal one, or it asks upstream and leaves its answer.
-
-import { callOf } from '../../core/lib/cached-call.ts'
+import { callOf } from '../../core/records/cached-call.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'

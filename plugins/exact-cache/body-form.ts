@@ -1,7 +1,7 @@
 // The form of a request that its cache key covers: the caller's body, or the edited request when a plugin changed it. Two requests that a
 // guardrail makes equal share an entry.
-import { decodeUtf8 } from '../../core/lib/bytes.ts'
-import { comparableJson } from '../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../core/json/comparable-json.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 
 /** They say how an answer is delivered or filed, not what it is. */

@@ -1,5 +1,5 @@
 // Decides which answers are cached: complete ones with text. Truncated, refused and filtered answers, and tool calls, are not.
-import { decodeUtf8 } from '../../core/lib/bytes.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 
 type Json = Record<string, unknown>

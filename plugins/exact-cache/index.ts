@@ -2,7 +2,7 @@
 // while the first of several equal ones is being answered the others wait for it. Off until GATEWAY_DEDUP_TTL_MS, the setting
 // or a plugin for one request says for how long.
 import { z } from 'zod'
-import { systemRandom } from '../../core/lib/system-random.ts'
+import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { answering } from './answering.ts'

@@ -1,5 +1,5 @@
 // The body of a request under rules that block, as a second reading: nothing is changed here, and what is found ends the request.
-import { decodeUtf8 } from '../../core/lib/bytes.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import { bodyTexts } from './body-texts.ts'
 import { inspectTexts } from './inspect-texts.ts'
 import type { Inspection } from './inspection.ts'

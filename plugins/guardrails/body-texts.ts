@@ -1,6 +1,6 @@
 // Every string of a body as it was sent, names and numbers included, for rules that block: whatever an upstream may read, in
 // any spelling and at any place. The parts of one message are given joined as well.
-import { base64Decode } from '../../core/lib/bytes.ts'
+import { base64Decode } from '../../core/text/bytes.ts'
 import { TELLING } from './json-strings.ts'
 
 export interface BodyTexts {

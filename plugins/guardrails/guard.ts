@@ -1,6 +1,6 @@
 // Runs the detectors in order: built-in ones first, then remote ones, which see the redacted text.
-import { rootOf } from '../../core/lib/root-request.ts'
 import { changedForCaller } from '../../core/pipeline/derived-answer.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'

@@ -1,8 +1,8 @@
 // `Helicone-Fallbacks`: more targets behind the asked one, each a model of a provider that is configured here. Addresses and headers
 // of an entry are not followed (they would send prompts and credentials where a caller says).
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { globMatch } from '../../core/lib/glob.ts'
-import { checkedModelId } from '../../core/lib/model-id.ts'
+import { checkedModelId } from '../../core/models/model-id.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Candidate, RequestContext, Target } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { ProviderAt } from './provider-hosts.ts'

@@ -1,8 +1,8 @@
 // Client keys: who may call, what they may call, and for whom it is counted.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { globMatch } from '../../core/lib/glob.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Principal, RequestContext } from '../../core/types/context.ts'
 import { keyRoutes } from './api.ts'
 import { identified, principalOf, UNKNOWN_KEY, unknownKey } from './authenticate.ts'

@@ -1,5 +1,5 @@
 // The secret of a client key: `gw_`, 43 base-62 characters (256 bits), and a checksum that tells a typo from a revoked key.
-import { randomId } from '../../core/lib/ids.ts'
+import { randomId } from '../../core/ids/ids.ts'
 
 export const KEY_PREFIX = 'gw_'
 const RANDOM = 43

@@ -1,6 +1,5 @@
 // Requests whose process died before it settled them: settled as interrupted, never merely released. The
 // upstream may have answered, so what was seen at the last checkpoint is booked, at least the prompt.
-
 import type { PriceService } from '../../core/services.ts'
 import type { Db, Statement } from '../../core/types/db.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'

@@ -1,5 +1,5 @@
 // The live event of a completed request: figures and names, never content.
-import { answererOf, spentNano, usedTokens } from '../../core/lib/request-record.ts'
+import { answererOf, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export interface LiveEvent {

@@ -1,6 +1,6 @@
 // One listener: a position in the ring and a pull stream. It buffers only what the reader requested. A slow reader falls behind in the ring
 // and is notified how many events it missed.
-import { encodeUtf8 } from '../../core/lib/bytes.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 import type { Ring } from './ring.ts'
 
 export interface SubscriberEnd {

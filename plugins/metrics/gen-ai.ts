@@ -1,6 +1,6 @@
 // The metrics of the OpenTelemetry conventions for generative AI, as Prometheus spells them: client ones of upstream calls,
 // server ones of the gateway's own requests.
-import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/lib/gen-ai.ts'
+import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { MetricsFactory } from '../../core/types/plugin.ts'
 

@@ -1,8 +1,8 @@
 // Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections, never from a
 // request; of the models that upstreams answered for, a bounded number has its own.
 import { z } from 'zod'
-import { answererOf } from '../../core/lib/request-record.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { answererOf } from '../../core/records/request-record.ts'
 import { checkReader, type MetricsRules } from './access.ts'
 import { genAiRecorder } from './gen-ai.ts'
 

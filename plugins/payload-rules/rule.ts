@@ -1,7 +1,7 @@
 // One payload rule as the file says it, its aliases resolved and its paths looked through.
 import { z } from 'zod'
-import { globMatch } from '../../core/lib/glob.ts'
-import { pathSegments } from '../../core/lib/json-path.ts'
+import { pathSegments } from '../../core/json/json-path.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Json } from '../../core/types/canonical.ts'
 import type { CodecContext } from '../../core/types/dialect.ts'
 

@@ -1,5 +1,5 @@
 // A rate card as one source has it: models by our provider ids.
-import type { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import type { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import { sourcePrice } from './price-names.ts'
 
 export type CardMode = (typeof MODES)[number]

@@ -1,7 +1,7 @@
 // Price overrides by model string or glob. They take precedence over every card, an organization's over the operator's.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { PriceList } from './price-names.ts'
 

@@ -1,6 +1,5 @@
 // The names of prices. A model's are kept flat, in nano-USD per 1M units: `input`, `input_above_200000`, `input_batch`,
 // `per_image`, `per_image:hd/1024x1024`; so they are compared, merged and stored one by one.
-
 import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'
 import { shifted } from './decimal.ts'
 

@@ -1,5 +1,5 @@
 // Parses LiteLLM's model_prices_and_context_window.json: USD per unit, one object by model id. Unknown members are skipped.
-import { CAPABILITIES, MODES } from '../../core/lib/model-words.ts'
+import { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import { CardBuilder, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'
 import { alsoGoogle, primaryProvider } from './provider-names.ts'
 

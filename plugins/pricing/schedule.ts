@@ -1,5 +1,4 @@
 // When the rate card is fetched: shortly after the start, on an interval, and on request.
-
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import type { RunRow } from './store.ts'

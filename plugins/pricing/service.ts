@@ -1,6 +1,5 @@
 // Prices as other plugins see them. Everything is nano-USD per 1M units, so that a cost is
 // `ceil(units * price / 1e6)` whatever is counted.
-
 import type { ModelPrice } from '../../core/types/prices.ts'
 
 export type PriceSource = 'override' | 'primary' | 'fallback' | 'builtin' | 'none'

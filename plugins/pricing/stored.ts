@@ -1,5 +1,4 @@
 // The tables' content in memory. The book is read again only after a run has stored another one.
-
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Book, CardSource } from './book.ts'

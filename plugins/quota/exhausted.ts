@@ -1,6 +1,6 @@
 // Accounts without remaining quota: in memory for every request, in rows for the next boot and for other processes. The event is emitted
 // once each time an account runs out.
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'

@@ -1,5 +1,5 @@
 // Quota of an account, merged from answers and from the provider's usage API.
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { QuotaReading, QuotaWindow } from './service.ts'
 
 export type Source = 'api' | 'headers' | 'error'

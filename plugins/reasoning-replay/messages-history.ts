@@ -1,5 +1,5 @@
 // Thoughts put back into the history of a messages upstream: it takes only its own, as they were said and signed.
-import { bringsSecret, signatureFits } from '../../core/lib/signature.ts'
+import { bringsSecret, signatureFits } from '../../core/models/signature.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../core/types/canonical.ts'
 import type { CodecContext } from '../../core/types/dialect.ts'
 import type { KeyOf } from './scope.ts'

@@ -1,5 +1,5 @@
 // The scope of stored thoughts, and the key of thoughts that came with a tool call.
-import { comparableJson } from '../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../core/json/comparable-json.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** The key of a call of the request that it was made for. */

@@ -1,7 +1,7 @@
 // The thoughts that are kept: in memory, and written behind into a table, which is read when memory lacks some. So a restart
 // loses none of them, and another replica can go on with a conversation. A table that does not answer is a miss.
+import { ExpiringMap } from '../../core/collections/expiring-map.ts'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
-import { ExpiringMap } from '../../core/lib/expiring-map.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { type KeptThoughts, type ThoughtRow, thoughtStore } from './store.ts'

@@ -1,6 +1,6 @@
 // A log row's columns in the order they are written, and what an entry puts into them. One place, so that the two cannot part.
 import { asCallerError } from '../../core/errors/classify.ts'
-import { spentNano, usedTokens } from '../../core/lib/request-record.ts'
+import { spentNano, usedTokens } from '../../core/records/request-record.ts'
 import { codeOf, type Entry } from './entry.ts'
 import { loggedMessage, plainText, timelineJson } from './timeline.ts'
 

@@ -1,5 +1,5 @@
 // A settled exchange for the log. Taken on the request path, so it is formatted later.
-import { answererOf } from '../../core/lib/request-record.ts'
+import { answererOf } from '../../core/records/request-record.ts'
 import type { Dialect, Json } from '../../core/types/canonical.ts'
 import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'

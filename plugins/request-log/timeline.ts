@@ -1,5 +1,5 @@
 // The attempt timeline as it is kept and shown: one line for each upstream call, and for each candidate passed over.
-import { sanitizeMessage } from '../../core/lib/sanitize.ts'
+import { sanitizeMessage } from '../../core/text/sanitize.ts'
 import type { Attempt, Step } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import { codeOf, type Entry, messageOf } from './entry.ts'

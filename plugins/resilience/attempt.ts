@@ -2,7 +2,7 @@
 // speaks when it is there, a stream when it has ended: one that breaks after its first content counts as a failure, one the
 // caller leaves counts as nothing.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { rootOf } from '../../core/lib/root-request.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

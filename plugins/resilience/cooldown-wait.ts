@@ -1,7 +1,7 @@
 // COOLDOWN_RETRY_MAX_WAIT_MS: staying on an account whose upstream said when to come back, instead of going
 // on to the next one. Once per account and request, no longer in all than the setting, never past the deadline.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { rootOf } from '../../core/lib/root-request.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import type { Attempt, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 

@@ -2,8 +2,8 @@
 // They see what the vendor's answer was read into: its status, its code and its message.
 import { RE2JS } from 're2js'
 import { z } from 'zod'
-import { globMatch } from '../../core/lib/glob.ts'
-import { WORDED } from '../../core/lib/issue-text.ts'
+import { globMatch } from '../../core/text/glob.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { type Effect, LOCK_MS, QUOTA_MS, type Span, UNKNOWN_MS } from './effects.ts'

@@ -1,6 +1,5 @@
 // Account metrics. Labels come from connections and from closed sets, never from a request. Gauges are read at scrape time, so requests do
 // not pay for them.
-
 import type { Attempt } from '../../core/types/context.ts'
 import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
 import type { AccountBook } from './account-book.ts'

@@ -1,7 +1,7 @@
 // Account states over several processes, through the shared store: what changes here is written there, and once a second a
 // process looks whether something changed elsewhere. Requests never wait for it; while the store is away each process knows
 // what it found out itself. Without one a reload finds in the process's own store what was known before it, circuits too.
-import { randomId } from '../../core/lib/ids.ts'
+import { randomId } from '../../core/ids/ids.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { AccountBook } from './account-book.ts'
 import type { AccountState } from './account-state.ts'

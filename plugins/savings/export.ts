@@ -1,5 +1,5 @@
 // The chain of an organization as lines of JSON or CSV, read page by page while it is sent.
-import { csvText } from '../../core/lib/csv-text.ts'
+import { csvText } from '../../core/text/csv-text.ts'
 import type { Db } from '../../core/types/db.ts'
 import { exportLine, type Receipt } from './receipt.ts'
 import { chainOf, receiptsAfter } from './store.ts'

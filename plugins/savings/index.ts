@@ -1,9 +1,8 @@
 // The savings ledger: an append-only receipt for each request and way in which it cost less than it would have,
 // booked in the commit of its usage row, and chained by hashes for each organization.
-
 import { z } from 'zod'
-import { rootOf } from '../../core/lib/root-request.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import { savingsRoutes } from './api.ts'
 import { receiptsOf } from './booking.ts'
 import { migrations } from './migrations.ts'

@@ -1,10 +1,9 @@
 // One request and the cache: what is kept for a similar question is given, or the answer on its way is taken along and kept,
 // and now and then both are done and compared.
-
-import { callOf } from '../../core/lib/cached-call.ts'
-import { collector } from '../../core/lib/collect.ts'
-import { randomId } from '../../core/lib/ids.ts'
+import { randomId } from '../../core/ids/ids.ts'
 import { replaySource } from '../../core/pipeline/replay-source.ts'
+import { callOf } from '../../core/records/cached-call.ts'
+import { collector } from '../../core/stream/collect.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext, Slot, Target } from '../../core/types/context.ts'

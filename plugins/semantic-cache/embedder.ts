@@ -1,8 +1,8 @@
 // Embeddings of short texts from an upstream, in OpenAI's format. A failure gives no vector and never fails a request.
 import { z } from 'zod'
-import { decodeUtf8 } from '../../core/lib/bytes.ts'
-import { estimateText, noUsage } from '../../core/lib/token-estimate.ts'
+import { estimateText, noUsage } from '../../core/models/token-estimate.ts'
 import type { ConnectionService, DirectCalls } from '../../core/services.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'

@@ -1,7 +1,7 @@
 // The semantic cache: a question that is similar enough to one that was answered gets that answer. Off until
 // it is switched on and an external model for embeddings is named.
 import { z } from 'zod'
-import { systemRandom } from '../../core/lib/system-random.ts'
+import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'

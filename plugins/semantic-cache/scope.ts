@@ -1,6 +1,6 @@
 // Where an answer may be found again: everything that must be equal, not merely similar. The
 // partition is made before anything is compared.
-import { comparableJson } from '../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../core/json/comparable-json.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext, Target } from '../../core/types/context.ts'
 

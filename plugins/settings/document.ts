@@ -2,8 +2,8 @@
 import { conflict } from '../../core/config/owned.ts'
 import { merged, settingsIn } from '../../core/config/settings-document.ts'
 import { firstIssue } from '../../core/http/api-routes.ts'
-import { WORDED } from '../../core/lib/issue-text.ts'
 import type { DeclaredSetting } from '../../core/services.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 
 export type Nested = { [key: string]: unknown }
 

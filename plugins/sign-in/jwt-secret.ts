@@ -1,5 +1,5 @@
 // Validates GATEWAY_JWT_SECRET. Anyone who guesses it has operator access.
-import { encodeUtf8 } from '../../core/lib/bytes.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 
 const MIN_BYTES = 32
 const MIN_DIFFERENT = 8

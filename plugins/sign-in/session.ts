@@ -1,9 +1,9 @@
 // Session tokens: signed JWTs that expire with the password that they were issued for.
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { encodeUtf8 } from '../../core/lib/bytes.ts'
-import { randomId } from '../../core/lib/ids.ts'
-import { sameDigest } from '../../core/lib/same-digest.ts'
+import { randomId } from '../../core/ids/ids.ts'
+import { sameDigest } from '../../core/ids/same-digest.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { refused } from './refusal.ts'
 

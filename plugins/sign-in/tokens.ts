@@ -1,6 +1,6 @@
 // Management tokens as they are presented: `gmt_` and 43 base-62 characters (256 bits), found by their MAC.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
-import { randomId } from '../../core/lib/ids.ts'
+import { randomId } from '../../core/ids/ids.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { refused } from './refusal.ts'

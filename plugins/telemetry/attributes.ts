@@ -1,6 +1,6 @@
 // Names of the OpenTelemetry GenAI conventions, and what of a request goes under them: never a prompt, an answer or a key.
 import type { Attributes } from '@opentelemetry/api'
-import { providerName } from '../../core/lib/gen-ai.ts'
+import { providerName } from '../../core/models/gen-ai.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
 

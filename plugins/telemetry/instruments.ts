@@ -1,6 +1,6 @@
 // The GenAI metrics: client ones of upstream calls, server ones of the gateway's own requests.
 import type { Meter } from '@opentelemetry/api'
-import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/lib/gen-ai.ts'
+import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export interface Instruments {

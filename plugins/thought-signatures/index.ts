@@ -2,8 +2,8 @@
 // for them. They are kept for an hour, for the same key, tenant, account and model only, and restored when the history lacks them. For a
 // missing signature the encoder sends the skip sentinel.
 import { z } from 'zod'
-import { ExpiringMap } from '../../core/lib/expiring-map.ts'
-import { bringsSecret } from '../../core/lib/signature.ts'
+import { ExpiringMap } from '../../core/collections/expiring-map.ts'
+import { bringsSecret } from '../../core/models/signature.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Frozen, Message, Part, Signature } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'

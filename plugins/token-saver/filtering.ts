@@ -1,5 +1,5 @@
 // The filters of tool output on the calls of a gateway: each text once a request, whatever is tried, and counted.
-import { estimateText } from '../../core/lib/token-estimate.ts'
+import { estimateText } from '../../core/models/token-estimate.ts'
 import type { Call, RequestContext, Slot } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import { byteLength, shorten } from './shorten.ts'

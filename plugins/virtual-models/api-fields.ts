@@ -1,7 +1,7 @@
 // A virtual model in the spelling of the control plane: bodies in, records out.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { WORDED } from '../../core/lib/issue-text.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 import { complaints, DEFAULT_CONFIG, target, virtualModelName } from './fields.ts'
 import { STRATEGIES, type VirtualModel, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 import type { VirtualModelFields } from './store.ts'

@@ -1,5 +1,5 @@
 // Removes targets that are known to be unable to serve a request. Unknown capabilities pass.
-import { estimateRequest } from '../../core/lib/token-estimate.ts'
+import { estimateRequest } from '../../core/models/token-estimate.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 

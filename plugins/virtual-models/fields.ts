@@ -1,7 +1,7 @@
 // Members of a virtual model as the configuration file spells them.
 import { z } from 'zod'
-import { WORDED } from '../../core/lib/issue-text.ts'
-import { modelIdFault } from '../../core/lib/model-id.ts'
+import { modelIdFault } from '../../core/models/model-id.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 
 const CONCRETE = /^[^/\s]+\/\S+$/

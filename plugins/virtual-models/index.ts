@@ -1,7 +1,7 @@
 // Virtual models: named routing rules. Rows from gateway.config.ts and the API, names of
 // GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
 import { z } from 'zod'
-import { systemRandom } from '../../core/lib/system-random.ts'
+import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { virtualModelRoutes } from './api.ts'

@@ -1,6 +1,5 @@
 // Optional facts of other plugins about models and accounts. Without those plugins the facts are unknown.
-
-import { globMatch } from '../../core/lib/glob.ts'
+import { globMatch } from '../../core/text/glob.ts'
 import type { SkipReason } from '../../core/types/error.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'

@@ -1,6 +1,6 @@
 // GATEWAY_ROUTES: names with candidates, cheapest first. An entry that is wrong is logged and left out.
 import { z } from 'zod'
-import { WORDED } from '../../core/lib/issue-text.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { type CompiledModel, PLAIN_CONFIG, type ProviderId, recipeTarget } from './compiled-model.ts'
 import { target, virtualModelName } from './fields.ts'

@@ -1,5 +1,5 @@
 // Parts of an answer that a filter cannot change: who answered and how, the vendor's headers, and usage.
-import { comparableJson } from '../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../core/json/comparable-json.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import { FilterFailure } from './failure.ts'

@@ -1,8 +1,7 @@
 // The filters of a gateway, one after the other, in each stage of a request; what they decide is done here.
-
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { rootOf } from '../../core/lib/root-request.ts'
 import { replaySource } from '../../core/pipeline/replay-source.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext, Slot } from '../../core/types/context.ts'

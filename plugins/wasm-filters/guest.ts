@@ -1,6 +1,5 @@
 // One filter inside the worker: the compiled and checked module, and an instance that is replaced after a trap, because its memory may be
 // inconsistent.
-
 import { createKernel, type Kernel, type LogLine } from './extism-host.ts'
 import { type FailureReason, FilterFailure } from './failure.ts'
 import { MAX_DEPTH, MAX_VALUES } from './limits.ts'

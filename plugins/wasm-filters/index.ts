@@ -1,10 +1,9 @@
 // WASM filters: modules of the Extism guest ABI that look at requests and answers, each in a thread that ends
 // when they run over their time. Without GATEWAY_PLUGIN_PATH the plugin takes part in nothing.
-
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { rootOf } from '../../core/lib/root-request.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { rootOf } from '../../core/records/root-request.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'

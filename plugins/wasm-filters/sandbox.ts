@@ -1,7 +1,7 @@
 // Runs one worker thread with one guest: one call at a time, ends the thread when the guest exceeds its time, and starts another for
 // waiting calls. It measures the guest's own time, not its wait for the CPU.
 import type { Worker } from 'node:worker_threads'
-import { systemClock } from '../../core/lib/clock.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import { FilterFailure } from './failure.ts'
 import type { GuestReply } from './guest.ts'

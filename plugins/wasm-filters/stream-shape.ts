@@ -1,5 +1,5 @@
 // Checks that a filter's events still form a stream: events outside of parts are unchanged, and parts begin, continue and end in order.
-import { comparableJson } from '../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../core/json/comparable-json.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import { FilterFailure } from './failure.ts'
 

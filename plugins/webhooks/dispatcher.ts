@@ -1,6 +1,6 @@
 // Looks for deliveries that are due, claims them and has them sent. Rows are the queue: what a process leaves behind when it is
 // killed, another one or its successor finds there.
-import { randomId } from '../../core/lib/ids.ts'
+import { randomId } from '../../core/ids/ids.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import type { Deliver } from './delivery.ts'

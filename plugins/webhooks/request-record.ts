@@ -1,5 +1,5 @@
 // One request as events show it: ids, names and figures; nothing of what was asked or answered.
-import { answererOf, spentNano, usedTokens } from '../../core/lib/request-record.ts'
+import { answererOf, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 const NANO = 1e9

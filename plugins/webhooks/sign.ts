@@ -1,5 +1,5 @@
 // The signature of a delivery (Standard Webhooks).
-import { bytesToBase64, encodeUtf8 } from '../../core/lib/bytes.ts'
+import { bytesToBase64, encodeUtf8 } from '../../core/text/bytes.ts'
 import { secretBytes } from './secret.ts'
 
 /** One `v1,<base64>` for each secret, separated by spaces. `timestamp`: unix seconds of this attempt. */

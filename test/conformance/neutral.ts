@@ -1,6 +1,5 @@
 // What a conversation means, apart from any wire format: features are written in it, callers translate it for their SDK, and
 // readers translate back what the upstream received. Nothing here comes from the gateway's own code but the dialect's name.
-
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 

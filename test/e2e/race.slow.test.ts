@@ -1,6 +1,5 @@
 // A thousand requests at once against one limit: as many are let in as the limit holds, not one more and not
 // one fewer, whichever of several processes over one database is asked. And the first requests of a key that is a moment old.
-
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { raw } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { noUsage } from '../../core/lib/token-estimate.ts'
+import { noUsage } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { DirectCalls } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'

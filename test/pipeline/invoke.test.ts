@@ -1,8 +1,8 @@
 // Internal calls: with a parent they are steps of its request and settle with it, without one they settle under their source.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, hang, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
-import { collector } from '../../core/lib/collect.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { collector } from '../../core/stream/collect.ts'
 import type { CanonicalRequest } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { InvokeOptions, PluginGateway } from '../../core/types/plugin.ts'

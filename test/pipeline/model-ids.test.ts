@@ -2,7 +2,7 @@
 // models that configuration and headers name.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
-import { checkedModelId, modelIdFault } from '../../core/lib/model-id.ts'
+import { checkedModelId, modelIdFault } from '../../core/models/model-id.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { ENDPOINTS } from './support/endpoints.ts'
 import { envelopeOf, routeDialect } from './support/envelope.ts'

@@ -1,9 +1,9 @@
 // Many small values in a large text: they are counted before anything is built of them, and the loop goes on meanwhile.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, raw, type TestGateway } from '../../adapters/testing/index.ts'
-import { encodeUtf8 } from '../../core/lib/bytes.ts'
-import { objectScan, scanObject } from '../../core/lib/json-scan.ts'
-import { KeyStack } from '../../core/lib/key-stack.ts'
+import { objectScan, scanObject } from '../../core/json/json-scan.ts'
+import { KeyStack } from '../../core/json/key-stack.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 import { pathAndBody } from './support/wire.ts'
 
 const open: TestGateway[] = []

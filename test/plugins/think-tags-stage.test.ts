@@ -1,8 +1,8 @@
 // The stage of a stream that takes think tags apart.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { collector } from '../../core/lib/collect.ts'
-import { noUsage } from '../../core/lib/token-estimate.ts'
+import { noUsage } from '../../core/models/token-estimate.ts'
+import { collector } from '../../core/stream/collect.ts'
 import type { Part } from '../../core/types/canonical.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import { SplitStream } from '../../plugins/think-tags/split-stream.ts'

@@ -1,8 +1,8 @@
 // Checks master key, database and shared store. The check creates none of them.
 import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../../core/lib/clock.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import type { Database } from '../../../core/types/db.ts'
 import { missing } from '../db.ts'
 import { keyOptions } from '../master-key.ts'

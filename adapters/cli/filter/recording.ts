@@ -1,8 +1,8 @@
 // Sample requests and answers for trying a filter, in canonical form. The built-in ones cover each dialect; a JSON Lines file gives others.
 import { z } from 'zod'
-import { headerBag } from '../../../core/lib/headers.ts'
-import { createSseSplitter } from '../../../core/lib/sse.ts'
-import { parsedBody } from '../../../core/lib/wire-body.ts'
+import { headerBag } from '../../../core/http/headers.ts'
+import { parsedBody } from '../../../core/json/wire-body.ts'
+import { createSseSplitter } from '../../../core/stream/sse.ts'
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'

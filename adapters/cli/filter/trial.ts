@@ -1,6 +1,6 @@
 // A filter run on recordings, in the cage that a gateway keeps it in: what it decides on each, how long it runs, what fails.
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import type { Logger } from '../../../core/types/ports.ts'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
 import { openFilter } from '../../../plugins/wasm-filters/filter.ts'

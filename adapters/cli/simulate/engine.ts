@@ -1,7 +1,7 @@
 // Runs requests through a whole gateway on a clock of its own: same plugins, same routing, upstreams that are a function.
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import type { Attempt } from '../../../core/types/context.ts'
 import type { Logger } from '../../../core/types/ports.ts'
 import { createGateway, withPreset } from '../../node/gateway.ts'

@@ -1,6 +1,6 @@
 // The script of a simulation, JSON lines: who asks for what and when, and how upstreams behave from when on.
 import { z } from 'zod'
-import { WORDED } from '../../../core/lib/issue-text.ts'
+import { WORDED } from '../../../core/text/issue-text.ts'
 
 /** An upstream's answer to a call. */
 export interface UpstreamAnswer {

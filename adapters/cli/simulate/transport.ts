@@ -1,6 +1,6 @@
 // The transport of a simulation: answers come from a function, take their time on the clock, and no socket is opened.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { headerBag } from '../../../core/lib/headers.ts'
+import { headerBag } from '../../../core/http/headers.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Clock, Transport, WireHandler, WireRequest } from '../../../core/types/ports.ts'
 import { RENDERERS } from '../../testing/scripted-upstream.ts'

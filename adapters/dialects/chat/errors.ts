@@ -1,13 +1,13 @@
 // Errors in both directions: the caller's body and frame, and what the many chat-like vendors answer with.
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
-import { decodeUtf8 } from '../../../core/lib/bytes.ts'
-import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
+import { decodeUtf8 } from '../../../core/text/bytes.ts'
+import { sanitizeMessage } from '../../../core/text/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { longId } from '../shared/long-ids.ts'
 import { isObject, text } from './read.ts'
-import { unsupportedField } from './unsupported-field.ts'
+import { unsupportedField } from './request/unsupported-field.ts'
 
 export function encodeError(error: GatewayErrorShape): string {
   return JSON.stringify(envelope(error))

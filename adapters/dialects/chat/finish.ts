@@ -1,5 +1,5 @@
 // finish_reason in both directions, with the words that compatible vendors use.
-import { entryOf } from '../../../core/lib/entry-of.ts'
+import { entryOf } from '../../../core/collections/entry-of.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import { settleFinish } from '../shared/finish.ts'
 

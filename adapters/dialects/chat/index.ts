@@ -1,17 +1,17 @@
 // The chat-completions dialect: OpenAI's /v1/chat/completions and everything that speaks it.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
-import { decodeRequest } from './decode-request.ts'
-import { decodeResponse } from './decode-response.ts'
-import { decodeStream } from './decode-stream.ts'
 import { docs } from './docs.ts'
-import { CHAT_PATH, encodeRequest } from './encode-request.ts'
-import { encodeResponse } from './encode-response.ts'
-import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { filterStream } from './filter-stream.ts'
-import { inspectResponse } from './inspect-response.ts'
-import { spliceRequest } from './splice.ts'
-import { speaksGenerateContent, validateChat } from './validate.ts'
+import { decodeRequest } from './request/decode.ts'
+import { CHAT_PATH, encodeRequest } from './request/encode.ts'
+import { spliceRequest } from './request/splice.ts'
+import { speaksGenerateContent, validateChat } from './request/validate.ts'
+import { decodeResponse } from './response/decode.ts'
+import { encodeResponse } from './response/encode.ts'
+import { inspectResponse } from './response/inspect.ts'
+import { decodeStream } from './stream/decode.ts'
+import { encodeStream } from './stream/encode.ts'
+import { filterStream } from './stream/filter.ts'
 
 export const chatDialect: DialectDriver = {
   id: 'chat',

@@ -1,5 +1,5 @@
 // Usage in both directions. Wire totals are inclusive already; vendors differ in where they put them.
-import { tokenCount } from '../../../core/lib/token-count.ts'
+import { tokenCount } from '../../../core/models/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'

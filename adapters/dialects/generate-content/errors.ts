@@ -1,10 +1,9 @@
 // Google's error object ↔ GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, the frame our
 // callers get. Google's SDK sees a frame as an error only when `code` is a number.
-
+import { entryOf } from '../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { durationMs, usableDelay } from '../../../core/errors/retry-hint.ts'
-import { decodeUtf8 } from '../../../core/lib/bytes.ts'
-import { entryOf } from '../../../core/lib/entry-of.ts'
+import { decodeUtf8 } from '../../../core/text/bytes.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import { camel, isObject, listField } from './fields.ts'

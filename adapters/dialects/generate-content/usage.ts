@@ -1,6 +1,6 @@
 // usageMetadata ↔ inclusive canonical usage: the prompt includes the cache, the candidates exclude the
 // thoughts, tool-use prompts are counted apart.
-import { tokenCount } from '../../../core/lib/token-count.ts'
+import { tokenCount } from '../../../core/models/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, listField } from './fields.ts'

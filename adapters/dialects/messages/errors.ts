@@ -1,15 +1,14 @@
 // Errors in both directions: our bodies and frames for callers of this dialect, and what its vendors answer with.
-
+import { entryOf } from '../../../core/collections/entry-of.ts'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
-import { decodeUtf8 } from '../../../core/lib/bytes.ts'
-import { entryOf } from '../../../core/lib/entry-of.ts'
-import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
+import { decodeUtf8 } from '../../../core/text/bytes.ts'
+import { sanitizeMessage } from '../../../core/text/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag } from '../../../core/types/ports.ts'
 import { isObject } from '../shared/fields.ts'
 import { longId } from '../shared/long-ids.ts'
-import { unsupportedField } from './unsupported-field.ts'
+import { unsupportedField } from './request/unsupported-field.ts'
 
 /** The envelope of every route, plus what Anthropic's SDK reads. */
 export function encodeError(error: GatewayErrorShape, requestId: string): string {

@@ -1,5 +1,5 @@
 // stop_reason in both directions, and the stop_details that go with a refusal.
-import { entryOf } from '../../../core/lib/entry-of.ts'
+import { entryOf } from '../../../core/collections/entry-of.ts'
 import type { Choice, Finish } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from '../shared/fields.ts'

@@ -1,16 +1,16 @@
 // The `messages` dialect: Anthropic's Messages API, spoken by callers and by upstreams.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
-import { decodeRequest } from './decode-request.ts'
-import { decodeResponse, inspectResponse } from './decode-response.ts'
-import { decodeStream } from './decode-stream.ts'
 import { countDocs, messageDocs } from './docs.ts'
-import { encodeRequest } from './encode-request.ts'
-import { encodeResponse } from './encode-response.ts'
-import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { filterStream } from './filter-stream.ts'
-import { spliceRequest } from './request-head.ts'
-import { validateMessages } from './validate.ts'
+import { decodeRequest } from './request/decode.ts'
+import { encodeRequest } from './request/encode.ts'
+import { spliceRequest } from './request/request-head.ts'
+import { validateMessages } from './request/validate.ts'
+import { decodeResponse, inspectResponse } from './response/decode.ts'
+import { encodeResponse } from './response/encode.ts'
+import { decodeStream } from './stream/decode.ts'
+import { encodeStream } from './stream/encode.ts'
+import { filterStream } from './stream/filter.ts'
 
 export const messagesDialect: DialectDriver = {
   id: 'messages',

@@ -1,10 +1,10 @@
 // Token counts in both directions: `input_tokens` is exclusive of the cache here, the canonical total is inclusive.
-import { tokenCount } from '../../../core/lib/token-count.ts'
-import { noUsage } from '../../../core/lib/token-estimate.ts'
+import { tokenCount } from '../../../core/models/token-count.ts'
+import { noUsage } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, others } from '../shared/fields.ts'
-import { UsageLatch } from './usage-latch.ts'
+import { UsageLatch } from './stream/usage-latch.ts'
 
 /** Null when the upstream reported none, or nothing that can be true. */
 export function decodeUsage(raw: Json | undefined): Usage | null {

@@ -1,9 +1,8 @@
 // Errors in this dialect: the envelope for callers, and what an upstream's error body, failed response or error event says.
-
+import { entryOf } from '../../../core/collections/entry-of.ts'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
-import { decodeUtf8 } from '../../../core/lib/bytes.ts'
-import { entryOf } from '../../../core/lib/entry-of.ts'
-import { sanitizeMessage } from '../../../core/lib/sanitize.ts'
+import { decodeUtf8 } from '../../../core/text/bytes.ts'
+import { sanitizeMessage } from '../../../core/text/sanitize.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'

@@ -9,17 +9,17 @@
 // - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded, not judged: targets without it throw
 //   GatewayError.unsupported in encodeRequest. `item_reference` arrives as an opaque part of this dialect.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
-import { decodeRequest } from './decode-request.ts'
-import { decodeResponse } from './decode-response.ts'
-import { decodeStream } from './decode-stream.ts'
 import { docs } from './docs.ts'
-import { encodeRequest } from './encode-request.ts'
-import { encodeResponse } from './encode-response.ts'
-import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { filterStream } from './filter-stream.ts'
-import { inspectResponse, spliceRequest } from './splice.ts'
-import { validateResponses } from './validate.ts'
+import { decodeRequest } from './request/decode.ts'
+import { encodeRequest } from './request/encode.ts'
+import { inspectResponse, spliceRequest } from './request/splice.ts'
+import { validateResponses } from './request/validate.ts'
+import { decodeResponse } from './response/decode.ts'
+import { encodeResponse } from './response/encode.ts'
+import { decodeStream } from './stream/decode.ts'
+import { encodeStream } from './stream/encode.ts'
+import { filterStream } from './stream/filter.ts'
 
 export const responsesDialect: DialectDriver = {
   id: 'responses',

@@ -1,7 +1,7 @@
 // Reasoning secrets in `encrypted_content`: this dialect's own travel plain, those of others in the gw1
 // envelope. Two kinds have no place of their own here and are carried by a reasoning item: redacted thinking, and the
 // signature of a tool call (in an item without summary right before the call).
-import { unwrapSignature, wrapSignature } from '../../../core/lib/signature.ts'
+import { unwrapSignature, wrapSignature } from '../../../core/models/signature.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
 import { isObject, loose } from '../shared/fields.ts'
 

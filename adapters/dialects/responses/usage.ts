@@ -1,6 +1,6 @@
 // Token counts: `input_tokens` and `output_tokens` are inclusive here, as in the canonical form.
-import { tokenCount } from '../../../core/lib/token-count.ts'
-import { noUsage } from '../../../core/lib/token-estimate.ts'
+import { tokenCount } from '../../../core/models/token-count.ts'
+import { noUsage } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'

@@ -1,6 +1,6 @@
 // Usage that no upstream reported: a caller whose dialect needs counts gets an estimate, marked, and never zeros.
-import { byteLength } from '../../../core/lib/bytes.ts'
-import { estimateUsage } from '../../../core/lib/token-estimate.ts'
+import { estimateUsage } from '../../../core/models/token-estimate.ts'
+import { byteLength } from '../../../core/text/bytes.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Part } from '../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'

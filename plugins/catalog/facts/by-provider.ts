@@ -1,5 +1,5 @@
 // Our own facts by provider id.
-import { globMatch } from '../../../core/lib/glob.ts'
+import { globMatch } from '../../../core/text/glob.ts'
 import { ANTHROPIC } from './anthropic.ts'
 import type { FactRow, ProviderFacts } from './fact-row.ts'
 import { GOOGLE } from './google.ts'

@@ -1,6 +1,6 @@
 // Credentials: keys by the shapes vendors gave them, tokens, private keys, and what is assigned to a name that
 // means a secret and looks random enough.
-import { entropy } from '../../../core/lib/entropy.ts'
+import { entropy } from '../../../core/ids/entropy.ts'
 import { type Finder, patternFinder, type Span, wholeMatch } from '../rule.ts'
 import { privateKeyFinder } from './private-key.ts'
 

@@ -1,7 +1,7 @@
 // Bodies on their way into the database: prepared and sealed here, off the request path, and given up first when there is
 // too much of them.
 import { BatchWriter } from '../../../core/db/batch-writer.ts'
-import { decodeUtf8 } from '../../../core/lib/bytes.ts'
+import { decodeUtf8 } from '../../../core/text/bytes.ts'
 import type { Db } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { insertBodies, type SealedBodies } from '../body-store.ts'

@@ -1,8 +1,7 @@
 // Answers as they pass, while bodies are logged: whole ones as they are sent, streamed ones put together. Where bodies are not
 // logged, none of this takes part in a request.
-
-import { encodeUtf8 } from '../../../core/lib/bytes.ts'
-import { rootOf } from '../../../core/lib/root-request.ts'
+import { rootOf } from '../../../core/records/root-request.ts'
+import { encodeUtf8 } from '../../../core/text/bytes.ts'
 import type { Reply, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'

@@ -1,5 +1,5 @@
 // A body as it is kept: media and secrets taken out, and no longer than it may be.
-import { decodeUtf8, encodeUtf8 } from '../../../core/lib/bytes.ts'
+import { decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
 import { withoutMedia } from './media.ts'
 import { withoutSecrets } from './secrets.ts'
 

@@ -1,5 +1,5 @@
 // Secrets of known shape in a text: they are masked wherever they stand, before anything is kept.
-import { entropy } from '../../../core/lib/entropy.ts'
+import { entropy } from '../../../core/ids/entropy.ts'
 
 const HIDDEN = '***'
 /**

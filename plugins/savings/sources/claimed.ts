@@ -1,5 +1,5 @@
 // Savings that other plugins claim for a request.
-import { comparableJson } from '../../../core/lib/comparable-json.ts'
+import { comparableJson } from '../../../core/json/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'

@@ -1,5 +1,5 @@
 // A report as CSV (RFC 4180), a page of groups at a time.
-import { csvText } from '../../../core/lib/csv-text.ts'
+import { csvText } from '../../../core/text/csv-text.ts'
 import type { UsageSum } from '../ledger.ts'
 import { type Column, usdText } from './columns.ts'
 

@@ -1,5 +1,4 @@
 // The request of each call of a multi-call strategy: the caller's conversation plus the other calls' answers.
-
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
 import type { CompiledTarget } from '../compiled-model.ts'

@@ -1,6 +1,6 @@
 // `fusion`: a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { noUsage } from '../../../core/lib/token-estimate.ts'
+import { noUsage } from '../../../core/models/token-estimate.ts'
 import { addedUsage, asStream, withUsage } from '../../../core/pipeline/derived-answer.ts'
 import type { CanonicalResponse, Usage } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'

@@ -1,5 +1,4 @@
 // One order for a request, and the same for a preview: strategies are functions over who is left.
-
 import type { CompiledTarget, Ordering } from '../compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'

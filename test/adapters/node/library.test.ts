@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway } from '../../../adapters/node/gateway.ts'
 import { toNodeHandler } from '../../../adapters/node/node-handler.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { ask } from './support.ts'
 
 let gateway: HostedGateway

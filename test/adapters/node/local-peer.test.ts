@@ -5,7 +5,7 @@ import { createGateway } from '../../../adapters/node/gateway.ts'
 import { peerOf, peerRules } from '../../../adapters/node/local-peer.ts'
 import { type RunningServer, serve } from '../../../adapters/node/serve.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { ask, DIALECTS, post, rawHttp } from './support.ts'
 
 let gateway: HostedGateway

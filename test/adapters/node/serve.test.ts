@@ -5,7 +5,7 @@ import { createGateway } from '../../../adapters/node/gateway.ts'
 import { serve } from '../../../adapters/node/serve.ts'
 import { reply } from '../../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { folder, type Serving, serving } from '../cli/hookgate.ts'
 import { ask, collect, DIALECTS, ERROR_FRAME, eventually, openSocket, post, until } from './support.ts'
 

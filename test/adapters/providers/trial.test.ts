@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadGateway } from '../../../adapters/node/load-gateway.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { folder } from '../cli/hookgate.ts'
 
 let close: () => Promise<void>

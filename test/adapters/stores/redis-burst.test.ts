@@ -4,8 +4,8 @@ import { type FallbackPolicy, fallbackCounters } from '../../../adapters/stores/
 import { openRedis, type RedisLink } from '../../../adapters/stores/redis-client.ts'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { REDIS_URL, redisEnv, untilReady, whyNoRedis } from '../../support/redis.ts'
 
 const LIMIT = { perMinute: 50 }

@@ -5,7 +5,7 @@ import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
 import { countersContract } from '../../../adapters/testing/counters-contract.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { redisEnv, redisLink, type TestLink, whyNoRedis } from '../../support/redis.ts'
 
 const missing = await whyNoRedis()

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { redisEnv, redisLink, whyNoRedis } from '../../support/redis.ts'
 import { runTs } from '../../support/run-ts.ts'
 

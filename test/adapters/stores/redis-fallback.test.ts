@@ -7,7 +7,7 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { type FakeRedis, fakeRedis } from '../../../adapters/testing/fake-redis.ts'
 import { closedPort } from '../../../adapters/testing/network-faults.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
-import { jsonLog } from '../../../core/lib/log.ts'
+import { jsonLog } from '../../../core/log.ts'
 import { expectWithin, timed } from '../../support/in-time.ts'
 import { REDIS_URL, untilReady, whyNoRedis } from '../../support/redis.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RedisLink } from '../../../adapters/stores/redis-client.ts'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { redisEnv, redisLink, whyNoRedis } from '../../support/redis.ts'
 
 const missing = await whyNoRedis()

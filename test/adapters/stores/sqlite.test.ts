@@ -8,7 +8,7 @@ import { type SqliteOptions, sqliteDatabase } from '../../../adapters/stores/sql
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import type { Database } from '../../../core/types/db.ts'
 
 let dir: string

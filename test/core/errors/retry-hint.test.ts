@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { durationMs, retryHint } from '../../../core/errors/retry-hint.ts'
-import { headerBag } from '../../../core/lib/headers.ts'
+import { headerBag } from '../../../core/http/headers.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0)
 const hint = (headers: Record<string, string>, body = '') =>

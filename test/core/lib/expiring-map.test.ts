@@ -1,7 +1,7 @@
 // What is remembered for a while runs out by itself, and never takes more room than it was given.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/index.ts'
-import { ExpiringMap } from '../../../core/lib/expiring-map.ts'
+import { ExpiringMap } from '../../../core/collections/expiring-map.ts'
 
 function map(maxEntries = 3) {
   const clock = fakeClock()

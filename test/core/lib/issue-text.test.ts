@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseConfig } from '../../../core/config/define.ts'
-import { WORDED } from '../../../core/lib/issue-text.ts'
+import { WORDED } from '../../../core/text/issue-text.ts'
 
 const said = (schema: z.ZodType, value: unknown) => schema.safeParse(value, WORDED).error?.issues[0]?.message
 

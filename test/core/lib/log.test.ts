@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
-import { jsonLog } from '../../../core/lib/log.ts'
+import { jsonLog } from '../../../core/log.ts'
 
 it('an error in a line says what it says, and what is behind it', () => {
   const lines: string[] = []

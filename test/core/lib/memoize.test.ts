@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { memoize } from '../../../core/lib/memoize.ts'
+import { memoize } from '../../../core/collections/memoize.ts'
 
 it('is asked once for each text, and for all anew when there were too many', () => {
   const asked: string[] = []

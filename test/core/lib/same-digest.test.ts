@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sameDigest } from '../../../core/lib/same-digest.ts'
+import { sameDigest } from '../../../core/ids/same-digest.ts'
 import { expectWithin } from '../../support/in-time.ts'
 
 describe('sameDigest', () => {

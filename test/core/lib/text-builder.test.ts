@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PartWriter } from '../../../core/lib/part-writer.ts'
-import { TextBuilder } from '../../../core/lib/text-builder.ts'
+import { PartWriter } from '../../../core/stream/part-writer.ts'
+import { TextBuilder } from '../../../core/text/text-builder.ts'
 import type { StreamEvent } from '../../../core/types/stream.ts'
 
 setFlagsFromString('--expose-gc')

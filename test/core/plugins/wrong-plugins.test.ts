@@ -2,9 +2,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createGateway } from '../../../adapters/node/gateway.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import type { PluginDefinition, PluginGateway } from '../../../core/types/plugin.ts'
 
 type Loose = Record<string, unknown>

@@ -1,5 +1,5 @@
 // The transport port without a network: each call is played by the test, chunk by chunk, under back-pressure.
-import { headerBag } from '../../../core/lib/headers.ts'
+import { headerBag } from '../../../core/http/headers.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Transport, WireHandler, WireRequest } from '../../../core/types/ports.ts'
 

@@ -1,5 +1,4 @@
 // Two gateways over one database and one Redis: what one keeps the other gives, and nothing of it can be read there.
-
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,5 +1,5 @@
 // The rules of some settings without a gateway around them.
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { Inspection } from '../../../plugins/guardrails/inspection.ts'
 import { policyOf } from '../../../plugins/guardrails/policy.ts'
 import { Redactor } from '../../../plugins/guardrails/redactor.ts'

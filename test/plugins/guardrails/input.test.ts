@@ -1,8 +1,8 @@
 // Requests: what is refused, what is changed, and what an upstream, the log and the books get to see of it.
 import { describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/index.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
-import { jsonLog } from '../../../core/lib/log.ts'
+import { jsonLog } from '../../../core/log.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { until } from '../../adapters/node/support.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 import { bearer, makeKey } from '../keys/support.ts'

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import { globMatch } from '../../../core/lib/glob.ts'
+import { globMatch } from '../../../core/text/glob.ts'
 import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from './support.ts'
 
 interface Case {

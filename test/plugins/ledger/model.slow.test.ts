@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import type { PriceService } from '../../../core/services.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Database } from '../../../core/types/db.ts'

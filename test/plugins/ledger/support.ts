@@ -1,5 +1,4 @@
 // A gateway whose books can be looked into: fixed prices, and holds that a header asks for.
-
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'

@@ -1,5 +1,4 @@
 // A gateway beside a server of rate cards, and what is asked of it.
-
 import type { FakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'

@@ -1,7 +1,7 @@
 // Rate-limit headers as vendors send them, and the windows they make.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { headerBag } from '../../../core/lib/headers.ts'
+import { headerBag } from '../../../core/http/headers.ts'
 import { headerWindows } from '../../../plugins/quota/header-windows.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

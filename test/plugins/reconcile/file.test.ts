@@ -7,7 +7,7 @@ import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { secret } from '../../../core/config/secret.ts'
 import { createGateway } from '../../../core/gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { ask, bearer, errorOf, makeKey } from '../keys/support.ts'
 import { type Deployment, deployment, ENTRIES, SECRET } from './support.ts'
 

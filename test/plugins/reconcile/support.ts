@@ -8,7 +8,7 @@ import { createTestGateway, type TestGateway } from '../../../adapters/testing/t
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { sql } from '../../../core/db/sql.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'

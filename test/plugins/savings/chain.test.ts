@@ -1,6 +1,5 @@
 // The chain of receipts: checked with nothing of the gateway's, altered nowhere unseen, pruned without losing its
 // hold, and one however many write it.
-
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

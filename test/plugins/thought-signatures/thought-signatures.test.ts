@@ -9,7 +9,7 @@ import {
   type TestGatewayOptions,
   text,
 } from '../../../adapters/testing/index.ts'
-import { wrapSignature } from '../../../core/lib/signature.ts'
+import { wrapSignature } from '../../../core/models/signature.ts'
 import { answerOf } from '../../support/dialects.ts'
 import { type PlainCall, toolTurn } from '../../support/tool-history.ts'
 

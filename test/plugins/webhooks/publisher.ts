@@ -2,7 +2,7 @@
 // environment as JSON and the port of the receiver.
 import { createGateway } from '../../../adapters/node/gateway.ts'
 import { outboundPost } from '../../../adapters/transport/outbound-post.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { SITES, type Site } from '../../support/sites.ts'
 import type { Arrived } from './support.ts'
 import { envelopeIn, SOMETHING, type SocketReceiver, socketReceiver, until, type World, wholeClock, world } from './support.ts'

@@ -3,8 +3,8 @@
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { GroupCommit } from '../../../core/db/group-commit.ts'
 import { sql } from '../../../core/db/sql.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
-import { silentLog } from '../../../core/lib/log.ts'
+import { silentLog } from '../../../core/log.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { say } from './say.ts'
 
 const [url, first] = process.argv.slice(2) as [string, string]

@@ -1,6 +1,6 @@
 // Holds every slot of a key in Redis, renewing its leases, until it is killed. Prints how many it got.
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
-import { systemClock } from '../../../core/lib/clock.ts'
+import { systemClock } from '../../../core/timing/clock.ts'
 import { redisLink } from '../redis.ts'
 
 const [env, max, leaseMs] = process.argv.slice(2) as [string, string, string]

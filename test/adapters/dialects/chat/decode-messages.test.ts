@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
+import { wrapSignature } from '../../../../core/models/signature.ts'
 import { decode } from './support.ts'
 
 describe('the conversation of a chat request', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { codec, driver, thrown } from './support.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inBandError } from '../../../../adapters/dialects/chat/errors.ts'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { driver } from './support.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { sseFrame } from '../../../../core/lib/sse.ts'
+import { sseFrame } from '../../../../core/stream/sse.ts'
 import { callsOf, chunk, codec, data, deltaOf, driver, filter, framesOf, USAGE, usageChunk } from './support.ts'
 
 const DONE = '[DONE]'

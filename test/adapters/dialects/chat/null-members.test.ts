@@ -1,9 +1,9 @@
 // Members that an upstream left out and strict clients need: they are in the answer's bytes, and nothing else has changed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withNulls } from '../../../../adapters/dialects/chat/null-members.ts'
-import { decodeUtf8, encodeUtf8 } from '../../../../core/lib/bytes.ts'
-import { parsedBody } from '../../../../core/lib/wire-body.ts'
+import { withNulls } from '../../../../adapters/dialects/chat/response/null-members.ts'
+import { parsedBody } from '../../../../core/json/wire-body.ts'
+import { decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
 import { codec, driver } from './support.ts'
 
 type Answer = { choices: { message: Record<string, unknown>; logprobs?: unknown }[] }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import type { Reply } from '../../../../adapters/testing/replies/reply.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import { codec, decodeEvents, driver, encodeEvents, filter } from './support.ts'
 
 const BODY = { model: 'm', messages: [{ role: 'user' as const, content: 'x' }] }

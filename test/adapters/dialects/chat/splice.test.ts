@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
+import { wrapSignature } from '../../../../core/models/signature.ts'
 import { callsOf, codec, splice, thrown } from './support.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]

@@ -1,8 +1,8 @@
 // What the tests of the chat dialect share beyond test/support/dialects.ts: its codec, its frames, its lanes.
 import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
-import { createSseSplitter } from '../../../../core/lib/sse.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
+import { createSseSplitter } from '../../../../core/stream/sse.ts'
 import type { CanonicalRequest, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { StreamEvent, StreamFacts } from '../../../../core/types/stream.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { PartWriter } from '../../../../core/lib/part-writer.ts'
-import { unwrapSignature } from '../../../../core/lib/signature.ts'
+import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { JsonObject, Part, Signature } from '../../../../core/types/canonical.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import { callsOf, codec, decode, deltaOf, driver, encodeEvents, framesOf, freeze, toolCall } from './support.ts'

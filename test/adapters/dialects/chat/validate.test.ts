@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import { driver, thrown } from './support.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]

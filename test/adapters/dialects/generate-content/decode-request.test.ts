@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
+import { wrapSignature } from '../../../../core/models/signature.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import { codec, decode, encode } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { assistant, codec, driver, encode, request, toolCall, user } from './support.ts'
 

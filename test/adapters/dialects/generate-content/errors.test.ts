@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorItem, errorOf } from '../../../../adapters/dialects/generate-content/errors.ts'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
 import { driver } from './support.ts'
 
 const decode = (status: number, body: unknown) =>

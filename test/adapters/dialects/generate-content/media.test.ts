@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inlineMedia, remoteMedia } from '../../../../adapters/dialects/generate-content/remote-media.ts'
+import { inlineMedia, remoteMedia } from '../../../../adapters/dialects/generate-content/request/remote-media.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
 import { assistant, codec, encode, freeze, request, toolCall, toolResult, user } from './support.ts'
 

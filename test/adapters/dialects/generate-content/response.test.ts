@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
 import { codec, driver, freeze, toolCall } from './support.ts'

@@ -5,7 +5,7 @@ import { streamText } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { PartWriter } from '../../../../core/lib/part-writer.ts'
+import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import { codec, driver, encodeEvents } from './support.ts'
 

@@ -1,8 +1,8 @@
 // What the tests of this dialect share beyond test/support/dialects.ts: its codec, its requests, its stream items.
 import { generateContentDialect as driver } from '../../../../adapters/dialects/generate-content/index.ts'
 import { geminiCaps } from '../../../../adapters/providers/caps/gemini.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
-import { createSseSplitter } from '../../../../core/lib/sse.ts'
+import { createSseSplitter } from '../../../../core/stream/sse.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'
 import { eventsOf, sse, testHop } from './fixtures.ts'
 

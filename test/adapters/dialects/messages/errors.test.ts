@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
 
 const decode = (status: number, body: unknown) =>
   messagesDialect.decodeError(

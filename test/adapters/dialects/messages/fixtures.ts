@@ -1,9 +1,9 @@
 // What the tests of the messages dialect share beyond test/support/dialects.ts: its codec, its parts, its frames.
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { claudeCaps } from '../../../../adapters/providers/caps/claude.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
-import { createSseSplitter } from '../../../../core/lib/sse.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
+import { createSseSplitter } from '../../../../core/stream/sse.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
 import type { StreamEvent } from '../../../../core/types/stream.ts'

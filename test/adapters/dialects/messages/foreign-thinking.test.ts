@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
-import { wrapSignature } from '../../../../core/lib/signature.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
+import { wrapSignature } from '../../../../core/models/signature.ts'
 import { testHop } from './fixtures.ts'
 
 const ENVELOPE = wrapSignature({ dialect: 'responses', modelFamily: 'gpt', value: 'secret' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { UsageLatch } from '../../../../adapters/dialects/messages/usage-latch.ts'
+import { UsageLatch } from '../../../../adapters/dialects/messages/stream/usage-latch.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 
 function latched(reports: JsonObject[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
-import { wireBody } from '../../../../core/lib/wire-body.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
 import { codec, decoded, driver, encoded, type Wire } from './support.ts'
 
 describe('responses: decoding an answer', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { noUsage } from '../../../../core/lib/token-estimate.ts'
+import { noUsage } from '../../../../core/models/token-estimate.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
 import { codec, decode, encoded, freeze } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { generateText } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { unwrapSignature } from '../../../../core/lib/signature.ts'
+import { unwrapSignature } from '../../../../core/models/signature.ts'
 import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
 import type { Part } from '../../../../core/types/canonical.ts'
 import { aiModel, call, codec, decode, driver, encoded, freeze, openai, type Wire } from './support.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { headerBag } from '../../../../core/lib/headers.ts'
+import { headerBag } from '../../../../core/http/headers.ts'
 import { driver, openai, sdkResponse } from './support.ts'
 
 const decoded = (status: number, body: unknown) =>

@@ -1,0 +1,143 @@
+// Canonical instructions and turns → messages[] of a chat upstream. Results follow their calls at once, one message each;
+// media out of results travels in a user message after all of them.
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Message, Part, ToolResultPart } from '../../../../core/types/canonical.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
+import { historyField } from '../../shared/history-field.ts'
+import { wireCallId } from '../tool-names.ts'
+import { acceptsPartArrays } from './cache-marks.ts'
+import { encodeAssistant } from './encode-assistant.ts'
+import { isMedia, PART_SEPARATOR, textContent, userContent } from './encode-content.ts'
+import { orphanText, resultContent } from './encode-result.ts'
+
+type Request = Frozen<CanonicalRequest>
+type AnyMessage = Frozen<Message>
+type AnyPart = Frozen<Part>
+type Result = Frozen<ToolResultPart> & AnyPart
+
+export function encodeMessages(request: Request, codec: CodecContext): JsonObject[] {
+  const own = request.source === 'chat'
+  const out = instructions(request, codec)
+  const { messages } = request
+  for (let at = 0; at < messages.length; ) {
+    const message = messages[at] as AnyMessage
+    if (message.role !== 'assistant') {
+      encodePlain(message, [], own, codec, out)
+      at++
+      continue
+    }
+    let end = at + 1
+    // Other dialects split one turn over several items; here it is one message.
+    while (!own && messages[end]?.role === 'assistant') end++
+    const turn = messages.slice(at, end)
+    const wire = encodeAssistant(turn, own, codec)
+    if (wire !== null) out.push(wire)
+    at = wire?.tool_calls === undefined ? end : encodeResults(turn, messages, end, own, codec, out)
+  }
+  if (out.length === 0)
+    throw GatewayError.unsupported(historyField(codec.caller), 'No part of the conversation can be sent to this target.')
+  return out
+}
+
+function instructions(request: Request, codec: CodecContext): JsonObject[] {
+  const blocks = request.system
+  const keepParts = acceptsPartArrays(codec)
+  // Anthropic's system is one text in blocks; some templates take one system message only.
+  if (blocks.length > 0 && (request.source === 'messages' || codec.quirks.systemFirstOnly)) {
+    const content = textContent(
+      blocks.flatMap((block) => block.parts),
+      keepParts,
+      '\n\n',
+      codec,
+    )
+    return content.length === 0 ? [] : [{ role: instructionRole(codec), content }]
+  }
+  return blocks.flatMap((block) => {
+    const content = textContent(block.parts, keepParts, PART_SEPARATOR, codec)
+    if (content.length === 0) return []
+    return [{ role: instructionRole(codec), content, ...(block.name === undefined ? {} : { name: block.name }) }]
+  })
+}
+
+function instructionRole(codec: CodecContext): 'developer' | 'system' {
+  return (codec.quirks.developerRole ?? codec.caps.developerRole) === true ? 'developer' : 'system'
+}
+
+/** `lead`: media of tool results, put before the content of a user message. */
+function encodePlain(message: AnyMessage, lead: readonly AnyPart[], own: boolean, codec: CodecContext, out: JsonObject[]): void {
+  if (message.role === 'system' || message.role === 'developer') {
+    encodeMidInstruction(message, codec, out)
+    return
+  }
+  // A result whose call is not in the history is something the user tells.
+  const parts = message.parts.flatMap((part) => (part.t === 'tool_result' ? orphanText(part) : [part]))
+  const content = userContent([...lead, ...parts], own, codec)
+  if (content === null) return
+  const name = message.role === 'user' ? message.name : undefined
+  const ext = message.role === 'user' ? ((message.ext?.chat ?? {}) as JsonObject) : {}
+  out.push({ role: 'user', content, ...(name === undefined ? {} : { name }), ...ext })
+}
+
+function encodeMidInstruction(message: AnyMessage, codec: CodecContext, out: JsonObject[]): void {
+  const content = textContent(message.parts, acceptsPartArrays(codec), PART_SEPARATOR, codec)
+  if (content.length === 0) return
+  if (codec.quirks.systemFirstOnly) {
+    const text = typeof content === 'string' ? content : content.map((part) => part.text as string).join(PART_SEPARATOR)
+    out.push({ role: 'user', content: `<system-reminder>\n${text}\n</system-reminder>` })
+  } else out.push({ role: instructionRole(codec), content, ...(message.name === undefined ? {} : { name: message.name }) })
+}
+
+/** Everything up to the next assistant turn: results first, whatever stood between them afterwards. */
+function encodeResults(
+  turn: readonly AnyMessage[],
+  messages: readonly AnyMessage[],
+  from: number,
+  own: boolean,
+  codec: CodecContext,
+  out: JsonObject[],
+): number {
+  const calls = turn.flatMap((message) => message.parts).filter((part) => part.t === 'tool_call')
+  const ids = new Set(calls.map((call) => call.id))
+  const results = new Map<string, Result>()
+  const rest: AnyMessage[] = []
+  let end = from
+  for (; end < messages.length && messages[end]?.role !== 'assistant'; end++) {
+    const message = messages[end] as AnyMessage
+    const left: AnyPart[] = []
+    for (const part of message.parts) {
+      if (part.t === 'tool_result' && ids.has(part.callId)) results.set(part.callId, part)
+      else left.push(part)
+    }
+    if (left.length > 0) rest.push({ ...message, parts: left })
+  }
+
+  for (const [callId, result] of results)
+    out.push({ role: 'tool', tool_call_id: wireCallId(callId, codec), content: resultContent(result, codec) })
+  for (const { id } of calls) {
+    if (results.has(id)) continue
+    codec.warn('missing_tool_result')
+    out.push({ role: 'tool', tool_call_id: wireCallId(id, codec), content: 'No result provided' })
+  }
+  encodeRest(
+    rest,
+    [...results.values()].flatMap((result) => result.parts.filter(isMedia)),
+    own,
+    codec,
+    out,
+  )
+  return end
+}
+
+function encodeRest(
+  rest: readonly AnyMessage[],
+  media: readonly AnyPart[],
+  own: boolean,
+  codec: CodecContext,
+  out: JsonObject[],
+): void {
+  const joins = media.length > 0 && rest[0]?.role === 'user'
+  if (media.length > 0 && !joins) out.push({ role: 'user', content: userContent(media, own, codec) })
+  rest.forEach((message, index) => {
+    encodePlain(message, joins && index === 0 ? media : [], own, codec, out)
+  })
+}

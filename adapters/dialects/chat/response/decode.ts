@@ -1,0 +1,109 @@
+// A whole chat answer → canonical.
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
+import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import { inBandError } from '../errors.ts'
+import { decodeFinish } from '../finish.ts'
+import { ownOfChoice } from '../own-members.ts'
+import { isObject, text, unknownMembers } from '../read.ts'
+import { callSignature, decodeReasoning } from '../request/decode-assistant.ts'
+import { callerTool, flattenedInput } from '../tool-names.ts'
+import { decodeUsage, findUsage, missingUsage } from '../usage.ts'
+import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from './decode-answer.ts'
+
+/** @throws GatewayError for an error in disguise, or an answer without choices. */
+export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
+  const wire = body.json() as JsonObject
+  const error = inBandError(wire, 'status')
+  if (error !== null) throw error
+  if (!Array.isArray(wire.choices) || wire.choices.length === 0) throw noChoices()
+  const tier = text(wire.service_tier)
+  const ext = unknownMembers(wire, KNOWN)
+  return {
+    id: text(wire.id) ?? '',
+    created: typeof wire.created === 'number' ? Math.floor(wire.created) : Math.floor(codec.now() / 1000),
+    model: text(wire.model) ?? codec.model,
+    choices: wire.choices.map((choice, position) => decodeChoice(choice, position, codec)),
+    usage: decodeUsage(findUsage(wire), codec.quirks) ?? missingUsage(),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
+    ext: ext === undefined ? {} : { chat: ext },
+  }
+}
+
+export function noChoices(): GatewayError {
+  return GatewayError.protocol('The upstream answered without any choice.')
+}
+
+/** A finish_reason of "error" is a failed answer, however much of it there is. */
+export function failedAnswer(native: string): GatewayError {
+  return GatewayError.upstream(502, `The upstream gave up on its answer (${native}).`)
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier'])
+
+function decodeChoice(choice: Json, position: number, codec: CodecContext): Choice {
+  if (!isObject(choice) || !isObject(choice.message)) throw noChoices()
+  const { message } = choice
+  const parts = decodeMessage(message, codec)
+  const native = text(choice.finish_reason)
+  const finish = decodeFinish(native, {
+    toolCall: parts.some((part) => part.t === 'tool_call'),
+    refusalOnly: parts.some((part) => part.t === 'refusal') && !parts.some((part) => part.t === 'text'),
+  })
+  if (finish === 'error') throw failedAnswer(native ?? '')
+  const own = ownOfChoice(choice)
+  return {
+    index: typeof choice.index === 'number' ? choice.index : position,
+    parts,
+    finish,
+    nativeFinish: native ?? '',
+    ...(choice.logprobs === undefined || choice.logprobs === null ? {} : { logprobs: choice.logprobs }),
+    ...(own === undefined ? {} : { ext: { chat: own } }),
+  }
+}
+
+/** Canonical order: reasoning, text, refusal, media, calls. */
+function decodeMessage(message: JsonObject, codec: CodecContext): Part[] {
+  const spoken = spokenContent(message.content)
+  const parts = decodeReasoning(message)
+  if (parts.length === 0 && spoken.reasoning !== '') parts.push({ t: 'reasoning', text: spoken.reasoning })
+  if (spoken.text !== '') {
+    const annotations = decodeAnnotations(message.annotations)
+    parts.push({ t: 'text', text: spoken.text, ...(annotations.length > 0 ? { annotations } : {}) })
+  }
+  const refusal = text(message.refusal)
+  if (refusal !== undefined) parts.push({ t: 'refusal', text: refusal })
+  if (isObject(message.audio)) parts.push(decodeAudio(message.audio))
+  parts.push(...decodeImages(message.images))
+  for (const call of Array.isArray(message.tool_calls) ? message.tool_calls : []) {
+    const part = isObject(call) ? decodeCall(call, codec) : null
+    if (part !== null) parts.push(part)
+  }
+  if (isObject(message.function_call)) {
+    const part = decodeCall({ function: message.function_call }, codec)
+    if (part !== null) parts.push(part)
+  }
+  return parts
+}
+
+function decodeCall(call: JsonObject, codec: CodecContext): Part | null {
+  const custom = isObject(call.custom)
+  const named = custom ? (call.custom as JsonObject) : isObject(call.function) ? call.function : {}
+  const wireName = text(named.name)
+  if (wireName === undefined) return null
+  const { flattened, ...tool } = callerTool(wireName, codec)
+  const given = custom ? named.input : named.arguments
+  const args = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : ''
+  const id = text(call.id)
+  const signature = callSignature(call, codec.caps.family)
+  return {
+    t: 'tool_call',
+    id: id ?? codec.id('call_'),
+    idMinted: id === undefined,
+    ...tool,
+    args: flattened ? flattenedInput(args) : args,
+    kind: custom || flattened ? 'custom' : 'function',
+    ...(signature === undefined ? {} : { signature }),
+  }
+}

@@ -1,0 +1,90 @@
+// Byte lane for whole answers: usage, finish and errors in disguise; plus the members strict clients need that the
+// upstream left out. An answer that has them keeps its bytes.
+import { editText } from '../../../../core/json/wire-body.ts'
+import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/stream.ts'
+import { inBandError } from '../errors.ts'
+import { callerFinishWord, decodeFinish } from '../finish.ts'
+import { isObject, text } from '../read.ts'
+import { contentOf } from '../stream/content-bytes.ts'
+import { callArgs } from '../stream/tool-slots.ts'
+import { decodeUsage, findUsage } from '../usage.ts'
+import { failedAnswer, noChoices } from './decode.ts'
+import { spokenContent } from './decode-answer.ts'
+import { type NullMember, withNulls } from './null-members.ts'
+
+type Inspection = Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
+
+export function inspectResponse(body: WireBody, codec: CodecContext): Inspection {
+  const wire = body.json() as JsonObject
+  const error = inBandError(wire, 'status')
+  if (error !== null) return failed(error)
+  const { choices } = wire
+  if (!Array.isArray(choices) || choices.length === 0) return failed(noChoices())
+  const usage = decodeUsage(findUsage(wire), codec.quirks)
+  const facts: Inspection = { usage, finish: null, error: null, content: false }
+  const changes: Changes = { missing: [], others: false }
+  for (const choice of choices) {
+    if (!isObject(choice) || !isObject(choice.message)) return failed(noChoices())
+    inspectChoice(choice, choice.message, facts, changes, codec)
+  }
+  const { missing, others } = changes
+  if (facts.error !== null || (!others && missing.length === 0)) return facts
+  const inText = !others && choices.length === 1 && editText(body, (text) => withNulls(text, missing))
+  if (!inText) body.set('choices', choices)
+  return facts
+}
+
+/** Changes that were made to the parsed choices. */
+interface Changes {
+  /** Members that are null now. */
+  readonly missing: NullMember[]
+  others: boolean
+}
+
+type Put = (owner: JsonObject, key: string, value: Json) => void
+
+function failed(error: Inspection['error']): Inspection {
+  return { usage: null, finish: null, error, content: false }
+}
+
+function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspection, changes: Changes, codec: CodecContext): void {
+  const put: Put = (owner, key, value) => {
+    owner[key] = value
+    changes.others = true
+  }
+  const putNull = (owner: JsonObject, key: NullMember) => {
+    owner[key] = null
+    changes.missing.push(key)
+  }
+  if (Array.isArray(message.content)) {
+    const spoken = spokenContent(message.content)
+    put(message, 'content', spoken.text)
+    if (spoken.reasoning !== '') put(message, 'reasoning_content', spoken.reasoning)
+  }
+  if (message.content === undefined) putNull(message, 'content')
+  if (message.refusal === undefined) putNull(message, 'refusal')
+  if (choice.logprobs === undefined) putNull(choice, 'logprobs')
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : []
+  for (const call of calls) completeCall(call, put, codec)
+
+  const native = text(choice.finish_reason)
+  const word = callerFinishWord(native ?? 'stop', calls.length > 0)
+  if (word !== native) put(choice, 'finish_reason', word)
+  const content = contentOf(message)
+  const finish = decodeFinish(native, { toolCall: calls.length > 0, refusalOnly: content.refusal && !content.text })
+  facts.content ||= content.any
+  if (finish === 'error') facts.error = failedAnswer(native ?? '')
+  facts.finish ??= finish
+}
+
+/** As the fragments of a stream are completed: an id to answer to, a type, arguments that are text. */
+function completeCall(call: JsonObject, put: Put, codec: CodecContext): void {
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))
+  if (typeof call.type !== 'string') put(call, 'type', kind)
+  const named = call[kind]
+  const field = kind === 'custom' ? 'input' : 'arguments'
+  if (isObject(named) && typeof named[field] !== 'string') put(named, field, callArgs(call))
+}

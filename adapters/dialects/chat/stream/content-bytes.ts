@@ -1,0 +1,37 @@
+// How much of a delta or message is content: what commits a stream, and what an abort is booked by.
+import { byteLength } from '../../../../core/text/bytes.ts'
+import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import { isObject } from '../read.ts'
+import { callArgs, callName } from './tool-slots.ts'
+
+export interface ContentSeen {
+  any: boolean
+  text: boolean
+  refusal: boolean
+  /** UTF-8 bytes of text, reasoning, refusal and arguments. */
+  bytes: number
+}
+
+/** A delta's content is a string here; arrays are normalised before. Thoughts repeated in two fields count once. */
+export function contentOf(delta: JsonObject): ContentSeen {
+  const text = size(delta.content)
+  const refusal = size(delta.refusal)
+  let bytes = text + refusal + (size(delta.reasoning_content) || size(delta.reasoning))
+  let any = bytes > 0
+  const legacy = isObject(delta.function_call) ? [{ function: delta.function_call }] : []
+  for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : legacy) {
+    if (!isObject(call)) continue
+    bytes += size(callArgs(call))
+    if (callName(call) !== undefined || size(callArgs(call)) > 0) any = true
+  }
+  if (!any) any = filled(delta.reasoning_details) || filled(delta.images) || isObject(delta.audio)
+  return { any, text: text > 0, refusal: refusal > 0, bytes }
+}
+
+function size(value: Json | undefined): number {
+  return typeof value === 'string' && value !== '' ? byteLength(value) : 0
+}
+
+function filled(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length > 0
+}

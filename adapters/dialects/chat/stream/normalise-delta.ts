@@ -1,0 +1,97 @@
+// Byte lane: one choice of a chunk, made readable for strict clients. Most upstreams need none of it, and then the
+// original bytes go on.
+import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
+import { callerFinishWord } from '../finish.ts'
+import { isObject, text } from '../read.ts'
+import { spokenContent } from '../response/decode-answer.ts'
+import { callArgs, ToolSlots } from './tool-slots.ts'
+
+/** State of one choice so far. */
+export class ChoiceWatch {
+  readonly slots = new ToolSlots()
+  readonly announced = new Set<number>()
+  /** Calls whose name went out. */
+  readonly named = new Set<number>()
+  opened = false
+  finished = false
+  refused = false
+  spoke = false
+
+  get toolCall(): boolean {
+    return this.slots.size > 0
+  }
+}
+
+/** Edits the parsed choice in place; true when something was changed. */
+export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
+  let edited = false
+  if (!isObject(choice.delta)) {
+    choice.delta = isObject(choice.message) ? choice.message : {}
+    edited = true
+  }
+  const delta = choice.delta as JsonObject
+  if (!watch.opened) {
+    watch.opened = true
+    // Helpers of the SDK throw for a choice that never had a role.
+    if (typeof delta.role !== 'string') {
+      choice.delta = { role: 'assistant', ...delta }
+      normaliseDelta(choice, choice.delta, watch, codec)
+      return true
+    }
+  }
+  return normaliseDelta(choice, delta, watch, codec) || edited
+}
+
+function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
+  let edited = false
+  if (Array.isArray(delta.content)) {
+    const spoken = spokenContent(delta.content)
+    if (spoken.text !== '' || spoken.reasoning === '') delta.content = spoken.text
+    else delete delta.content
+    if (spoken.reasoning !== '') delta.reasoning_content = spoken.reasoning
+    edited = true
+  }
+  if (Array.isArray(delta.tool_calls)) {
+    for (const call of delta.tool_calls) if (isObject(call) && normaliseCall(call, watch, codec)) edited = true
+  }
+  const native = text(choice.finish_reason)
+  if (native !== undefined) {
+    const word = callerFinishWord(native, watch.toolCall)
+    if (word !== native) {
+      choice.finish_reason = word
+      edited = true
+    }
+  }
+  return edited
+}
+
+/** Index, id, type and arguments on the first fragment of a call; no repeated name afterwards: some clients join them. */
+function normaliseCall(call: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
+  const slot = watch.slots.resolve(call)
+  let edited = false
+  const put = (owner: JsonObject, key: string, value: Json) => {
+    owner[key] = value
+    edited = true
+  }
+  if (call.index !== slot.index) put(call, 'index', slot.index)
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  const named = isObject(call[kind]) ? (call[kind] as JsonObject) : null
+  const field = kind === 'custom' ? 'input' : 'arguments'
+  if (named !== null && isObject(named[field])) put(named, field, callArgs(call))
+  if (named !== null && typeof named.name === 'string') {
+    const told = watch.named.has(slot.index)
+    // Some say it only after the id.
+    if (named.name !== '' && !told) watch.named.add(slot.index)
+    else if (watch.announced.has(slot.index)) {
+      delete named.name
+      edited = true
+    }
+  }
+  if (watch.announced.has(slot.index)) return edited
+  watch.announced.add(slot.index)
+  if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))
+  if (typeof call.type !== 'string') put(call, 'type', kind)
+  if (named !== null && typeof named[field] !== 'string') put(named, field, '')
+  return edited
+}

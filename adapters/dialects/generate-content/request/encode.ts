@@ -1,0 +1,79 @@
+// Canonical → a generate-content call. Facts come from codec.caps and codec.quirks only.
+import { entryOf } from '../../../../core/collections/entry-of.ts'
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import { stringify } from '../../../../core/json/raw-json.ts'
+import { wireBody } from '../../../../core/json/wire-body.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
+import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import { withLoadedTools } from '../../shared/deferred-tools.ts'
+import { historyField } from '../../shared/history-field.ts'
+import type { WirePart } from '../response/encode-parts.ts'
+import { countBody } from './count-tokens.ts'
+import { encodeConfig } from './encode-config.ts'
+import { encodeContents, type WireContent } from './encode-contents.ts'
+import { encodeTools } from './encode-tools.ts'
+import { refuseUnsupported } from './refusals.ts'
+
+const TIERS: Readonly<Record<string, string>> = {
+  default: 'standard',
+  standard_only: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+}
+
+/** @throws GatewayError.unsupported when this target cannot do what was asked. */
+export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
+  const request = withLoadedTools(given, codec)
+  refuseUnsupported(request, codec)
+  // Tools before contents: declarations settle the names that the history then uses.
+  const { tools, toolConfig, hasFunctions } = encodeTools(request, codec)
+  const { config, instruction } = encodeConfig(request, codec, hasFunctions)
+  const contents = encodeContents(request, codec)
+  const system = systemParts(request)
+  if (contents.length === 0 && system.length === 0) {
+    throw GatewayError.unsupported(historyField(request.source), 'There is nothing to send: every message is empty.')
+  }
+  if (instruction !== null) system.push({ text: instruction })
+  if (contents.length === 0) contents.push({ role: 'user', parts: [{ text: 'Continue.' }] })
+  if (codec.caps.systemInstruction === false && system.length > 0) prepend(system, contents)
+  const tier = serviceTier(request, codec)
+  const { generationConfig: _, toolConfig: __, ...own } = (request.ext.generate_content ?? {}) as JsonObject
+  const wire = {
+    ...own,
+    ...(system.length > 0 && codec.caps.systemInstruction !== false ? { systemInstruction: { parts: system } } : {}),
+    contents,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(toolConfig === undefined ? {} : { toolConfig }),
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(tier === undefined ? {} : { serviceTier: tier }),
+  }
+  const body = codec.operation === 'count_tokens' ? countBody(wire, codec) : stringify(wire)
+  return { path: requestPath(codec, request.stream), headers: [], body: wireBody(body) }
+}
+
+/** The model is percent-encoded; its slashes stay where the vendor's path may have more segments. Streams always ask for SSE. */
+export function requestPath({ model, quirks, operation }: CodecContext, stream: boolean): string {
+  const encoded = quirks.modelIsOneSegment ? encodeURIComponent(model) : model.split('/').map(encodeURIComponent).join('/')
+  if (operation === 'count_tokens') return `/v1beta/models/${encoded}:countTokens`
+  return `/v1beta/models/${encoded}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+function systemParts(request: Frozen<CanonicalRequest>): WirePart[] {
+  return request.system.flatMap((block) =>
+    block.parts.flatMap((part) => (part.t === 'text' && part.text !== '' ? [{ text: part.text }] : [])),
+  )
+}
+
+/** Models without systemInstruction read it at the start of the first user turn. */
+function prepend(system: WirePart[], contents: WireContent[]): void {
+  const first = contents[0] as WireContent
+  contents[0] = { role: 'user', parts: [...system, ...first.parts] }
+}
+
+function serviceTier(request: Frozen<CanonicalRequest>, codec: CodecContext): string | undefined {
+  const wanted = request.serviceTier
+  if (wanted === undefined || wanted === 'auto') return undefined
+  const tier = entryOf(TIERS, wanted)
+  if (tier === undefined) codec.warn('dropped_service_tier')
+  return tier
+}

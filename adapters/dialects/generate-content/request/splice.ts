@@ -1,0 +1,86 @@
+// Byte lane, request: model and verb move to the path, foreign secrets of an earlier turn go out, all else stays as sent.
+import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { decodeUtf8 } from '../../../../core/text/bytes.ts'
+import type { Json } from '../../../../core/types/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import type { HeaderBag } from '../../../../core/types/ports.ts'
+import { isObject, listField } from '../fields.ts'
+import { SENTINEL } from '../response/encode-parts.ts'
+import { wrapperOf } from './count-tokens.ts'
+import { requestPath } from './encode.ts'
+
+const MAX_SPLICES = 32
+
+export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
+  for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
+  const wrapper = codec.operation === 'count_tokens' ? wrapperOf(body) : null
+  // Google wants the model there, by its own name.
+  if (wrapper !== null) body.set(`${wrapper}.model`, `models/${codec.model}`)
+  dropForeignSecrets(body, codec, wrapper === null ? 'contents' : `${wrapper}.contents`)
+  const idempotencyKey = caller.get('idempotency-key')
+  return { path: requestPath(codec, codec.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
+}
+
+/** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */
+function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
+  if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
+  const contents = listField(body.get(at))
+  const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
+  // Each splice copies the body: a flood of them is answered by rewriting the contents.
+  if (edits.length > MAX_SPLICES)
+    body.set(
+      at,
+      contents.map((content) => cleaned(content, codec)),
+    )
+  // From the end, so that a removed part does not move those still to be edited.
+  else for (const { path, value } of edits.reverse()) value === undefined ? body.remove(path) : body.set(path, value)
+}
+
+interface Edit {
+  path: string
+  /** Undefined: the member goes. */
+  value: string | undefined
+}
+
+function editsOf(content: Json, at: string, codec: CodecContext): Edit[] {
+  return partsOf(content).flatMap((part, place) => {
+    const secret = foreignSecret(part)
+    if (secret === null) return []
+    if (isThought(part)) return [{ path: `${at}.${place}`, value: undefined }]
+    return [{ path: `${at}.${place}.${secret}`, value: replacement(part, codec) }]
+  })
+}
+
+function cleaned(content: Json, codec: CodecContext): Json {
+  if (!isObject(content)) return content
+  const parts = partsOf(content).flatMap((part) => {
+    const secret = foreignSecret(part)
+    if (secret === null || !isObject(part)) return [part]
+    if (isThought(part)) return []
+    const { [secret]: _, ...rest } = part
+    const value = replacement(part, codec)
+    return [value === undefined ? rest : { ...rest, [secret]: value }]
+  })
+  return { ...content, parts }
+}
+
+function partsOf(content: Json): Json[] {
+  return isObject(content) ? listField(content.parts ?? undefined) : []
+}
+
+/** The key under which a part carries one of our envelopes. */
+function foreignSecret(part: Json): string | null {
+  if (!isObject(part)) return null
+  const key = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature'
+  const text = part[key]
+  return typeof text === 'string' && unwrapSignature(text) !== null ? key : null
+}
+
+function isThought(part: Json): boolean {
+  return isObject(part) && part.thought === true
+}
+
+function replacement(part: Json, codec: CodecContext): string | undefined {
+  const isCall = isObject(part) && (part.functionCall ?? part.function_call) !== undefined
+  return isCall && codec.caps.thoughtSignature === true ? SENTINEL : undefined
+}

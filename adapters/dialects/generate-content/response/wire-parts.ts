@@ -1,0 +1,78 @@
+// Canonical answer parts → wire parts for Gemini callers. Own secrets travel plain, foreign ones in our envelope, base64
+// as the field demands.
+import { RawJson } from '../../../../core/json/raw-json.ts'
+import { wrapSignature } from '../../../../core/models/signature.ts'
+import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
+import { isObject } from '../fields.ts'
+
+/** A wire part; arguments in it are RawJson, so it goes through `stringify`. */
+export type WirePart = Record<string, unknown>
+
+/** Null for a part this dialect has no form for; tool calls are `functionCallPart`. */
+export function wirePart(part: Frozen<Part>): WirePart | null {
+  switch (part.t) {
+    case 'text':
+      return part.text === '' && part.signature === undefined ? null : { text: part.text, ...signed(part.signature) }
+    case 'refusal':
+      return part.text === '' ? null : { text: part.text }
+    case 'reasoning': {
+      const text = part.text || (part.summary ?? []).join('\n\n')
+      const secret = reasoningSecret(part)
+      return text === '' && secret === undefined ? null : { text, thought: true, ...signed(secret) }
+    }
+    case 'image':
+    case 'audio':
+    case 'video':
+      return mediaPart(part)
+    case 'document':
+      return 'kind' in part.src ? mediaPart(part) : null
+    case 'server_tool':
+    case 'opaque':
+      return part.dialect === 'generate_content' && isObject(part.raw) ? part.raw : null
+    default:
+      return null
+  }
+}
+
+/** Null when the arguments are no JSON object: a call that cannot be represented is not made up. */
+export function functionCallPart(call: Frozen<ToolCallPart>): WirePart | null {
+  const args = callArgs(call)
+  if (args === null) return null
+  const name = call.namespace ? `${call.namespace}__${call.name}` : call.name
+  return { functionCall: { id: call.id, name, args }, ...signed(call.signature) }
+}
+
+/** The one secret of a reasoning part that has to come back with it. */
+export function reasoningSecret(part: Extract<Frozen<Part>, { t: 'reasoning' }>): Frozen<Signature> | undefined {
+  if (part.redacted !== undefined) return { dialect: 'messages', modelFamily: 'redacted', value: part.redacted }
+  return part.signature ?? part.encrypted
+}
+
+export function signed(signature: Frozen<Signature> | undefined): { thoughtSignature?: string } {
+  return signature === undefined ? {} : { thoughtSignature: signatureText(signature) }
+}
+
+export function signatureText(signature: Frozen<Signature>): string {
+  return signature.dialect === 'generate_content' ? signature.value : wrapSignature(signature, 'base64')
+}
+
+function callArgs(call: Frozen<ToolCallPart>): RawJson | JsonObject | null {
+  if (call.kind === 'custom') return { input: call.args }
+  const text = call.args.trim()
+  if (text === '' || text === 'null') return {}
+  try {
+    return isObject(JSON.parse(text) as Json) ? new RawJson(text) : null
+  } catch {
+    return null
+  }
+}
+
+function mediaPart(part: Extract<Frozen<Part>, { t: 'image' | 'audio' | 'video' | 'document' }>): WirePart | null {
+  if (!('kind' in part.src)) return null
+  const ext = part.ext?.generate_content as JsonObject | undefined
+  const src = part.src
+  if (src.kind === 'base64') return { ...ext, inlineData: { mimeType: src.mime, data: src.data } }
+  if (src.kind === 'file') return null
+  const uri = src.kind === 'url' ? src.url : src.uri
+  return { ...ext, fileData: { ...(src.mime === undefined ? {} : { mimeType: src.mime }), fileUri: uri } }
+}

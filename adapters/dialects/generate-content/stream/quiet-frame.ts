@@ -1,0 +1,15 @@
+// The heartbeat for Google's own clients: their stream parsers take a comment for broken JSON and end the answer there.
+import type { QuietFrame } from '../../../../core/types/dialect.ts'
+
+const CLIENT = 'x-goog-api-client'
+
+export const quietFrame: QuietFrame = {
+  // The chats of @google/genai forget a turn that had a chunk without parts, those of @google/generative-ai one with an empty text.
+  text: (headers) => (headers.get(CLIENT)?.includes('google-genai-sdk') ? frame('{"text":""}') : frame('')),
+  // Google's SDKs send the header, Gemini CLI and its forks name themselves.
+  neededBy: (headers) => headers.has(CLIENT) || /geminicli/i.test(headers.get('user-agent') ?? ''),
+}
+
+function frame(part: string): string {
+  return `data: {"candidates":[{"content":{"parts":[${part}],"role":"model"},"index":0}]}\n\n`
+}

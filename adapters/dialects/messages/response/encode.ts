@@ -1,0 +1,106 @@
+// Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
+import { stringify } from '../../../../core/json/raw-json.ts'
+import { UNSIGNED, wrapSignature } from '../../../../core/models/signature.ts'
+import type { CanonicalResponse } from '../../../../core/types/answer.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { CodecContext } from '../../../../core/types/dialect.ts'
+import { hasToolCall } from '../../shared/finish.ts'
+import { usageOrEstimate } from '../../shared/unreported-usage.ts'
+import { stopFields } from '../finish.ts'
+import { callInput } from '../request/custom-input.ts'
+import { flatName } from '../tool-names.ts'
+import { encodeUsage } from '../usage.ts'
+import type { Block } from './block.ts'
+import { encodeCitations } from './citations.ts'
+import { thinkingText } from './thinking-text.ts'
+
+export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
+  if (codec.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })
+  const choice = response.choices[0]
+  const parts = (choice?.parts ?? []) as Frozen<Part>[]
+  const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
+  const own = (response.ext.messages ?? {}) as JsonObject
+  const { id, type, role, model } = messageHead(response, codec)
+  const content = parts.flatMap((part) => answerBlocks(part, codec))
+  const stop = stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal)
+  return stringify({
+    ...own,
+    id,
+    type,
+    role,
+    model,
+    content,
+    stop_reason: stop.stop_reason,
+    stop_sequence: stop.stop_sequence,
+    stop_details: stop.stop_details,
+    container: own.container ?? null,
+    diagnostics: own.diagnostics ?? null,
+    usage: encodeUsage(usageOrEstimate(response.usage, parts, codec), response.serviceTier),
+  })
+}
+
+export function messageHead({ id, model }: { id: string; model: string }, codec: CodecContext) {
+  return { id: id.startsWith('msg_') ? id : codec.id('msg_'), type: 'message', role: 'assistant', model: model || codec.model }
+}
+
+/**
+ * The secret a reasoning part carries to the caller: this dialect's own plain, others in the envelope. A text without one gets
+ * an empty envelope, since clients drop a block that is not signed; '' for neither.
+ */
+export function thinkingSignature(part: Frozen<ReasoningPart>): string {
+  const signature = part.signature ?? part.encrypted
+  if (signature !== undefined && signature.value !== '') return carried(signature)
+  return thinkingText(part) === '' ? '' : UNSIGNED
+}
+
+/** A call signed by another vendor: an empty thinking block in front of it carries the secret. */
+export function callSignatureBlock(signature: Frozen<Signature> | undefined): Block | null {
+  return signature === undefined || signature.value === ''
+    ? null
+    : { type: 'thinking', thinking: '', signature: carried(signature) }
+}
+
+export function toolUseHead({
+  id,
+  name,
+  namespace,
+  caller,
+}: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'caller'>>): Block {
+  return { type: 'tool_use', id, name: flatName(name, namespace), caller: caller ?? { type: 'direct' } }
+}
+
+function answerBlocks(part: Frozen<Part>, codec: CodecContext): Block[] {
+  switch (part.t) {
+    case 'text': {
+      const citations = encodeCitations(part.annotations)
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...(citations ? { citations } : {}) }]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning': {
+      if (part.redacted !== undefined) return [{ type: 'redacted_thinking', data: part.redacted }]
+      const block = { type: 'thinking', thinking: thinkingText(part), signature: thinkingSignature(part) }
+      return block.thinking === '' && block.signature === '' ? [] : [block]
+    }
+    case 'tool_call': {
+      const signed = callSignatureBlock(part.signature)
+      const input = callInput(part.args, part.kind === 'custom', () => {})
+      const call = { ...toolUseHead(part), input }
+      return signed === null ? [call] : [signed, call]
+    }
+    case 'audio':
+      return part.transcript ? [{ type: 'text', text: part.transcript }] : []
+    case 'server_tool':
+    case 'opaque':
+      return part.dialect === 'messages' ? [part.raw as Block] : []
+    case 'image':
+      codec.warn('dropped_image_output')
+      return []
+    default:
+      return []
+  }
+}
+
+function carried(signature: Frozen<Signature>): string {
+  return signature.dialect === 'messages' ? signature.value : wrapSignature(signature)
+}

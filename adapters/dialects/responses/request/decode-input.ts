@@ -1,0 +1,168 @@
+// input (a string or items) → system blocks and messages. Items of one model turn become one assistant message; a second
+// message item starts a new one, so that ids and phases stay apart. Outputs following each other are one tool message.
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import { randomId } from '../../../../core/ids/ids.ts'
+import type { Json, JsonObject, Message, Part, Signature, SystemBlock, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { WireBody } from '../../../../core/types/dialect.ts'
+import { isObject, textField } from '../../shared/fields.ts'
+import { carriesCallSignature, decodeReasoning } from '../secrets.ts'
+import { decodeContent } from './decode-content.ts'
+
+/** Items other dialects cannot have and that are state rather than a tool's work. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  'item_reference',
+  'compaction',
+  'compaction_summary',
+  'compaction_trigger',
+  'additional_tools',
+  'ghost_snapshot',
+])
+
+export function decodeInput(body: WireBody, input: Json | undefined): { system: SystemBlock[]; messages: Message[] } {
+  const reader = new InputReader(body)
+  if (typeof input === 'string') {
+    if (input !== '') reader.messages.push({ role: 'user', parts: [{ t: 'text', text: input }] })
+  } else if (Array.isArray(input)) {
+    for (const [index, item] of input.entries()) {
+      if (typeof item === 'string') reader.message({ role: 'user', content: item }, `input[${index}]`)
+      else if (isObject(item)) reader.item(item, index)
+      else throw GatewayError.invalid(`input[${index}]`, `\`input[${index}]\` must be an object.`)
+    }
+    reader.end()
+  } else if (input !== undefined && input !== null) {
+    throw GatewayError.invalid('input', '`input` must be a string or an array.')
+  }
+  return { system: reader.system, messages: reader.messages }
+}
+
+/** The type of a reference may be left out. */
+function isBareReference(item: JsonObject): boolean {
+  return typeof item.id === 'string' && item.role === undefined && item.content === undefined
+}
+
+class InputReader {
+  readonly system: SystemBlock[] = []
+  readonly messages: Message[] = []
+  readonly #body: WireBody
+  /** Names by call id, for the outputs. */
+  readonly #names = new Map<string, string>()
+  /** The assistant message that already holds a message item. */
+  #spoken: Message | null = null
+  /** A call's signature, waiting for the call. */
+  #carried: { part: Part; signature: Signature } | null = null
+
+  constructor(body: WireBody) {
+    this.#body = body
+  }
+
+  item(item: JsonObject, index: number): void {
+    const at = `input[${index}]`
+    const type = textField(item, 'type', `${at}.type`) ?? (isBareReference(item) ? 'item_reference' : 'message')
+    if (type !== 'function_call' && type !== 'custom_tool_call') this.end()
+    if (type === 'message') this.message(item, at)
+    else if (type === 'function_call' || type === 'custom_tool_call') this.#call(item, index, type === 'custom_tool_call')
+    else if (type === 'function_call_output' || type === 'custom_tool_call_output') this.#output(item, index)
+    else if (type === 'reasoning') this.#reasoning(item)
+    else if (OPAQUE.has(type)) this.#assistant().parts.push({ t: 'opaque', dialect: 'responses', raw: item })
+    else this.#assistant().parts.push({ t: 'server_tool', dialect: 'responses', kind: type, raw: item })
+  }
+
+  message(item: JsonObject, at: string): void {
+    const role = textField(item, 'role', `${at}.role`)
+    const parts = decodeContent(item.content, `${at}.content`)
+    if (role === 'system' || role === 'developer') {
+      if (parts.length === 0) return
+      if (this.messages.length === 0) this.system.push({ role, parts })
+      else this.messages.push({ role, parts })
+    } else if (role === 'user') {
+      if (parts.length > 0) this.messages.push({ role, parts })
+    } else if (role === 'assistant') {
+      if (parts.length > 0) this.#spokenMessage(item, at).parts.push(...parts)
+    } else {
+      throw GatewayError.invalid(`${at}.role`, `\`${at}.role\` must be user, assistant, system or developer.`)
+    }
+  }
+
+  /** A carried signature without its call is reasoning of its own. */
+  end(): void {
+    if (this.#carried === null) return
+    const { part } = this.#carried
+    this.#carried = null
+    this.#assistant().parts.push(part)
+  }
+
+  #spokenMessage(item: JsonObject, at: string): Message {
+    let last = this.#assistant()
+    if (last === this.#spoken) {
+      last = { role: 'assistant', parts: [] }
+      this.messages.push(last)
+    }
+    this.#spoken = last
+    const id = textField(item, 'id', `${at}.id`)
+    const status = textField(item, 'status', `${at}.status`)
+    if (id !== undefined) last.id = id
+    if (status !== undefined) last.status = status
+    if (item.phase === 'commentary' || item.phase === 'final_answer') last.phase = item.phase
+    return last
+  }
+
+  #call(item: JsonObject, index: number, custom: boolean): void {
+    const at = `input[${index}]`
+    const name = textField(item, 'name', `${at}.name`)
+    if (!name) throw GatewayError.invalid(`${at}.name`, `\`${at}.name\` is required.`)
+    const callId = textField(item, 'call_id', `${at}.call_id`)
+    const id = callId || randomId('call_')
+    const namespace = textField(item, 'namespace', `${at}.namespace`)
+    const itemId = textField(item, 'id', `${at}.id`)
+    const part: ToolCallPart = {
+      t: 'tool_call',
+      id,
+      idMinted: !callId,
+      name,
+      args: custom ? (textField(item, 'input', `${at}.input`) ?? '') : this.#text(item.arguments, `input.${index}.arguments`),
+      kind: custom ? 'custom' : 'function',
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(itemId === undefined ? {} : { itemId }),
+      ...(item.caller === undefined || item.caller === null ? {} : { caller: item.caller }),
+      ...(this.#carried === null ? {} : { signature: this.#carried.signature }),
+    }
+    this.#carried = null
+    this.#names.set(id, name)
+    this.#assistant().parts.push(part)
+  }
+
+  #output(item: JsonObject, index: number): void {
+    const at = `input[${index}]`
+    const callId = textField(item, 'call_id', `${at}.call_id`)
+    if (!callId) throw GatewayError.invalid(`${at}.call_id`, `\`${at}.call_id\` is required.`)
+    const { output } = item
+    const plain = typeof output === 'string' || Array.isArray(output) || output === null || output === undefined
+    const parts = decodeContent(plain ? output : this.#text(output, `input.${index}.output`), `${at}.output`)
+    const name = this.#names.get(callId)
+    const last = this.messages.at(-1)
+    const target: Message = last?.role === 'tool' ? last : { role: 'tool', parts: [] }
+    if (target !== last) this.messages.push(target)
+    target.parts.push({ t: 'tool_result', callId, parts, ...(name === undefined ? {} : { name }) })
+  }
+
+  #reasoning(item: JsonObject): void {
+    const part = decodeReasoning(item, '')
+    if (part === null) return
+    if (carriesCallSignature(part) && part.signature !== undefined) this.#carried = { part, signature: part.signature }
+    else this.#assistant().parts.push(part)
+  }
+
+  #assistant(): Message {
+    const last = this.messages.at(-1)
+    if (last?.role === 'assistant') return last
+    const message: Message = { role: 'assistant', parts: [] }
+    this.messages.push(message)
+    return message
+  }
+
+  /** Text as it is; anything else as the JSON text it was sent as, so that no digit is lost. */
+  #text(value: Json | undefined, path: string): string {
+    if (value === undefined || value === null) return ''
+    return typeof value === 'string' ? value : (this.#body.raw(path) ?? JSON.stringify(value))
+  }
+}

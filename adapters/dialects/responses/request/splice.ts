@@ -1,0 +1,75 @@
+// Byte lane, request and non-stream answer: the caller's own bytes with the few edits they need.
+import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { decodeUtf8 } from '../../../../core/text/bytes.ts'
+import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
+import { isObject, loose } from '../../shared/fields.ts'
+import { fitIds } from '../../shared/long-ids.ts'
+import { failureOf, outcome } from '../response/decode.ts'
+import { completedUsage, decodeUsage } from '../usage.ts'
+
+/** codec.id('rs_'); the vendor's own ids are twice as long. */
+const MINTED_ID = /"rs_[0-9A-Za-z]{24}"/
+
+const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
+
+export const spliceRequest: DialectDriver['spliceRequest'] = (body, codec, caller) => {
+  // First: reading the bytes of an edited body would put them together at once.
+  dropForeignReasoning(body)
+  body.set('model', codec.model)
+  if (codec.quirks.idLimits !== undefined) fitIds(body, codec)
+  const headers: string[] = []
+  for (const name of FORWARDED) {
+    const value = caller.get(name)
+    if (value !== null) headers.push(name, value)
+  }
+  return { path: '/v1/responses', headers }
+}
+
+/** Never throws: what cannot be read has no facts. */
+export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) => {
+  const usage = body.get('usage')
+  const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
+  const output = body.raw('output') ?? ''
+  // A whole string value: inside a text its quotes would be escaped.
+  const called = output.includes('"function_call"') || output.includes('"custom_tool_call"')
+  const status = { status: body.get('status') ?? null, incomplete_details: body.get('incomplete_details') ?? null }
+  const completed = completedUsage(usage)
+  if (completed !== null) body.set('usage', completed)
+  return {
+    usage: decodeUsage(usage, codec.quirks),
+    finish: error === null ? outcome(status, called, output.includes('"refusal"')).finish : null,
+    error,
+    content: /^\[\s*\{/.test(output),
+  }
+}
+
+/**
+ * A conversation that another dialect's upstream answered before carries its secrets in our envelope: here they would be
+ * refused. Such items go, and so do the ids of the items after them, which name nothing this upstream knows.
+ */
+function dropForeignReasoning(body: WireBody): void {
+  const text = decodeUtf8(body.bytes)
+  if (!text.includes('"gw1.') && !(text.includes('"rs_') && MINTED_ID.test(text))) return
+  const input = body.get('input')
+  if (!Array.isArray(input)) return
+  let dropped = false
+  const kept: Json[] = []
+  for (const item of input) {
+    if (isObject(item) && isForeign(item)) dropped = true
+    else kept.push(dropped && isObject(item) ? withoutId(item) : item)
+  }
+  if (dropped) body.set('input', kept)
+}
+
+/** Another upstream's thoughts: in our envelope, or without any secret under an id that we made up. */
+function isForeign(item: JsonObject): boolean {
+  if (item.type !== 'reasoning') return false
+  const secret = loose(item.encrypted_content)
+  return secret === '' ? MINTED_ID.test(JSON.stringify(loose(item.id))) : unwrapSignature(secret) !== null
+}
+
+function withoutId(item: JsonObject): JsonObject {
+  const { id: _id, ...rest } = item
+  return item.type === 'message' || item.type === 'function_call' || item.type === 'custom_tool_call' ? rest : item
+}

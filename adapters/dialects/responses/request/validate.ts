@@ -1,0 +1,9 @@
+// Checks every body, also one that is passed on as bytes: its output bound, and the bound on calls of the vendor's own tools.
+import type { WireBody } from '../../../../core/types/dialect.ts'
+import { checkBound } from '../../shared/bounds.ts'
+
+/** @throws GatewayError 400 with `param` set. */
+export function validateResponses(body: WireBody): void {
+  checkBound(body.get('max_output_tokens'), 'max_output_tokens')
+  checkBound(body.get('max_tool_calls'), 'max_tool_calls')
+}

@@ -1,0 +1,60 @@
+// The output items of an answer, as objects.
+import type { Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
+import { inputText } from '../request/custom-tool.ts'
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+export function textContent(text: string, annotations: readonly Frozen<Json>[], logprobs: readonly Frozen<Json>[]): JsonObject {
+  return { type: 'output_text', text, annotations: annotations as Json[], logprobs: logprobs as Json[] }
+}
+
+export function refusalContent(refusal: string): JsonObject {
+  return { type: 'refusal', refusal }
+}
+
+export function messageItem(id: string, content: JsonObject[], status: ItemStatus, phase?: string): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content, ...(phase === undefined ? {} : { phase }) }
+}
+
+export function reasoningItem(id: string, summary: readonly string[], secret: string | undefined): JsonObject {
+  return {
+    id,
+    type: 'reasoning',
+    summary: summary.map((text) => ({ type: 'summary_text', text })),
+    ...(secret === undefined ? {} : { encrypted_content: secret }),
+  }
+}
+
+/** A function or custom call; `args` as canonical calls hold them. A whole function call has arguments that parse. */
+export function callItem(
+  id: string,
+  call: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'>>,
+  args: string,
+  status: ItemStatus,
+): JsonObject {
+  const custom = call.kind === 'custom'
+  return {
+    id,
+    type: custom ? 'custom_tool_call' : 'function_call',
+    status,
+    call_id: call.id,
+    name: call.name,
+    ...(custom ? { input: inputText(args) } : { arguments: args === '' && status === 'completed' ? '{}' : args }),
+    ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
+  }
+}
+
+export function callPrefix(kind: 'function' | 'custom' | undefined): string {
+  return kind === 'custom' ? 'ctc_' : 'fc_'
+}
+
+export function imageItem(id: string, result: string): JsonObject {
+  return { id, type: 'image_generation_call', status: 'completed', result }
+}
+
+/** logprobs as callers of this dialect read them: a list, also from chat's `{content}`. */
+export function logprobList(value: Frozen<Json> | undefined): readonly Frozen<Json>[] {
+  if (Array.isArray(value)) return value
+  const content = typeof value === 'object' && value !== null ? (value as JsonObject).content : undefined
+  return Array.isArray(content) ? content : []
+}

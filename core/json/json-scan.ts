@@ -1,0 +1,285 @@
+// One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
+// members lie. No recursion: depth bombs end here.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { encodeUtf8, type Searchable } from '../text/bytes.ts'
+import { KeyStack } from './key-stack.ts'
+
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface Member extends Span {
+  /** Offset of the key's opening quote. */
+  keyStart: number
+  /** The decoded text, after its first use. */
+  text?: string
+  /** The bytes to search, after their first use. */
+  view?: Searchable
+}
+
+const MAX_DEPTH = 128
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** Long strings (base64 images) are skipped natively past this point; control characters there are left to JSON.parse. */
+export const CHECKED_STRING_BYTES = 1024
+
+/** How many values a text may have: each costs memory and time wherever it is built, and most of them cost two bytes. */
+export interface ValueLimits {
+  /** Objects, arrays and members, and texts in arrays. */
+  readonly values: number
+  /** Numbers, and words like `true`, in arrays. */
+  readonly numbers: number
+}
+
+const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
+
+/**
+ * Validates a JSON object and returns the spans of its top-level values by key.
+ * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, repeats a key, or has too many
+ * values.
+ */
+export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, Member> {
+  keys.reset()
+  return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
+}
+
+/** Goes on for this many values; null: there is more. */
+export type ObjectScan = (values: number) => Map<string, Member> | null
+
+/**
+ * The same scan in steps. Without `keys` it only judges: names may be there twice, and no member is found.
+ * @throws GatewayError from each step what `scanObject` throws.
+ */
+export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStack | null): ObjectScan {
+  const members = new Map<string, Member>()
+  const open = keys ?? new KeyStack()
+  const maxValues = limits.values
+  const maxNumbers = limits.numbers
+  let topKey: string | null = null
+  let keyStart = 0
+  let from = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
+  let valueStart = from
+  let values = 0
+  let numbers = 0
+  return step
+
+  function step(steps: number): Map<string, Member> | null {
+    let at = from
+    let left = steps
+    if (open.depth === 0 && bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
+    // Each turn consumes one value or one opening bracket.
+    for (;;) {
+      if (left-- <= 0) {
+        from = at
+        return null
+      }
+      const byte = bytes[at]
+      if (byte === 0x7b || byte === 0x5b) {
+        if (open.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
+        if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
+        const isObject = byte === 0x7b
+        open.open(isObject)
+        at = skipSpace(bytes, at + 1)
+        if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
+          at++
+          open.close()
+        } else {
+          if (isObject) at = readKey(at)
+          continue
+        }
+      } else {
+        if (!open.inObject) {
+          if (byte === QUOTE) {
+            if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
+          } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
+        }
+        at = skipScalar(bytes, at)
+      }
+      // After a value: close as many containers as end here, then expect the next member or element.
+      for (;;) {
+        if (open.depth === 1 && topKey !== null) {
+          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
+          topKey = null
+        }
+        at = skipSpace(bytes, at)
+        if (open.depth === 0) {
+          if (at < bytes.length) throw malformed(bytes, at, 'text after the object')
+          return members
+        }
+        const { inObject } = open
+        const next = bytes[at]
+        if (next === 0x2c) {
+          at = skipSpace(bytes, at + 1)
+          if (inObject) at = readKey(at)
+          break
+        }
+        if (next !== (inObject ? 0x7d : 0x5d)) throw malformed(bytes, at)
+        at++
+        open.close()
+      }
+    }
+  }
+
+  /** Returns where the member's value starts. */
+  function readKey(start: number): number {
+    if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
+    if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
+    const end = skipString(bytes, start)
+    const twice = keys === null ? null : keys.add(bytes, start, end)
+    if (twice !== null) {
+      throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
+    }
+    const colon = skipSpace(bytes, end)
+    if (bytes[colon] !== 0x3a) throw malformed(bytes, colon)
+    const value = skipSpace(bytes, colon + 1)
+    if (keys !== null && keys.depth === 1) {
+      topKey = keys.text(bytes, start, end)
+      keyStart = start
+      valueStart = value
+    }
+    return value
+  }
+}
+
+/** Bytes below which a text cannot have too many values, whatever is in it. */
+export function judgedFrom({ values, numbers }: ValueLimits): number {
+  return Math.min(values, 2 * numbers)
+}
+
+/** Any JSON that is to be parsed at once. @throws GatewayError 502 */
+export function checkValues(json: string, limits: ValueLimits): void {
+  if (json.length <= judgedFrom(limits)) return
+  try {
+    objectScan(encodeUtf8(`{"":${json}}`), limits, null)(Number.POSITIVE_INFINITY)
+  } catch (error) {
+    // The reader of the event reports every other fault.
+    if (GatewayError.is(error) && error.code === 'too_many_values')
+      throw GatewayError.protocol('The upstream sent a stream event with more values than the limit.')
+  }
+}
+
+function tooMany(limit: number, what: string): GatewayError {
+  return GatewayError.invalid(null, `The body has more than ${limit} ${what}. Send it in smaller parts.`, 'too_many_values')
+}
+
+/** The span of the value that starts at `at`; the text has been scanned before. */
+export function skipValue(bytes: Uint8Array, at: number): number {
+  let depth = 0
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === QUOTE) at = skipString(bytes, at)
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth++
+      at++
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+      at++
+    } else if (byte === 0x2c || byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      at++
+      continue
+    } else at = skipScalar(bytes, at)
+    if (depth <= 0) return at
+  }
+}
+
+/** Never reads behind the end, nor does `skipString`: a load that once did is slower ever after. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  const { length } = bytes
+  while (at < length) {
+    const byte = bytes[at]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at
+    at++
+  }
+  return at
+}
+
+/** `at` is the opening quote; returns the offset after the closing one. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  const start = at++
+  const { length } = bytes
+  const checked = Math.min(start + CHECKED_STRING_BYTES, length)
+  while (at < checked) {
+    const byte = bytes[at] as number
+    if (byte === QUOTE) return at + 1
+    if (byte === BACKSLASH) {
+      const next = bytes[at + 1]
+      if (next === 0x75) {
+        for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i])) throw malformed(bytes, at)
+        at += 6
+      } else if (next !== undefined && ESCAPES.has(next)) at += 2
+      else throw malformed(bytes, at)
+      continue
+    }
+    if (byte < 0x20) throw malformed(bytes, at)
+    at++
+  }
+  const end = at < length ? longString(bytes, at) : -1
+  if (end === -1) throw malformed(bytes, length)
+  return end
+}
+
+const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+
+function longString(bytes: Uint8Array, from: number): number {
+  let at = from
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote === -1) return -1
+    let slashes = 0
+    while (quote - 1 - slashes >= from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return quote + 1
+    at = quote + 1
+  }
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  const byte = bytes[at]
+  if (byte === QUOTE) return skipString(bytes, at)
+  if (byte === 0x74) return literal(bytes, at, 'true')
+  if (byte === 0x66) return literal(bytes, at, 'false')
+  if (byte === 0x6e) return literal(bytes, at, 'null')
+  return skipNumber(bytes, at)
+}
+
+function literal(bytes: Uint8Array, at: number, word: string): number {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) throw malformed(bytes, at)
+  return at + word.length
+}
+
+function skipNumber(bytes: Uint8Array, at: number): number {
+  const start = at
+  if (bytes[at] === 0x2d) at++
+  if (bytes[at] === 0x30) at++
+  else {
+    if (!isDigit(bytes[at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  if (bytes[at] === 0x2e) {
+    if (!isDigit(bytes[++at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+    at++
+    if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
+    if (!isDigit(bytes[at])) throw malformed(bytes, start)
+    while (isDigit(bytes[at])) at++
+  }
+  return at
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
+}
+
+function isHex(byte: number | undefined): boolean {
+  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+}
+
+function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError {
+  const where = at >= bytes.length ? 'it ends too early' : `byte ${at}`
+  return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
+}
+
+/** One for all scans: they are synchronous and never nest. */
+const keys = new KeyStack()

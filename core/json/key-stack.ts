@@ -1,0 +1,118 @@
+// The keys of the objects that are open while a JSON text is scanned: a duplicate is found without decoding the others.
+import { decodeUtf8 } from '../text/bytes.ts'
+
+const BACKSLASH = 0x5c
+/** From here on an object's keys are compared as texts in a Set. */
+const MANY_KEYS = 24
+/** A body with more keys does not leave its room behind. */
+const KEPT_KEYS = 65_536
+const KNOWN_KEYS = 256
+const KNOWN_KEY_BYTES = 40
+
+export function keyText(bytes: Uint8Array, start: number, end: number): string {
+  const text = decodeUtf8(bytes, start + 1, end - 1)
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+}
+
+/**
+ * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
+ * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
+ */
+export class KeyStack {
+  readonly #hashes: number[] = []
+  readonly #spans: number[] = []
+  /** Per open container: where its keys begin, or -1 for an array. */
+  readonly #marks: number[] = []
+  readonly #many: (Set<string> | undefined)[] = []
+  /** Keys of all open objects; cutting the arrays instead would be a call into the runtime. */
+  #count = 0
+  /** Hash of the last key; null for a key with an escape. */
+  #hash: number | null = null
+  /** Keys of earlier bodies by their hash: most have the same. */
+  readonly #known = new Map<number, string>()
+  depth = 0
+
+  reset(): void {
+    this.depth = 0
+    this.#count = 0
+    if (this.#many.length > 0) this.#many.length = 0
+    if (this.#hashes.length > KEPT_KEYS) this.#hashes.length = this.#spans.length = 0
+  }
+
+  open(isObject: boolean): void {
+    this.#marks[this.depth] = isObject ? this.#count : -1
+    if (this.#many.length > this.depth) this.#many[this.depth] = undefined
+    this.depth++
+  }
+
+  close(): void {
+    const mark = this.#marks[--this.depth] as number
+    if (mark !== -1) this.#count = mark
+  }
+
+  get inObject(): boolean {
+    return this.#marks[this.depth - 1] !== -1
+  }
+
+  /** The key when the innermost object has it already, else null. */
+  add(bytes: Uint8Array, start: number, end: number): string | null {
+    const mark = this.#marks[this.depth - 1] as number
+    const count = this.#count
+    let hash = end - start
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i] as number
+      // An escaped key may equal a plain one: from here on this object's keys are compared as text.
+      if (byte === BACKSLASH) {
+        this.#hash = null
+        return this.#addText(bytes, start, end, mark)
+      }
+      hash = (Math.imul(hash, 31) + byte) | 0
+    }
+    this.#hash = hash
+    if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)
+    for (let i = mark; i < count; i++) {
+      if (this.#hashes[i] !== hash) continue
+      const key = keyText(bytes, start, end)
+      if (key === keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number)) return key
+    }
+    this.#hashes[count] = hash
+    this.#spans[2 * count] = start
+    this.#spans[2 * count + 1] = end
+    this.#count++
+    return null
+  }
+
+  /** Text of the last key. */
+  text(bytes: Uint8Array, start: number, end: number): string {
+    const hash = this.#hash
+    if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
+    const known = this.#known.get(hash)
+    if (known !== undefined && spells(bytes, start + 1, end - 1, known)) return known
+    const text = keyText(bytes, start, end)
+    if (this.#known.size >= KNOWN_KEYS) this.#known.clear()
+    this.#known.set(hash, text)
+    return text
+  }
+
+  #addText(bytes: Uint8Array, start: number, end: number, mark: number): string | null {
+    let many = this.#many[this.depth - 1]
+    if (many === undefined) {
+      many = new Set()
+      for (let i = mark; i < this.#count; i++) {
+        many.add(keyText(bytes, this.#spans[2 * i] as number, this.#spans[2 * i + 1] as number))
+      }
+      this.#many[this.depth - 1] = many
+    }
+    const key = keyText(bytes, start, end)
+    if (many.has(key)) return key
+    many.add(key)
+    return null
+  }
+}
+
+/** Compares ASCII only; other text needs decoding. */
+function spells(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (text.length !== end - start) return false
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
+  return true
+}

@@ -1,0 +1,27 @@
+// The value of a scanned member: the grammar has been checked, so what begins like a literal is one.
+import { GatewayError } from '../errors/gateway-error.ts'
+import { decodeUtf8 } from '../text/bytes.ts'
+import type { Json } from '../types/canonical.ts'
+import { CHECKED_STRING_BYTES, type Member } from './json-scan.ts'
+
+/** @throws GatewayError 400 for control characters in a long string, which the scan leaves to this. */
+export function memberValue(bytes: Uint8Array, member: Member): Json {
+  const { start, end } = member
+  const first = bytes[start]
+  if (first === 0x74) return true
+  if (first === 0x66) return false
+  if (first === 0x6e) return null
+  member.text ??= decodeUtf8(bytes, start, end)
+  const { text } = member
+  if (first === 0x22 && end - start < CHECKED_STRING_BYTES && !text.includes('\\')) return text.slice(1, -1)
+  return parseJson(text)
+}
+
+/** @throws GatewayError 400. */
+export function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw GatewayError.invalid(null, 'The body is not valid JSON.')
+  }
+}

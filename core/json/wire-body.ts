@@ -1,0 +1,296 @@
+// A JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
+import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from '../text/bytes.ts'
+import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
+import type { WireBody } from '../types/dialect.ts'
+import { findSpan, pathSegments, valueAt } from './json-path.ts'
+import { type Member, scanObject, skipSpace } from './json-scan.ts'
+import { memberSpan } from './member-span.ts'
+import { memberValue, parseJson } from './member-value.ts'
+
+/**
+ * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.
+ * @param text of the same bytes, where it was decoded before.
+ * @throws SyntaxError when it is not JSON.
+ */
+export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody {
+  const json = JSON.parse(text) as Json
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SyntaxError('not an object')
+  return new SplicedBody(bytes, null, json, text)
+}
+
+/**
+ * Takes over in the text of a parsed body what its `json()` has been given already. `edit` returns null where it cannot tell the
+ * place, and nothing happens then. False also for a body that was scanned or edited before.
+ */
+export function editText(body: WireBody, edit: (text: string) => string | null): boolean {
+  return body instanceof SplicedBody && body.editText(edit)
+}
+
+/**
+ * A body this gateway wrote itself of what has been scanned, scanned again only when a member is read or edited. Not for
+ * bodies that hold parsed or verbatim tool arguments: those were texts inside the caller's body, and never scanned.
+ */
+export function writtenBody(text: string): WireBody {
+  return new SplicedBody(encodeUtf8(text), null)
+}
+
+/** A second body over the same bytes: edits of one are not seen by the other. The source must not be edited itself. */
+export function forkBody(body: WireBody): WireBody {
+  return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
+}
+
+const PEEK_BYTES = 64
+const REWRITE_BYTES = 16 * 1024
+const LONG_INTEGER = /[:,[\s]-?\d{16}/
+
+interface Splice {
+  start: number
+  end: number
+  text: Uint8Array
+}
+
+/**
+ * Scans and wraps a JSON object; `scanned`: what its scan found already.
+ * @throws GatewayError 400 when it is not one, is too deep, or names a key twice.
+ */
+export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>): WireBody {
+  const bytes = typeof source === 'string' ? encodeUtf8(source) : source
+  return new SplicedBody(bytes, scanned ?? scanObject(bytes))
+}
+
+class SplicedBody implements WireBody {
+  #bytes: Uint8Array
+  #scanned: Map<string, Member> | null
+  /** By offset; replaced or inserted, never removed: a removal materialises. */
+  #splices: Splice[] = []
+  #touched: Map<string, Json> | null = null
+  #json: JsonObject | null
+  /** Text of an answer that is unchanged or was rewritten. */
+  #text: string | null
+  /** The text is newer than the bytes. */
+  #unencoded = false
+  edited = false
+
+  constructor(
+    bytes: Uint8Array,
+    members: Map<string, Member> | null,
+    json: JsonObject | null = null,
+    text: string | null = null,
+  ) {
+    this.#bytes = bytes
+    this.#scanned = members
+    this.#json = json
+    this.#text = text
+  }
+
+  editText(edit: (text: string) => string | null): boolean {
+    const edited = this.#text === null || this.#scanned !== null ? null : edit(this.#text)
+    if (edited === null) return false
+    this.#write(edited)
+    return true
+  }
+
+  #members(): Map<string, Member> {
+    this.#encode()
+    this.#scanned ??= scanObject(this.#bytes)
+    return this.#scanned
+  }
+
+  fork(): SplicedBody {
+    this.#materialise()
+    return new SplicedBody(this.#bytes, this.#scanned, this.#json)
+  }
+
+  get bytes(): Uint8Array {
+    this.#materialise()
+    return this.#bytes
+  }
+
+  get(path: string): Json | undefined {
+    const touched = this.#touched?.get(path)
+    if (touched !== undefined) return touched
+    if (this.#json !== null) return valueAt(this.#json, path)
+    if (this.#touched === null && !path.includes('.')) {
+      const member = this.#members().get(path)
+      return member === undefined ? undefined : memberValue(this.#bytes, member)
+    }
+    const raw = this.raw(path)
+    return raw === undefined ? undefined : parseJson(raw)
+  }
+
+  raw(path: string): string | undefined {
+    if (!path.includes('.') && this.#touched === null) {
+      const plain = this.#members().get(path)
+      if (plain === undefined) return undefined
+      plain.text ??= decodeUtf8(this.#bytes, plain.start, plain.end)
+      return plain.text
+    }
+    const [first, ...rest] = pathSegments(path) as [string, ...string[]]
+    if (this.#touched?.has(first)) this.#materialise()
+    const member = this.#members().get(first)
+    if (member === undefined) return undefined
+    const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
+    return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
+  }
+
+  peek(member: string): string | undefined {
+    if (this.#touched?.has(member)) this.#materialise()
+    const found = this.#members().get(member)
+    return found === undefined ? undefined : decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
+  }
+
+  contains(member: string, text: string): boolean {
+    if (this.#touched?.has(member)) this.#materialise()
+    const found = this.#members().get(member)
+    if (found === undefined) return false
+    found.view ??= searchable(this.#bytes, found.start, found.end)
+    return found.view.includes(text)
+  }
+
+  set(path: string, value: Json): void {
+    if (this.#scanned === null && this.#json !== null && this.#rewrite(path, value)) return
+    const [first, ...rest] = pathSegments(path) as [string, ...string[]]
+    if (this.#touched?.has(first)) this.#materialise()
+    const member = this.#members().get(first)
+    this.edited = true
+    this.#json = null
+    this.#touched ??= new Map()
+    if (member === undefined) {
+      const inserted = rest.reduceRight<Json>((inner, key) => ({ [key]: inner }), value)
+      const open = this.#open()
+      const comma = this.#members().size > 0 || this.#splices.some((splice) => splice.start === open) ? ',' : ''
+      this.#splice(open, open, `${JSON.stringify(first)}:${JSON.stringify(inserted)}${comma}`)
+      this.#touched.set(first, inserted)
+      return
+    }
+    if (rest.length === 0) {
+      this.#splice(member.start, member.end, JSON.stringify(value))
+      this.#touched.set(first, value)
+      return
+    }
+    this.#setNested(first, member, rest, value)
+  }
+
+  remove(path: string): void {
+    const segments = pathSegments(path)
+    this.#materialise()
+    const parent = segments.slice(0, -1)
+    const container = parent.length === 0 ? 0 : this.#members().get(parent[0] as string)?.start
+    if (container === undefined) return
+    const owner = findSpan(this.#bytes, this.#skipBom(container), parent.slice(1))
+    const gone = this.#span(segments)
+    if (owner === null || gone === null) return
+    this.#cut(owner.start, gone.start, gone.end)
+  }
+
+  json(): Frozen<JsonObject> {
+    this.#json ??= parseJson(decodeUtf8(this.bytes, this.#skipBom(0))) as JsonObject
+    return this.#json
+  }
+
+  whole(): Uint8Array | string {
+    if (this.#unencoded) return this.#text as string
+    return concatBytes(this.toBytes())
+  }
+
+  toBytes(): readonly Uint8Array[] {
+    this.#encode()
+    if (this.#splices.length === 0) return [this.#bytes]
+    const out: Uint8Array[] = []
+    let at = 0
+    for (const splice of this.#splices) {
+      if (splice.start > at) out.push(this.#bytes.subarray(at, splice.start))
+      out.push(splice.text)
+      at = splice.end
+    }
+    out.push(this.#bytes.subarray(at))
+    return out
+  }
+
+  /** A small parsed answer is rewritten rather than scanned for the place of one member; never at the price of a digit. */
+  #rewrite(path: string, value: Json): boolean {
+    this.#encode()
+    if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(this.#text ?? decodeUtf8(this.#bytes)))
+      return false
+    // The same value means that it was edited in place.
+    if (this.#json?.[path] !== value) this.#json = { ...this.#json, [path]: value }
+    this.#write(JSON.stringify(this.#json))
+    return true
+  }
+
+  #write(text: string): void {
+    this.#text = text
+    this.#unencoded = true
+    this.edited = true
+  }
+
+  #encode(): void {
+    if (!this.#unencoded) return
+    this.#unencoded = false
+    this.#bytes = encodeUtf8(this.#text as string)
+  }
+
+  #span(segments: readonly string[]): { start: number; end: number } | null {
+    const member = this.#members().get(segments[0] as string)
+    if (member === undefined) return null
+    return segments.length === 1 ? member : findSpan(this.#bytes, member.start, segments.slice(1))
+  }
+
+  /** Sets below an existing member: the deepest existing container is spliced, missing objects are created in it. */
+  #setNested(first: string, member: Member, rest: string[], value: Json): void {
+    const whole = findSpan(this.#bytes, member.start, rest)
+    if (whole !== null) {
+      this.#splice(whole.start, whole.end, JSON.stringify(value))
+    } else {
+      let depth = rest.length - 1
+      let parent = findSpan(this.#bytes, member.start, rest.slice(0, depth))
+      while (parent === null && depth > 0) parent = findSpan(this.#bytes, member.start, rest.slice(0, --depth))
+      const inner = rest.slice(depth + 1).reduceRight<Json>((made, key) => ({ [key]: made }), value)
+      const container = parent as { start: number; end: number }
+      const open = this.#bytes[container.start]
+      // A scalar or an array in the way: the path names nothing, so there is nothing to set.
+      if (open !== 0x7b) {
+        if (decodeUtf8(this.#bytes, container.start, container.end) !== 'null') return
+        this.#splice(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))
+      } else {
+        const at = container.start + 1
+        const empty = this.#bytes[skipSpace(this.#bytes, at)] === 0x7d
+        this.#splice(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
+      }
+    }
+    this.#touched?.set(first, null)
+    this.#materialise()
+  }
+
+  #cut(ownerStart: number, valueStart: number, valueEnd: number): void {
+    this.#splices = [{ ...memberSpan(this.#bytes, ownerStart, valueStart, valueEnd), text: new Uint8Array(0) }]
+    this.edited = true
+    this.#materialise()
+  }
+
+  #open(): number {
+    return skipSpace(this.#bytes, this.#skipBom(0)) + 1
+  }
+
+  #skipBom(at: number): number {
+    return at === 0 && this.#bytes[0] === 0xef ? 3 : at
+  }
+
+  #splice(start: number, end: number, text: string): void {
+    const splice = { start, end, text: encodeUtf8(text) }
+    let index = this.#splices.length
+    while (index > 0 && (this.#splices[index - 1] as Splice).start >= start) index--
+    this.#splices.splice(index, 0, splice)
+  }
+
+  #materialise(): void {
+    this.#encode()
+    this.#touched = null
+    if (this.#splices.length === 0) return
+    this.#bytes = concatBytes(this.toBytes())
+    this.#splices = []
+    this.#json = null
+    this.#text = null
+    this.#scanned = null
+  }
+}
