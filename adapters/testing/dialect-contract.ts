@@ -38,7 +38,7 @@ export function dialectContract(driver: DialectDriver, replies: ReplyRenderer): 
 function replyCases(driver: DialectDriver, replies: ReplyRenderer, name: string, reply: Reply): ContractCase[] {
   const bytes = new TextEncoder().encode(replies.frames(reply).join(''))
   const whole = () =>
-    driver.decodeResponse(parsedBody(new TextEncoder().encode(JSON.stringify(replies.json(reply)))), contractHop(driver))
+    driver.decodeResponse(parsedBody(new TextEncoder().encode(JSON.stringify(replies.json(reply)))), contractContext(driver))
   const streamed = (cut: number) => {
     const all = collector()
     for (const event of decode(driver, bytes, cut)) all.event(event)
@@ -60,15 +60,15 @@ function replyCases(driver: DialectDriver, replies: ReplyRenderer, name: string,
     {
       name: `${name}: what the encoder writes, the decoder reads`,
       run() {
-        const encoder = driver.encodeStream(contractHop(driver))
+        const encoder = driver.encodeStream(contractContext(driver))
         const text = decode(driver, bytes, bytes.length)
           .map((event) => encoder.event(event))
           .join('')
         const again = collector()
         for (const event of decode(driver, new TextEncoder().encode(text), text.length)) again.event(event)
         assert.deepEqual(answerMeaning(again.response()), answerMeaning(streamed(bytes.length)))
-        const answer = parsedBody(new TextEncoder().encode(driver.encodeResponse(whole(), contractHop(driver))))
-        assert.deepEqual(answerMeaning(driver.decodeResponse(answer, contractHop(driver))), answerMeaning(whole()))
+        const answer = parsedBody(new TextEncoder().encode(driver.encodeResponse(whole(), contractContext(driver))))
+        assert.deepEqual(answerMeaning(driver.decodeResponse(answer, contractContext(driver))), answerMeaning(whole()))
       },
     },
     {
@@ -145,7 +145,7 @@ function errorCases(driver: DialectDriver, replies: ReplyRenderer): ContractCase
 }
 
 /** A neutral codec: no facts known, caller and upstream speak the driver's dialect. */
-export function contractHop(driver: DialectDriver, facts: Partial<CodecContext> = {}): CodecContext {
+export function contractContext(driver: DialectDriver, facts: Partial<CodecContext> = {}): CodecContext {
   let count = 0
   return {
     provider: 'contract',
@@ -171,7 +171,7 @@ export function contractHop(driver: DialectDriver, facts: Partial<CodecContext> 
 
 function decode(driver: DialectDriver, bytes: Uint8Array, cut: number): StreamEvent[] {
   const events: StreamEvent[] = []
-  const decoder = driver.decodeStream(contractHop(driver))
+  const decoder = driver.decodeStream(contractContext(driver))
   const splitter = createSseSplitter()
   const onFrame = (frame: Parameters<typeof decoder.frame>[0]) =>
     decoder.frame(frame, (event) => events.push(structuredClone(event)))
@@ -183,7 +183,7 @@ function decode(driver: DialectDriver, bytes: Uint8Array, cut: number): StreamEv
 }
 
 function filtered(driver: DialectDriver, bytes: Uint8Array, cut: number): FrameFilter {
-  const filter = driver.filterStream(contractHop(driver))
+  const filter = driver.filterStream(contractContext(driver))
   const splitter = createSseSplitter()
   splitter.push(bytes.slice(0, cut), (frame) => void filter.frame(frame))
   splitter.end((frame) => void filter.frame(frame))

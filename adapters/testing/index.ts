@@ -2,7 +2,7 @@
 export { type Certificate, type CertificateOptions, certificate } from './certificate.ts'
 export type { ContractCase } from './contract.ts'
 export { databaseContract } from './database-contract.ts'
-export { CONTRACT_REPLIES, contractHop, dialectContract } from './dialect-contract.ts'
+export { CONTRACT_REPLIES, contractContext, dialectContract } from './dialect-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { closedPort, type FaultyAddress, rawServer, silentPort, tarpit } from './network-faults.ts'
 export { pluginConformance } from './plugin-conformance.ts'

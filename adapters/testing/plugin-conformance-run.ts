@@ -8,7 +8,7 @@ import type { Dialect } from '../../core/types/canonical.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { dialects } from '../node/ports.ts'
-import { answerMeaning, contractHop } from './dialect-contract.ts'
+import { answerMeaning, contractContext } from './dialect-contract.ts'
 import type { PluginConformanceOptions } from './plugin-conformance-options.ts'
 import type { TestRequest } from './requests.ts'
 import { createTestGateway, type TestGateway } from './test-gateway.ts'
@@ -69,9 +69,9 @@ function readAnswer(dialect: Dialect, text: string, stream: boolean): CanonicalR
   const driver = dialects.find(({ id }) => id === dialect)
   assert.ok(driver)
   const bytes = new TextEncoder().encode(text)
-  if (!stream) return driver.decodeResponse(parsedBody(bytes), contractHop(driver))
+  if (!stream) return driver.decodeResponse(parsedBody(bytes), contractContext(driver))
   const whole = collector()
-  const decoder = driver.decodeStream(contractHop(driver))
+  const decoder = driver.decodeStream(contractContext(driver))
   const splitter = createSseSplitter()
   const take = (frame: Parameters<typeof decoder.frame>[0]): void => decoder.frame(frame, (event) => whole.event(event))
   splitter.push(bytes, take)

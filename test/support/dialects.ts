@@ -4,7 +4,7 @@ import { chatDialect } from '../../adapters/dialects/chat/index.ts'
 import { generateContentDialect } from '../../adapters/dialects/generate-content/index.ts'
 import { messagesDialect } from '../../adapters/dialects/messages/index.ts'
 import { responsesDialect } from '../../adapters/dialects/responses/index.ts'
-import { contractHop } from '../../adapters/testing/index.ts'
+import { contractContext } from '../../adapters/testing/index.ts'
 import { deepFreeze } from '../../core/collections/deep-freeze.ts'
 import { parsedBody } from '../../core/json/wire-body.ts'
 import { collector } from '../../core/stream/collect.ts'
@@ -30,7 +30,7 @@ export function warningCodec(driver: DialectDriver, facts: Partial<CodecContext>
   const warnings: string[] = []
   let ids = 0
   return {
-    ...contractHop(driver),
+    ...contractContext(driver),
     operation: 'chat',
     requestId: 'req_1',
     stream: false,
@@ -97,9 +97,9 @@ export function streamText(driver: DialectDriver, events: readonly StreamEvent[]
 /** An answer as its caller reads it, whole or streamed. @throws when it is an error or not complete. */
 export function answerOf(dialect: Dialect, text: string, stream: boolean): CanonicalResponse {
   const driver = DRIVERS[dialect]
-  if (!stream) return driver.decodeResponse(parsedBody(new TextEncoder().encode(text)), contractHop(driver))
+  if (!stream) return driver.decodeResponse(parsedBody(new TextEncoder().encode(text)), contractContext(driver))
   const whole = collector()
-  for (const event of streamEvents(driver, text, contractHop(driver))) whole.event(event)
+  for (const event of streamEvents(driver, text, contractContext(driver))) whole.event(event)
   return whole.response()
 }
 

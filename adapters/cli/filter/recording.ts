@@ -10,7 +10,7 @@ import type { StreamEvent } from '../../../core/types/stream.ts'
 import { canonicalResponse, streamEvent } from '../../../plugins/wasm-filters/answer-schema.ts'
 import { canonicalRequest } from '../../../plugins/wasm-filters/request-schema.ts'
 import { dialects } from '../../node/ports.ts'
-import { CONTRACT_REPLIES, contractHop } from '../../testing/dialect-contract.ts'
+import { CONTRACT_REPLIES, contractContext } from '../../testing/dialect-contract.ts'
 import { requestFor } from '../../testing/requests.ts'
 import { RENDERERS } from '../../testing/scripted-upstream.ts'
 
@@ -83,12 +83,12 @@ function requestOf(driver: DialectDriver): CanonicalRequest {
 
 function responseOf(driver: DialectDriver, reply: string): CanonicalResponse {
   const body = RENDERERS[driver.id].json(CONTRACT_REPLIES[reply] ?? {})
-  return driver.decodeResponse(bodyOf(body), contractHop(driver))
+  return driver.decodeResponse(bodyOf(body), contractContext(driver))
 }
 
 /** A frame of the vendor is a read. */
 function eventsOf(driver: DialectDriver, reply: string): StreamEvent[][] {
-  const decoder = driver.decodeStream(contractHop(driver))
+  const decoder = driver.decodeStream(contractContext(driver))
   const batches: StreamEvent[][] = []
   let batch: StreamEvent[] = []
   const emit = (event: StreamEvent): void => void batch.push(structuredClone(event))

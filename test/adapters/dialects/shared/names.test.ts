@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chatDialect } from '../../../../adapters/dialects/chat/index.ts'
 import { callerName, upstreamName } from '../../../../adapters/dialects/shared/names.ts'
-import { contractHop } from '../../../../adapters/testing/index.ts'
+import { contractContext } from '../../../../adapters/testing/index.ts'
 
 const RULE = { forbidden: /[^A-Za-z0-9_-]/g, maxLength: 20, start: /^[A-Za-z_]/ }
 
@@ -13,7 +13,7 @@ describe('names', () => {
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom('a', '.', ' ', '_', '1'), maxLength: 24 }), { maxLength: 40 }),
         (names) => {
-          const codec = contractHop(chatDialect)
+          const codec = contractContext(chatDialect)
           const safe = names.map((name) => upstreamName(name, RULE, codec))
           expect(names.map((name) => upstreamName(name, RULE, codec))).toEqual(safe)
           expect(new Set(safe).size).toBe(new Set(names).size)
@@ -26,7 +26,7 @@ describe('names', () => {
   })
 
   it('of another request are another matter', () => {
-    const [one, two] = [contractHop(chatDialect), contractHop(chatDialect)]
+    const [one, two] = [contractContext(chatDialect), contractContext(chatDialect)]
     upstreamName('a.b', RULE, one)
     expect(upstreamName('a b', RULE, two)).toBe('a_b')
     expect(callerName('a_b', one)).toBe('a.b')
