@@ -40,6 +40,7 @@ import { thoughtSignatures } from './thought-signatures/index.ts'
 import { tokenSaver } from './token-saver/index.ts'
 import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
+import { vendorIds } from './vendor-ids/index.ts'
 import { virtualModels } from './virtual-models/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
 import { webhooks } from './webhooks/index.ts'
@@ -107,6 +108,7 @@ export interface PresetOptions {
   heartbeat?: false
   answerModel?: false
   upstreamHeaders?: false
+  vendorIds?: Parameters<typeof vendorIds>[0] | false
   cors?: false
   health?: false
   metrics?: false
@@ -156,6 +158,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
     options.upstreamHeaders !== false && upstreamHeaders(),
+    options.vendorIds !== false && vendorIds(options.vendorIds),
     options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
@@ -202,6 +205,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   heartbeat: true,
   answerModel: true,
   upstreamHeaders: true,
+  vendorIds: true,
   cors: true,
   health: true,
   metrics: true,

@@ -147,6 +147,9 @@ export const VARIABLES: readonly Variable[] = [
     values: ['auto', 'requested', 'served'],
   }),
   v('PASS_UPSTREAM_HEADERS', 'list', '', 'Headers of the upstream that callers get: `ratelimit`, `request_id`.'),
+  v('VENDOR_IDS', 'enum', 'auto', 'Refuse ids of stored responses that another key created; auto: on the cloud profile.', {
+    values: ['auto', 'on', 'off'],
+  }),
   v('HEARTBEAT_GENERATE_CONTENT', 'enum', 'auto', 'Heartbeat of generate-content streams; auto: by client.', {
     values: ['auto', 'frame', 'comment', 'off'],
   }),
