@@ -135,4 +135,23 @@ describe('generate-content byte lane', () => {
     }
     expect(splice(contents(1), codec({ model: 'gemini-2.5-flash' })).sent).not.toContain('skip_thought')
   })
+
+  it('a list of thoughts on a call does not reach Google, readable or not', () => {
+    const list = (version: number) => `thoughts/${version}:[{"text":"hm","signature":"s"}]`
+    const carriers = [1, 2].map((version) =>
+      wrapSignature({ dialect: 'messages', modelFamily: 'claude', value: list(version) }, 'base64'),
+    )
+    for (const secret of [...carriers, carriers[0]?.slice(0, -3), 'Z3cxLg==', 'gw1.', 'gw1.x.y.z']) {
+      for (const key of ['thoughtSignature', 'thought_signature']) {
+        const body = JSON.stringify({
+          contents: [{ role: 'model', parts: [{ functionCall: { name: 'f', args: {} }, [key]: secret }] }],
+        })
+        expect(splice(body).sent).toBe(body.replace(`${secret}`, 'skip_thought_signature_validator'))
+        const beforeThree = splice(body, codec({ model: 'gemini-2.5-flash' })).sent
+        expect(JSON.parse(beforeThree)).toEqual({
+          contents: [{ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] }],
+        })
+      }
+    }
+  })
 })

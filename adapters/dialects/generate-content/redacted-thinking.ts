@@ -1,0 +1,16 @@
+// Redacted thinking of a messages upstream in a thought part: its data in an envelope, the kind and the model family in the family's place.
+import type { Frozen, Part, Signature } from '../../../core/types/canonical.ts'
+
+const REDACTED = 'redacted'
+
+export function redactedSecret(data: string, family = ''): Signature {
+  return { dialect: 'messages', modelFamily: family === '' ? REDACTED : `${REDACTED}:${family}`, value: data }
+}
+
+/** Null for any other secret. */
+export function redactedPart({ dialect, modelFamily, value }: Frozen<Signature>): Part | null {
+  const isRedacted = modelFamily === REDACTED || modelFamily.startsWith(`${REDACTED}:`)
+  if (dialect !== 'messages' || !isRedacted) return null
+  const encrypted = { dialect, modelFamily: modelFamily.slice(REDACTED.length + 1), value }
+  return { t: 'reasoning', text: '', redacted: value, encrypted }
+}
