@@ -1,7 +1,6 @@
 // Runs one command. Unknown flags and missing operands are usage errors.
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
-import { ApiFailure } from './api-failure.ts'
-import { failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
+import { ApiFailure, failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
 
 /** Where configuration and data are; every command that looks at them takes these. */
 export const PLACE = {

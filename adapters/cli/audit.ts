@@ -1,7 +1,7 @@
 // `hookgate audit verify`: is the chain whole?
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
-import { printJson, say } from './say.ts'
+import { printJson, say } from './table.ts'
 
 interface Report {
   ok: boolean

@@ -4,8 +4,7 @@ import { withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { bar, localTime, usd } from './figures.ts'
 import { amount, count, expiry, id } from './flag-values.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
 interface Budget {
   id: number

@@ -4,8 +4,8 @@
 import type { HostedGateway } from '../../core/gateway.ts'
 import { loggedText } from '../../core/text/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
-import { ApiFailure } from './api-failure.ts'
-import { say } from './say.ts'
+import { ApiFailure } from './fail.ts'
+import { say } from './table.ts'
 
 export interface Place {
   config?: string | undefined
@@ -80,4 +80,17 @@ function line(message: string, fields: object | undefined): string {
       `${name}: ${typeof value === 'string' ? value : value instanceof Error ? loggedText(value) : JSON.stringify(value)}`,
   )
   return [message, ...more].join('; ')
+}
+
+/** The time that figures are of. */
+export const WINDOW = {
+  window: { type: 'string', description: '24h, 7d or 30d up to now; default: 24h', valueHint: 'window' },
+  since: { type: 'string', description: 'From the beginning of this day in UTC, instead', valueHint: 'day' },
+  until: { type: 'string', description: 'With --since: up to the beginning of this day', valueHint: 'day' },
+} as const
+
+/** As members of a query; what is not given is left to the API. */
+export function queryOf(members: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

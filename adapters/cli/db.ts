@@ -3,8 +3,7 @@ import { type MigrationRef, pending } from '../../core/db/migrate.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
 import { existingDatabase, type Surroundings, surroundings } from './place.ts'
-import { printJson, say } from './say.ts'
-import { table } from './table.ts'
+import { printJson, say, table } from './table.ts'
 
 export const migrate = action({
   name: 'migrate',

@@ -4,8 +4,7 @@ import { action, JSON_FLAG, PLACE } from './action.ts'
 import { type Place, withControlPlane } from './control-plane.ts'
 import { type Finding, fail, ok, reasonOf } from './doctor/finding.ts'
 import { type Surroundings, surroundings } from './place.ts'
-import { printJson } from './say.ts'
-import { styled } from './table.ts'
+import { printJson, styled } from './table.ts'
 
 export const doctor = action({
   name: 'doctor',

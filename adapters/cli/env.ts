@@ -1,6 +1,8 @@
-// `hookgate env`: every variable with its value, its source and its default. It never prints a credential.
-import { parseConfig } from '../../core/config/define.ts'
+// `hookgate env`: every variable, those of plugins included, with its value, its source and its default. It never prints a credential.
+import { fileOptions, parseConfig } from '../../core/config/define.ts'
 import { type Env, type Resolved, readEnv } from '../../core/config/env.ts'
+import { FILE_VARIABLES } from '../../core/config/variables.ts'
+import { knownVariables } from '../node/gateway.ts'
 import { findConfig, loadConfig } from '../node/load-config.ts'
 import { action } from './action.ts'
 import { table } from './table.ts'
@@ -21,13 +23,14 @@ export const envCommand = action({
       value: shownValue(entry),
       source: entry.source,
       default: shown(entry.variable.default),
+      plugin: entry.variable.plugin ?? 'core',
       about: entry.variable.about,
     }))
     if (given.json) console.log(JSON.stringify(rows, null, 2))
     else
       console.log(
         table(
-          ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+          ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'PLUGIN', 'MEANING'],
           rows.map((row) => Object.values(row)),
         ),
       )
@@ -36,12 +39,12 @@ export const envCommand = action({
 })
 
 /** The values that `serve` would use: defaults, then the file's options, then the environment. */
-async function effective(config: string | undefined): Promise<Env> {
+async function effective(file: string | undefined): Promise<Env> {
   const environment = process.env
-  const flags = { CONFIG: config }
-  const path = findConfig(readEnv({ environment, flags }).get<string | null>('CONFIG'), process.cwd())
-  const { options, profile } = path === null ? {} : parseConfig(await loadConfig(path))
-  return readEnv({ environment, flags, options: { ...options, ...(profile ? { profile } : {}) } })
+  const flags = { CONFIG: file }
+  const path = findConfig(readEnv({ environment, flags, variables: FILE_VARIABLES }).get<string | null>('CONFIG'), process.cwd())
+  const config = path === null ? {} : parseConfig(await loadConfig(path))
+  return readEnv({ environment, flags, options: fileOptions(config), variables: knownVariables(config) })
 }
 
 function shownValue({ variable, value }: Resolved): string {

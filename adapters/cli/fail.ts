@@ -1,4 +1,5 @@
-// A wrong command line ends with 2, whatever else fails with 1, each with its reason on stderr (command-line.ts).
+// Failures of the command line: a wrong command line ends with 2, any other failure with 1, each with its reason on stderr.
+import { closest } from './closest.ts'
 
 export class WrongUsage extends Error {
   constructor(message: string) {
@@ -27,7 +28,10 @@ export function refuseUnknownFlags(
   if (unknown === undefined) return
   const names = Object.keys(known).map((name) => `--${name}`)
   const flag = unknown.startsWith('--') ? `--${flagName(unknown)}` : unknown.slice(0, 60)
-  failUsage(`There is no flag \`${flag}\`. There are ${names.join(', ')}.`)
+  const suggested = closest(flag, names)
+  failUsage(
+    `There is no flag \`${flag}\`. ${suggested === null ? `There are ${names.join(', ')}.` : `Did you mean \`${suggested}\`?`}`,
+  )
 }
 
 function wantsValue(arg: string, known: Readonly<Record<string, { readonly type?: string }>>): boolean {
@@ -36,4 +40,18 @@ function wantsValue(arg: string, known: Readonly<Record<string, { readonly type?
 
 function flagName(arg: string): string {
   return arg.slice(2).split('=', 1)[0] as string
+}
+
+// Prints a refusal of the control plane with its own message.
+export class ApiFailure extends Error {
+  readonly status: number
+  /** The field that is wrong, dotted. */
+  readonly param: string | null
+
+  constructor(status: number, message: string, param: string | null) {
+    super(message)
+    this.name = 'ApiFailure'
+    this.status = status
+    this.param = param
+  }
 }

@@ -4,8 +4,7 @@ import type { Logger } from '../../core/types/ports.ts'
 import { action, JSON_FLAG } from './action.ts'
 import { failUsage } from './fail.ts'
 import { count, list } from './flag-values.ts'
-import { printJson, say } from './say.ts'
-import { cell, printable, table } from './table.ts'
+import { cell, printable, printJson, say, table } from './table.ts'
 
 const RUNS = 20
 
@@ -33,7 +32,10 @@ export const test = action({
     // Calls come one by one: what they wait for is a thread that restarts.
     const queue = 60_000
     const { filter, version, rows } = await tryFilter({
-      ...{ file: given.file as string, config, runs, log: guestLines },
+      file: given.file as string,
+      config,
+      runs,
+      log: guestLines,
       recordings: given.requests === undefined ? shippedRecordings() : readRecordings(textOf(given.requests)),
       timeouts: { ...TIMEOUTS, queue, ...own },
     })

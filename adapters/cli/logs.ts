@@ -1,10 +1,9 @@
 // `hookgate logs`: logged requests, oldest first, as a terminal is read; with --follow also those that come.
 import { action, PLACE } from './action.ts'
-import { type ControlPlane, withControlPlane } from './control-plane.ts'
+import { type ControlPlane, queryOf, withControlPlane } from './control-plane.ts'
 import { count, past } from './flag-values.ts'
 import type { LogRow, Page } from './logs/row.ts'
-import { queryOf } from './query.ts'
-import { printJson, say } from './say.ts'
+import { printJson, say } from './table.ts'
 
 const FILTERS = {
   status: {
@@ -27,9 +26,18 @@ const FILTERS = {
 
 /** Maps each flag to its query member. */
 const MEMBERS = {
-  ...{ status: 'status', provider: 'provider', model: 'model', 'virtual-model': 'virtual_model', key: 'key_id' },
-  ...{ session: 'session_id', user: 'user_id', 'cost-center': 'cost_center', source: 'source' },
-  ...{ 'min-latency': 'min_latency_ms', 'min-cost': 'min_cost_usd', search: 'q' },
+  status: 'status',
+  provider: 'provider',
+  model: 'model',
+  'virtual-model': 'virtual_model',
+  key: 'key_id',
+  session: 'session_id',
+  user: 'user_id',
+  'cost-center': 'cost_center',
+  source: 'source',
+  'min-latency': 'min_latency_ms',
+  'min-cost': 'min_cost_usd',
+  search: 'q',
 } as const satisfies Record<keyof typeof FILTERS, string>
 
 const fields = Object.fromEntries(Object.entries(MEMBERS).map(([flag, member]) => [member, flag]))

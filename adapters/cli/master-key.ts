@@ -3,7 +3,7 @@ import { action, JSON_FLAG, PLACE } from './action.ts'
 import { failUsage } from './fail.ts'
 import { secret } from './flag-values.ts'
 import { existingDatabase, type Surroundings, surroundings } from './place.ts'
-import { printJson, say } from './say.ts'
+import { printJson, say } from './table.ts'
 
 export const rotate = action({
   name: 'rotate',

@@ -1,7 +1,7 @@
 // `hookgate password hash`: what GATEWAY_DASHBOARD_PASSWORD_HASH wants.
 import { action, JSON_FLAG } from './action.ts'
 import { readSecret } from './flag-values.ts'
-import { printJson, say } from './say.ts'
+import { printJson, say } from './table.ts'
 
 export const hash = action({
   name: 'hash',

@@ -1,7 +1,8 @@
 // Finds the configuration, variables and database that a command line selects. Opens none of them.
 import { existsSync } from 'node:fs'
-import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
+import { fileOptions, type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { type Env, readEnv } from '../../core/config/env.ts'
+import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
 import type { Place } from './control-plane.ts'
@@ -20,7 +21,7 @@ export interface Surroundings {
 
 /** @throws Error naming file, field or variable. */
 export async function surroundings(place: Place): Promise<Surroundings> {
-  const [{ findConfig, loadConfig }, { defaultDataDir }, { withPreset }, { sqlitePath }] = await Promise.all([
+  const [{ findConfig, loadConfig }, { defaultDataDir }, { knownVariables, withPreset }, { sqlitePath }] = await Promise.all([
     import('../node/load-config.ts'),
     import('../node/stores.ts'),
     import('../node/gateway.ts'),
@@ -28,11 +29,11 @@ export async function surroundings(place: Place): Promise<Surroundings> {
   ])
   const environment = process.env
   const flags = { CONFIG: place.config, DATA_DIR: place['data-dir'] }
-  const path = findConfig(readEnv({ environment, flags }).get<string | null>('CONFIG'), process.cwd())
+  const path = findConfig(readEnv({ environment, flags, variables: FILE_VARIABLES }).get<string | null>('CONFIG'), process.cwd())
   const config = path === null ? {} : parseConfig(await loadConfig(path))
-  const { options, profile, plugins = [] } = withPreset(config)
-  const inFile = { dataDir: defaultDataDir(environment), ...options, ...(profile ? { profile } : {}) }
-  const env = readEnv({ environment, flags, options: inFile })
+  const { plugins = [] } = withPreset(config)
+  const inFile = { dataDir: defaultDataDir(environment), ...fileOptions(config) }
+  const env = readEnv({ environment, flags, options: inFile, variables: knownVariables(config) })
   const dataDir = env.get<string>('DATA_DIR')
   const databaseUrl = env.get<string | null>('DATABASE_URL')
   const given = databaseUrl ?? 'sqlite:gateway.db'

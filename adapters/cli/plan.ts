@@ -2,19 +2,22 @@
 import type { PlanStep } from '../../core/config/reconcile.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
+/** Exit code of a plan with changes. */
+const CHANGES = 3
 const STYLES = { create: 'green', revive: 'green', adopt: 'yellow', update: 'yellow', archive: 'red', conflict: 'red' } as const
 
 export const plan = action({
   name: 'plan',
-  description: 'Print what the configuration file would change in the database. Exit 1 when something stands in the way.',
+  description:
+    'Print what the configuration file would change in the database. Exit 3 when there are changes, 1 when something stands in the way.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
     const steps = await withControlPlane(given, ({ gateway }) => gateway.plan())
     show(steps, given.json, 'The database says what the file says.')
-    return steps.some(({ action }) => action === 'conflict') ? 1 : 0
+    if (steps.some(({ action }) => action === 'conflict')) return 1
+    return steps.length > 0 ? CHANGES : 0
   },
 })
 

@@ -15,57 +15,16 @@ export function pluginFiles(name: string): Record<string, string> {
 }
 
 /** Words of the language, and names that the files use themselves. */
-const TAKEN = new Set([
-  ...[
-    'arguments',
-    'await',
-    'break',
-    'case',
-    'catch',
-    'class',
-    'const',
-    'continue',
-    'debugger',
-    'default',
-    'delete',
-    'do',
-    'else',
-    'enum',
-  ],
-  ...[
-    'eval',
-    'export',
-    'extends',
-    'false',
-    'finally',
-    'for',
-    'function',
-    'if',
-    'implements',
-    'import',
-    'in',
-    'instanceof',
-    'interface',
-  ],
-  ...[
-    'let',
-    'new',
-    'null',
-    'package',
-    'private',
-    'protected',
-    'public',
-    'return',
-    'static',
-    'super',
-    'switch',
-    'this',
-    'throw',
-    'true',
-  ],
-  ...['try', 'typeof', 'var', 'void', 'while', 'with', 'yield', 'undefined'],
-  ...['createTestGateway', 'definePlugin', 'describe', 'expect', 'it', 'name', 'pluginConformance', 'run', 'text', 'z'],
-])
+const TAKEN = new Set(
+  `
+    arguments await break case catch class const continue debugger default delete do else enum eval export extends false
+    finally for function if implements import in instanceof interface let new null package private protected public return
+    static super switch this throw true try typeof var void while with yield undefined createTestGateway definePlugin
+    describe expect it name pluginConformance run text z
+  `
+    .trim()
+    .split(/\s+/),
+)
 
 function manifest(name: string): string {
   const content = {
@@ -86,7 +45,12 @@ function manifest(name: string): string {
 const TSCONFIG = `${JSON.stringify(
   {
     compilerOptions: {
-      ...{ target: 'es2023', module: 'nodenext', strict: true, declaration: true, skipLibCheck: true, outDir: 'dist' },
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      declaration: true,
+      skipLibCheck: true,
+      outDir: 'dist',
       types: ['node'],
     },
     files: ['index.ts'],

@@ -5,7 +5,7 @@ import { preset } from '../../plugins/preset.ts'
 import { action } from './action.ts'
 import { failUsage } from './fail.ts'
 import { pluginFiles } from './plugin-files.ts'
-import { say } from './say.ts'
+import { say } from './table.ts'
 
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 

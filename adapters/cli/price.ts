@@ -1,10 +1,8 @@
 // `hookgate pricing show`, in short `hookgate price`: what a model costs here, and who says so.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { queryOf, withControlPlane } from './control-plane.ts'
 import { localTime, usd } from './figures.ts'
-import { queryOf } from './query.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
 interface Price {
   model: string

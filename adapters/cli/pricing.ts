@@ -2,8 +2,7 @@
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
 import { count } from './figures.ts'
-import { printJson, say } from './say.ts'
-import { cell } from './table.ts'
+import { cell, printJson, say } from './table.ts'
 
 interface Run {
   id: number | null

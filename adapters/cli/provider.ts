@@ -2,8 +2,7 @@
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
 import { count, id, list, secret } from './flag-values.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
 interface Connection {
   id: number

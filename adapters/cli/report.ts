@@ -3,10 +3,9 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { action, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { queryOf, WINDOW, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
-import { queryOf, WINDOW } from './query.ts'
-import { say } from './say.ts'
+import { say } from './table.ts'
 
 const FORMATS = ['csv', 'json', 'parquet']
 

@@ -1,10 +1,8 @@
 // `hookgate savings`: what was saved and by what; `hookgate savings verify`: are its receipts whole?
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { queryOf, WINDOW, withControlPlane } from './control-plane.ts'
 import { count, localTime, usd } from './figures.ts'
-import { queryOf, WINDOW } from './query.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
 interface Sum {
   tokens_saved: number

@@ -1,11 +1,13 @@
 // `hookgate serve`: load, listen, follow the file, load it again on SIGHUP, drain on SIGTERM.
 import { setFlagsFromString } from 'node:v8'
-import { jsonLog } from '../../core/log.ts'
-import { systemClock } from '../../core/timing/clock.ts'
+import type { Env } from '../../core/config/env.ts'
+import type { Logger } from '../../core/types/ports.ts'
 import { loadGateway } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
 import { action } from './action.ts'
+import { dotEnvOfProcess } from './dot-env.ts'
 import { failUsage } from './fail.ts'
+import { serverLog } from './terminal-log.ts'
 import { unreadVariables } from './unread-variables.ts'
 
 const args = {
@@ -14,6 +16,7 @@ const args = {
   host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
   'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
   'drain-ms': { type: 'string', description: 'Time running requests get after SIGTERM, ms', default: '30000' },
+  log: { type: 'string', description: 'Log lines: json or pretty; default: pretty on a terminal' },
   'allow-newer': { type: 'boolean', description: 'Start on a database of a newer version (GATEWAY_ALLOW_NEWER)' },
 } as const
 
@@ -28,7 +31,9 @@ export const serveCommand = action({
     surviveDeafReaders()
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     if (given.port !== undefined) refuseBadPort(given.port)
-    const log = jsonLog(systemClock, { write: (line) => process.stderr.write(`${line}\n`) })
+    const log = serverLog(given.log, process.stderr.isTTY === true, (line) => void process.stderr.write(`${line}\n`))
+    const dotEnv = dotEnvOfProcess()
+    if (dotEnv !== null) log.info('serve.env_file', { file: dotEnv.path, variables: dotEnv.names })
     const flags = {
       CONFIG: given.config,
       PORT: given.port,
@@ -49,7 +54,7 @@ export const serveCommand = action({
       log,
     })
     warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)
-    warnOfSlips(log)
+    warnOfSlips(env, log)
     onSignals(() => server.close(), log)
     process.on('SIGHUP', () => {
       log.info('serve.reloading', { signal: 'SIGHUP', file: loaded.path !== null })
@@ -77,7 +82,7 @@ function refuseBadPort(text: string): void {
     failUsage(`--port: \`${text.slice(0, 60)}\` is not a port, a whole number from 0 to 65535.`)
 }
 
-function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof jsonLog>): void {
+function warnIfOpen(host: string, keysRequired: boolean, log: Logger): void {
   if (keysRequired || host === 'localhost' || host === '::1' || host.startsWith('127.')) return
   log.warn('serve.open', {
     host,
@@ -86,14 +91,14 @@ function warnIfOpen(host: string, keysRequired: boolean, log: ReturnType<typeof 
 }
 
 /** Only of what looks like one: an environment may hold more that begins so, for the configuration file or of a platform. */
-function warnOfSlips(log: ReturnType<typeof jsonLog>): void {
-  for (const { name, suggested } of unreadVariables(process.env))
+function warnOfSlips(env: Env, log: Logger): void {
+  for (const { name, suggested } of unreadVariables(process.env, env))
     if (suggested !== null)
       log.warn('serve.unread_variable', { name, hint: `The gateway does not know it. Did you mean ${suggested}?` })
 }
 
 /** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */
-function onSignals(close: () => Promise<void>, log: ReturnType<typeof jsonLog>): void {
+function onSignals(close: () => Promise<void>, log: Logger): void {
   let closing = false
   const stop = (signal: string): void => {
     if (closing) process.exit(1)

@@ -1,9 +1,10 @@
 // `hookgate simulate`: runs a configuration against a script of requests and failures, on its own clock. It stores and sends no data.
 import { readFileSync } from 'node:fs'
 import { readEnv } from '../../core/config/env.ts'
+import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { action, PLACE } from './action.ts'
-import { say } from './say.ts'
+import { say } from './table.ts'
 
 export const simulateCommand = action({
   name: 'simulate',
@@ -22,7 +23,10 @@ export const simulateCommand = action({
     ])
     const { requests, answers } = parseScript(textOf(given.script as string))
     const simulation = await simulate({
-      ...{ config: await configuration(given.config), requests, env: process.env, log: warnings },
+      config: await configuration(given.config),
+      requests,
+      env: process.env,
+      log: warnings,
       answer: behaviourOf(answers),
       check: (accounts) => refuseUnknownUpstreams(answers, accounts),
     })
@@ -45,7 +49,10 @@ function textOf(path: string): string {
 async function configuration(asked: string | undefined) {
   const { findConfig, loadConfig } = await import('../node/load-config.ts')
   const flags = asked === undefined ? {} : { CONFIG: asked }
-  const path = findConfig(readEnv({ environment: process.env, flags }).get<string | null>('CONFIG'), process.cwd())
+  const path = findConfig(
+    readEnv({ environment: process.env, flags, variables: FILE_VARIABLES }).get<string | null>('CONFIG'),
+    process.cwd(),
+  )
   return path === null ? {} : loadConfig(path)
 }
 

@@ -1,5 +1,6 @@
 // Plain tables for a terminal: columns as wide as their content, the last one free; colours where there is one.
 import { styleText } from 'node:util'
+import { createConsola } from 'consola'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -10,7 +11,11 @@ export function table(
   styles: Readonly<Record<string, Style>> = {},
   figures: readonly string[] = [],
 ): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = fitted(
+    head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0))),
+    // The first column names the row: it stays whole.
+    head.map((title, column) => (column === 0 ? Number.POSITIVE_INFINITY : title.length)),
+  )
   const line = (cells: readonly string[], dress: (cell: string) => string = (cell) => styled(cell, styles[cell])) =>
     cells
       .map((cell, column) => {
@@ -26,15 +31,40 @@ export function table(
       head.map((title) => '─'.repeat(title.length)),
       (rule) => styled(rule, 'dim'),
     ),
-    ...rows.map((row) => line(row)),
+    ...rows.map((row) => line(row.map((text, column) => cut(text, widths[column] ?? text.length)))),
   ].join('\n')
+}
+
+/** Widths that fit the terminal: the widest column shrinks first, none below its title. Output that is not a terminal stays whole. */
+function fitted(widths: readonly number[], least: readonly number[], columns = terminalColumns()): number[] {
+  const fitted = [...widths]
+  let over = fitted.reduce((sum, width) => sum + width + 2, -2) - columns
+  while (over > 0) {
+    const widest = fitted.reduce(
+      (best, width, at) => (width - (least[at] ?? 0) > (fitted[best] ?? 0) - (least[best] ?? 0) ? at : best),
+      0,
+    )
+    const spare = (fitted[widest] ?? 0) - Math.max(least[widest] ?? 0, 8)
+    if (spare <= 0) break
+    fitted[widest] = (fitted[widest] ?? 0) - 1
+    over--
+  }
+  return fitted
+}
+
+function terminalColumns(): number {
+  return process.stdout.isTTY === true ? process.stdout.columns : Number.POSITIVE_INFINITY
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }
 
 export function styled(text: string, style: Style | undefined): string {
   return style === undefined || !coloured() ? text : styleText(style, text)
 }
 
-function coloured(): boolean {
+export function coloured(): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   if (NO_COLOR !== undefined && NO_COLOR !== '') return false
   return FORCE_COLOR !== undefined ? FORCE_COLOR !== '0' : process.stdout.isTTY === true && TERM !== 'dumb'
@@ -49,4 +79,11 @@ export function cell(value: unknown): string {
 /** Names and messages come from callers and vendors: what a terminal would act on is shown, not done. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+}
+
+// Words for people go to stderr; stdout carries the result alone, so that `KEY=$(hookgate key create)` works.
+export const say = createConsola({ level: 3, throttle: 0, stdout: process.stderr, stderr: process.stderr })
+
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2))
 }

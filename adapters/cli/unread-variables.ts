@@ -1,5 +1,6 @@
 // Finds GATEWAY_* variables that are set and unknown. Most are typing errors, and a wrong name can silently leave access open.
-import { VARIABLES } from '../../core/config/variables.ts'
+import type { Env } from '../../core/config/env.ts'
+import { closest } from './closest.ts'
 
 export interface UnreadVariable {
   readonly name: string
@@ -7,22 +8,11 @@ export interface UnreadVariable {
   readonly suggested: string | null
 }
 
-export function unreadVariables(environment: NodeJS.ProcessEnv): UnreadVariable[] {
-  const known = new Set(VARIABLES.map(({ name }) => `GATEWAY_${name}`))
+/** @param env read with the plugins of the configuration, so that their variables are known. */
+export function unreadVariables(environment: NodeJS.ProcessEnv, env: Env): UnreadVariable[] {
+  const known = new Set(env.all().map(({ variable }) => `GATEWAY_${variable.name}`))
   return Object.keys(environment)
     .filter((name) => name.startsWith('GATEWAY_') && !known.has(name))
     .sort()
-    .map((name) => ({ name, suggested: [...known].find((candidate) => distance(candidate, name) <= 2) ?? null }))
-}
-
-/** Levenshtein. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length] ?? 0
+    .map((name) => ({ name, suggested: closest(name, known) }))
 }

@@ -1,10 +1,8 @@
 // `hookgate usage`: what was used and what it cost, in sums, over time, and by who and what.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { type ControlPlane, withControlPlane } from './control-plane.ts'
+import { type ControlPlane, queryOf, WINDOW, withControlPlane } from './control-plane.ts'
 import { bar, count, localTime, milliseconds, sparkline, usd } from './figures.ts'
-import { queryOf, WINDOW } from './query.ts'
-import { printJson, say } from './say.ts'
-import { cell, styled, table } from './table.ts'
+import { cell, printJson, say, styled, table } from './table.ts'
 
 interface Figures {
   requests: number

@@ -4,8 +4,7 @@ import { withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { localTime } from './figures.ts'
 import { list } from './flag-values.ts'
-import { printJson, say } from './say.ts'
-import { cell, table } from './table.ts'
+import { cell, printJson, say, table } from './table.ts'
 
 interface Endpoint {
   id: string

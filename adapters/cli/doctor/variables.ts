@@ -1,5 +1,6 @@
 // Checks Node and the variables: unknown ones, ones that override the file, and ignored values.
 import { variableName } from '../../../core/config/env.ts'
+import { dotEnvOfProcess } from '../dot-env.ts'
 import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -17,8 +18,12 @@ export function checkNode(version = process.versions.node): Finding {
 export function checkVariables({ env, config }: Surroundings, environment: NodeJS.ProcessEnv): Finding[] {
   const inFile = new Map(Object.keys(config.options ?? {}).map((key) => [variableName(key), key]))
   if (config.profile !== undefined) inFile.set('PROFILE', 'profile')
+  const dotEnv = dotEnvOfProcess()
   const findings: Finding[] = [
-    ...unreadVariables(environment).map(({ name, suggested }) =>
+    ...(dotEnv === null
+      ? []
+      : [ok('variables', `${dotEnv.path} sets ${dotEnv.names.join(', ') || 'no variable that is not set already'}.`)]),
+    ...unreadVariables(environment, env).map(({ name, suggested }) =>
       warn(
         'variables',
         `${name} is set, but the gateway does not know it.`,

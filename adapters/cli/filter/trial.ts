@@ -52,7 +52,11 @@ export async function tryFilter({ file, recordings, config, timeouts, runs, log 
     ]),
   ) as unknown as Logger
   const filter = await openFilter({
-    ...{ file, module: moduleAt(file), config, timeouts, log: heard },
+    file,
+    module: moduleAt(file),
+    config,
+    timeouts,
+    log: heard,
     // Every look is a minute later: here nothing is switched off.
     clock: { ...systemClock, monotonic: () => (elapsed += 61_000) },
     failed: ignore,

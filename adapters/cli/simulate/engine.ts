@@ -61,7 +61,11 @@ export async function simulate({ config, requests, answer, check, env = {}, log 
   const sandbox = sandboxOf(config, env)
   const { plugins = [], ...rest } = withPreset(sandbox.config)
   const ports = {
-    ...{ clock, transport, log: log ?? silentLog, env: sandbox.env, readFile: sandbox.readFile },
+    clock,
+    transport,
+    log: log ?? silentLog,
+    env: sandbox.env,
+    readFile: sandbox.readFile,
     fetchMedia: async () => ({ mime: 'image/png', data: '' }),
     outboundPost: async () => ({ status: 204 }),
   }

@@ -56,11 +56,18 @@ export function summaryLine({ requests, accounts, durationMs }: Simulation): Sum
   const succeeded = requests.filter(({ status }) => status < 400).length
   const calls = (name: string) => sent.filter(({ candidate }) => nameOf(candidate.connection) === name).length
   return {
-    ...{ requests: requests.length, succeeded, success_rate: rounded(succeeded / requests.length) },
-    ...{ upstream_calls: sent.length, attempts_per_request: rounded(sent.length / requests.length) },
+    requests: requests.length,
+    succeeded,
+    success_rate: rounded(succeeded / requests.length),
+    upstream_calls: sent.length,
+    attempts_per_request: rounded(sent.length / requests.length),
     duration_ms: durationMs,
     accounts: [...accounts].map(([connection, { cooldown, open, refused }]) => ({
-      ...{ connection, calls: calls(connection), cooldown_ms: cooldown, open_ms: open, refused_ms: refused },
+      connection,
+      calls: calls(connection),
+      cooldown_ms: cooldown,
+      open_ms: open,
+      refused_ms: refused,
     })),
   }
 }

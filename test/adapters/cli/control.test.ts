@@ -149,8 +149,8 @@ it('a new master key does not disturb the server that runs', async () => {
 })
 
 it.each([
-  [['key'], /key does what\? There are create, list, revoke, rotate/],
-  [['key', 'crate'], /There is no command key crate\. There are create, list, revoke, rotate/],
+  [['key'], /key needs a subcommand\. There are create, list, revoke, rotate/],
+  [['key', 'crate'], /There is no command key crate\. Did you mean key create\?/],
   [['key', 'list', 'all'], /all is one word too many/],
   [['key', 'create', '--label'], /--label needs a value/],
   [['key', 'create', '--rpm', 'many'], /--rpm: many is not a whole number/],

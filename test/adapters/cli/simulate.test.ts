@@ -60,7 +60,12 @@ describe('hookgate simulate', () => {
     ])
     expect(requests[2]?.attempts[0]?.back_in_ms).toBe(5200)
     expect(summary).toEqual({
-      ...{ requests: 4, succeeded: 4, success_rate: 1, upstream_calls: 6, attempts_per_request: 1.5, duration_ms: 30_100 },
+      requests: 4,
+      succeeded: 4,
+      success_rate: 1,
+      upstream_calls: 6,
+      attempts_per_request: 1.5,
+      duration_ms: 30_100,
       accounts: [
         { connection: 'openai/main', calls: 3, cooldown_ms: 15_000, open_ms: 0, refused_ms: 0 },
         { connection: 'openai/spare', calls: 2, cooldown_ms: 0, open_ms: 0, refused_ms: 0 },

@@ -1,0 +1,105 @@
+// Every command with the module that runs it. A module is loaded when its command is asked for: most need a fraction of the gateway.
+import type { CommandDef } from 'citty'
+
+export type Load = () => Promise<CommandDef>
+export interface Group {
+  readonly about: string
+  /** The action that runs without a subcommand. */
+  readonly alone?: Load
+  readonly commands: Readonly<Record<string, Load>>
+}
+
+export const COMMANDS: Readonly<Record<string, Load | Group>> = {
+  serve: () => import('./serve.ts').then((module) => module.serveCommand),
+  key: {
+    about: 'Client keys, for callers of /v1.',
+    commands: {
+      create: () => import('./key.ts').then((module) => module.create),
+      list: () => import('./key.ts').then((module) => module.listKeys),
+      revoke: () => import('./key.ts').then((module) => module.revoke),
+      rotate: () => import('./key.ts').then((module) => module.rotate),
+    },
+  },
+  token: {
+    about: 'Management tokens, for callers of /api.',
+    commands: {
+      create: () => import('./token.ts').then((module) => module.create),
+      list: () => import('./token.ts').then((module) => module.listTokens),
+      revoke: () => import('./token.ts').then((module) => module.revoke),
+    },
+  },
+  provider: {
+    about: 'Connections to providers.',
+    commands: {
+      add: () => import('./provider.ts').then((module) => module.add),
+      list: () => import('./provider.ts').then((module) => module.listConnections),
+      rm: () => import('./provider.ts').then((module) => module.rm),
+      test: () => import('./provider.ts').then((module) => module.test),
+    },
+  },
+  budget: {
+    about: 'What may be spent.',
+    commands: {
+      list: () => import('./budget.ts').then((module) => module.listBudgets),
+      create: () => import('./budget.ts').then((module) => module.create),
+      increase: () => import('./budget.ts').then((module) => module.increase),
+      delete: () => import('./budget.ts').then((module) => module.remove),
+    },
+  },
+  usage: () => import('./usage.ts').then((module) => module.usageCommand),
+  savings: {
+    about: 'What was saved, and whether its receipts are whole.',
+    alone: () => import('./savings.ts').then((module) => module.totals),
+    commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
+  },
+  report: () => import('./report.ts').then((module) => module.reportCommand),
+  pricing: {
+    about: 'Prices of models.',
+    commands: {
+      show: () => import('./price.ts').then((module) => module.showPrice),
+      sync: () => import('./pricing.ts').then((module) => module.sync),
+    },
+  },
+  /** Short for `pricing show`. */
+  price: () => import('./price.ts').then((module) => module.priceCommand),
+  logs: () => import('./logs.ts').then((module) => module.logsCommand),
+  webhook: {
+    about: 'Endpoints that events are sent to.',
+    commands: {
+      list: () => import('./webhook.ts').then((module) => module.listEndpoints),
+      create: () => import('./webhook.ts').then((module) => module.create),
+      test: () => import('./webhook.ts').then((module) => module.test),
+    },
+  },
+  password: {
+    about: 'The dashboard password.',
+    commands: { hash: () => import('./password.ts').then((module) => module.hash) },
+  },
+  db: {
+    about: 'The database.',
+    commands: { migrate: () => import('./db.ts').then((module) => module.migrate) },
+  },
+  'master-key': {
+    about: 'The master key.',
+    commands: { rotate: () => import('./master-key.ts').then((module) => module.rotate) },
+  },
+  audit: {
+    about: 'The audit log.',
+    commands: { verify: () => import('./audit.ts').then((module) => module.verify) },
+  },
+  plugin: {
+    about: 'Plugins of your own.',
+    commands: { new: () => import('./plugin.ts').then((module) => module.create) },
+  },
+  filter: {
+    about: 'WASM filters.',
+    commands: { test: () => import('./filter.ts').then((module) => module.test) },
+  },
+  plan: () => import('./plan.ts').then((module) => module.plan),
+  apply: () => import('./plan.ts').then((module) => module.apply),
+  hooks: () => import('./hooks.ts').then((module) => module.hooksCommand),
+  env: () => import('./env.ts').then((module) => module.envCommand),
+  doctor: () => import('./doctor.ts').then((module) => module.doctor),
+  completion: () => import('./completion.ts').then((module) => module.completion),
+  simulate: () => import('./simulate.ts').then((module) => module.simulateCommand),
+}
