@@ -12,7 +12,7 @@ const { settings } = await jiti.import('../plugins/guardrails/settings.ts')
 const { Inspection } = await jiti.import('../plugins/guardrails/inspection.ts')
 const { Redactor } = await jiti.import('../plugins/guardrails/redactor.ts')
 const { driven, inspectTexts } = await jiti.import('../plugins/guardrails/inspect-texts.ts')
-const { workBudget } = await jiti.import('../plugins/guardrails/work-budget.ts')
+const { workBudget } = await jiti.import('../plugins/guardrails/guard.ts')
 const { systemClock } = await jiti.import('../core/timing/clock.ts')
 const { silentLog } = await jiti.import('../core/log.ts')
 

@@ -1,6 +1,6 @@
 // Facilities that live as long as the gateway, across reloads: clock, log, metrics, events, stores, and the settings over them.
 import { $fetch, createFetch } from 'ofetch'
-import { createStorage, type Storage } from 'unstorage'
+import { createStorage } from 'unstorage'
 import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
 import { ViewHub } from './db/views.ts'
@@ -12,7 +12,7 @@ import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
 import type { Database } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
-import type { Clock, Counters, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
+import type { Clock, Counters, KeyValueStore, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {
@@ -22,7 +22,7 @@ export interface LongLived {
   readonly log: Logger
   readonly metrics: Metrics
   readonly events: EventBus
-  readonly storage: Storage
+  readonly storage: KeyValueStore
   readonly counters: Counters
   readonly vectors: VectorStore
   readonly settings: SettingsRegistry

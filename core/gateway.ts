@@ -1,7 +1,9 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object.
+import { directCalls } from './calls/direct-calls.ts'
+import { invoke } from './calls/invoke.ts'
 import { SwapRemoveList } from './collections/swap-remove-list.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
-import { type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
+import { fileOptions, type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
@@ -12,27 +14,24 @@ import { crossOrigins } from './http/cross-origin.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
 import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
+import { Overload } from './load/overload.ts'
+import { Receiving } from './load/receiving.ts'
 import type { Metrics } from './metrics/registry.ts'
 import { naming } from './models/answer-model.ts'
 import type { RequestState } from './pipeline/context.ts'
-import { directCalls } from './pipeline/direct-calls.ts'
-import { invoke } from './pipeline/invoke.ts'
-import { liveRequest } from './pipeline/live-request.ts'
-import { Overload } from './pipeline/overload.ts'
 import { runExchange } from './pipeline/pipeline.ts'
-import { Receiving } from './pipeline/receiving.ts'
-import { kernelOptions, type Runtime } from './pipeline/runtime.ts'
-import { Ticker } from './pipeline/ticker.ts'
-import { untilIdle } from './pipeline/until-idle.ts'
+import { liveRequest, type Runtime, runtimeOptions, untilIdle } from './pipeline/runtime.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { ReloadQueue } from './plugins/reload-queue.ts'
+import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
 import { offeredProviders } from './providers.ts'
 import type { GatewayStatus } from './services.ts'
+import { Ticker } from './timing/ticker.ts'
 import { YieldQueue } from './timing/yield-queue.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
-import type { ApiRoute } from './types/plugin.ts'
+import type { ApiRoute, Plugin } from './types/plugin.ts'
 import type { Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
@@ -43,6 +42,8 @@ export interface CreateOptions {
   strict?: boolean
   /** False leaves rows that the file declares as they are: the command line plans first. Default true. */
   reconcile?: boolean
+  /** Plugins that the host brings along: variables of those that the configuration leaves out stay known. */
+  bundled?: readonly Plugin[]
 }
 
 /** The gateway and what its hosts need besides; `hooks` are the sealed ones of the current generation. */
@@ -74,7 +75,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   let parsed = parseConfig(config)
   let env = environment(parsed)
   const started = env
-  let options = kernelOptions(env, create.strict ?? false)
+  let options = runtimeOptions(env, create.strict ?? false)
   const runtime: Runtime = {
     get options() {
       return options
@@ -117,7 +118,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   const succession = new ReloadQueue({
-    ...{ clock, log, current: () => runtime.generation },
+    clock,
+    log,
+    current: () => runtime.generation,
     idle: (generation) => idle((ctx) => ctx.generation === generation, RETIRE_AFTER_MS),
   })
   let configuration: Configuration | null = null
@@ -142,10 +145,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         plugins: next.plugins ?? [],
         env: nextEnv,
         settings: shared.settings,
-        fileSettings: {
-          file: next.settings ?? {},
-          env: (variable) => (nextEnv.isSet(variable) ? nextEnv.get(variable) : undefined),
-        },
+        fileSettings: { file: next.settings ?? {}, env: settingsFromEnv(next.plugins ?? [], nextEnv) },
         services: new Map<string, unknown>([
           ['status', status],
           ['exposition', metrics],
@@ -171,7 +171,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       },
       previous,
     )
-    const nextOptions = kernelOptions(nextEnv, create.strict ?? false)
+    const nextOptions = runtimeOptions(nextEnv, create.strict ?? false)
     let routes: Runtime['routes']
     let nextApi: typeof api
     let app: ControlApp
@@ -208,14 +208,14 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
 
   function takeOptions(): void {
-    const configured = kernelOptions(env, create.strict ?? false)
+    const configured = runtimeOptions(env, create.strict ?? false)
     options = { ...configured, heartbeatMs: heartbeat.over(configured.heartbeatMs) }
     runtime.ticker.retune(options.heartbeatMs)
   }
 
   function environment(from: GatewayConfig): Env {
-    const inFile = { ...from.options, ...(from.profile ? { profile: from.profile } : {}) }
-    return readEnv({ environment: ports.env ?? {}, options: inFile, flags: create.flags ?? {} })
+    const variables = variablesOf(from.plugins ?? [], create.bundled)
+    return readEnv({ environment: ports.env ?? {}, options: fileOptions(from), flags: create.flags ?? {}, variables })
   }
 
   function* live(): Generator<LiveRequest> {

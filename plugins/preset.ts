@@ -47,7 +47,7 @@ import { webhooks } from './webhooks/index.ts'
 
 // Loads the declared types of services, events and file sections for users who import only the preset.
 export type {} from './audit/events.ts'
-export type {} from './budgets/events.ts'
+export type {} from './budgets/alerts/announcement.ts'
 export type {} from './budgets/resource.ts'
 export type {} from './budgets/service.ts'
 export type {} from './catalog/service.ts'

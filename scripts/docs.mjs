@@ -5,11 +5,12 @@
 //   npm run docs               rewrites what is between the marks
 //   node scripts/docs.mjs --check    fails when something there is stale
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createGateway, definePlugin, HOOKS, preset, silentLog, VARIABLES } from '../dist/adapters/node/index.js'
-import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/catalog.js'
+import { createGateway, definePlugin, HOOKS, preset, silentLog } from '../dist/adapters/node/index.js'
+import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/events/catalog.js'
 import { floors, request, tables } from './drawings.mjs'
 import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
+import { recipes, reference } from './plugin-docs.mjs'
 import { warningText } from './warning-text.mjs'
 
 const root = new URL('../', import.meta.url)
@@ -27,7 +28,10 @@ const sections = {
   'docs/metrics.md': { metrics: await metricTable() },
   'docs/webhooks.md': { events: eventTable() },
 }
-const drawings = {
+/** Files that are generated as a whole. */
+const files = {
+  'docs/plugins/recipes.md': recipes(),
+  'docs/plugins/reference.md': reference(),
   'docs/drawings/floors.svg': floors(),
   'docs/drawings/request.svg': request(HOOKS, pluginsByHook()),
   'docs/drawings/tables.svg': tables(),
@@ -35,11 +39,11 @@ const drawings = {
 await gateway.close()
 
 const stale = []
-for (const [file, drawing] of Object.entries(drawings)) {
+for (const [file, text] of Object.entries(files)) {
   const url = new URL(file, root)
-  if (existsSync(url) && readFileSync(url, 'utf8') === drawing) continue
+  if (existsSync(url) && readFileSync(url, 'utf8') === text) continue
   stale.push(file)
-  if (!process.argv.includes('--check')) writeFileSync(url, drawing)
+  if (!process.argv.includes('--check')) writeFileSync(url, text)
 }
 for (const [file, parts] of Object.entries(sections)) {
   const before = readFileSync(new URL(file, root), 'utf8')
@@ -85,11 +89,16 @@ function warningTable() {
 }
 
 function variablesInEffect() {
-  return variableTable(VARIABLES.filter(({ name }) => isRead(name)))
+  return variableTable(variables().filter(isRead))
 }
 
 function variablesToCome() {
-  return variableTable(VARIABLES.filter(({ name }) => !isRead(name)))
+  return variableTable(variables().filter((variable) => !isRead(variable)))
+}
+
+/** Those of the core, then those of each plugin of the preset. */
+function variables() {
+  return gateway.env.all().map(({ variable }) => variable)
 }
 
 function variableTable(list) {
@@ -97,13 +106,15 @@ function variableTable(list) {
     `\`GATEWAY_${variable.name}\``,
     kind(variable),
     shown(variable.default),
+    variable.plugin ?? 'core',
     meaning(variable),
   ])
-  return table(['Variable', 'Type', 'Default', 'Meaning'], rows)
+  return table(['Variable', 'Type', 'Default', 'Plugin', 'Meaning'], rows)
 }
 
-/** Some source beside the declaration names it. */
-function isRead(name) {
+/** A plugin reads what it declares; of the core's variables, those that some source beside the declaration names. */
+function isRead({ name, plugin }) {
+  if (plugin !== undefined) return true
   isRead.text ??= ['core', 'plugins', 'adapters'].flatMap((folder) => sourceFiles(folder).map(([, text]) => text)).join('\n')
   return isRead.text.includes(`'${name}'`)
 }
@@ -122,7 +133,7 @@ function kind({ type, values, min, max }) {
 }
 
 function shown(value) {
-  return value === null || value === '' ? '–' : `\`${value}\``
+  return value === null || String(value) === '' ? '–' : `\`${value}\``
 }
 
 function meaning({ about, lenient, fallback, emptyMeans }) {

@@ -19,10 +19,10 @@ const listed = (...paths) =>
 const commentOf = (line) => /^\s*(?:\/\/ ?|\/\*\* ?|\* ?)(.*?)(?:\*\/)?$/.exec(line)?.[1].trim() ?? ''
 
 let found = 0
-const check = (path, textOf) => {
+const check = (path, textOf, rules = RULES) => {
   for (const [index, line] of readFileSync(path, 'utf8').split('\n').entries()) {
     const text = textOf(line)
-    for (const rule of RULES) {
+    for (const rule of rules) {
       const hit = rule.exec(text.replaceAll(/"[^"]*"/g, '""'))
       if (hit === null) continue
       found++
@@ -33,6 +33,7 @@ const check = (path, textOf) => {
 
 for (const path of listed('core', 'adapters', 'plugins', 'scripts', 'examples', 'bench'))
   if (/\.(?:ts|mjs)$/.test(path)) check(path, commentOf)
+for (const path of listed('test')) if (/\.ts$/.test(path)) check(path, commentOf, [CITED])
 for (const path of listed('README.md', 'CONTRIBUTING.md', 'docs'))
   if (path.endsWith('.md')) check(path, (line) => (line.startsWith('    ') ? '' : line))
 

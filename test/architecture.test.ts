@@ -1,5 +1,5 @@
 // The floors of the house (CONTRIBUTING): who may import whom, how long a file may be, and what may not appear at all.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
@@ -175,6 +175,19 @@ describe('nothing stray', () => {
   it('installs exactly one h3', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/h3/package.json'), 'utf8')) as { version: string }
     expect(version).toMatch(/^2\./)
+  })
+
+  it('loads only files that exist from the benchmarks', () => {
+    for (const name of readdirSync(join(ROOT, 'bench')).filter((name) => name.endsWith('.mjs'))) {
+      const text = readFileSync(join(ROOT, 'bench', name), 'utf8')
+      for (const [, path = ''] of text.matchAll(/\.import\('(\.[^']+)'\)/g))
+        expect(existsSync(join(ROOT, 'bench', path)), `${name} → ${path}`).toBe(true)
+    }
+  })
+
+  it('exports each plugin of the preset by name and as default', () => {
+    for (const [file, text] of FILES)
+      if (/^plugins\/[^/]+\/index\.ts$/.test(file)) expect(text, file).toMatch(/^export default \w+$/m)
   })
 
   it('says the version of package.json', async () => {

@@ -6,7 +6,7 @@ import { built, hookgate, hookgateRoot, run } from './adapters/cli/hookgate.ts'
 import { command } from './adapters/cli/in-process.ts'
 import { asModule, blocks, inScratch, readDoc } from './markdown.ts'
 
-const DOCS = readdirSync(join(hookgateRoot, 'docs')).filter((name) => name.endsWith('.md'))
+const DOCS = readdirSync(join(hookgateRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
 const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...DOCS.map((name) => `docs/${name}`)]
 
 // It compiles, and runs commands.
@@ -22,6 +22,14 @@ describe('documentation', { timeout: 240_000 }, () => {
       expect(existsSync(join(hookgateRoot, path)), `${file} → ${path}`).toBe(true)
       if (anchor !== undefined) expect(anchorsOf(path), `${file} → ${path}`).toContain(anchor)
     }
+  })
+
+  it('docs/dependencies.md has a row for each dependency, and names files that exist', () => {
+    const { dependencies } = JSON.parse(readDoc('package.json')) as { dependencies: Record<string, string> }
+    const rows = readDoc('docs/dependencies.md').match(/^\| `.*$/gm) ?? []
+    expect(rows.map((row) => row.split('`')[1])).toEqual(Object.keys(dependencies))
+    for (const [path] of rows.join('').matchAll(/(?:core|plugins|adapters)\/[\w/.-]+/g))
+      expect(existsSync(join(hookgateRoot, path)), path).toBe(true)
   })
 
   it('all TypeScript in it compiles', async () => {
@@ -64,8 +72,8 @@ describe('documentation', { timeout: 240_000 }, () => {
       }),
     )
     for (const words of said) expect((await command([...words.split(' '), '--help'])).code, words).toBe(0)
-    const { stdout } = await command(['--help'])
-    const real = [...stdout.matchAll(/^\s+`?([a-z-]+)`? {2,}\S/gm)].map(([, name]) => name as string)
+    const [commands = ''] = (await command(['--help'])).stdout.split('Examples')
+    const real = [...commands.matchAll(/^\s+`?([a-z-]+)`? {2,}\S/gm)].map(([, name]) => name as string)
     expect(real.length).toBeGreaterThan(15)
     expect(new Set(said.map((words) => words.split(' ')[0]))).toEqual(new Set(real))
   })

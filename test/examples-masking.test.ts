@@ -16,10 +16,17 @@ const message = {
   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: `{"at":"${WORD}"}` } }],
 }
 const answer = {
-  ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm', vendor: WORD },
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  vendor: WORD,
   choices: [
     {
-      ...{ index: 0, finish_reason: 'tool_calls', message, vendor_choice: WORD },
+      index: 0,
+      finish_reason: 'tool_calls',
+      message,
+      vendor_choice: WORD,
       logprobs: { content: [{ token: WORD, logprob: -1, bytes: null, top_logprobs: [] }] },
     },
   ],

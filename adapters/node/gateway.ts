@@ -1,9 +1,11 @@
 // createGateway for Node: the core's, with default ports, stores, and the preset where the config names no plugins.
 import { readFileSync } from 'node:fs'
-import { type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
+import { fileOptions, type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import { type CreateOptions, createGateway as createCore, type HostedGateway } from '../../core/gateway.ts'
+import { variablesOf } from '../../core/plugins/variables.ts'
 import type { Ports } from '../../core/types/gateway.ts'
+import type { Variable } from '../../core/types/variables.ts'
 import { preset } from '../../plugins/preset.ts'
 import { nodePorts } from './ports.ts'
 import { openStores } from './stores.ts'
@@ -20,12 +22,16 @@ export async function createGateway(
   ports: Partial<Ports> = {},
   create: CreateOptions = {},
 ): Promise<HostedGateway> {
-  const parsed = withPreset(config)
-  const { options = {}, profile } = parseConfig(parsed)
-  const inFile = { ...options, ...(profile ? { profile } : {}) }
-  const env = readEnv({ environment: ports.env ?? {}, options: inFile, flags: create.flags ?? {} })
+  const complete = withPreset(config)
+  const parsed = parseConfig(complete)
+  const layers = { environment: ports.env ?? {}, options: fileOptions(parsed), flags: create.flags ?? {} }
+  const env = readEnv({ ...layers, variables: knownVariables(parsed) })
   const stores = await openStores(env, ports)
-  const gateway = await createCore(parsed, { readFile, ...nodePorts(env, ports.env), ...stores, ...ports }, create)
+  const gateway = await createCore(
+    complete,
+    { readFile, ...nodePorts(env, ports.env), ...stores, ...ports },
+    { bundled: preset(), ...create },
+  )
   const { reload } = gateway
   // Getters stay getters: `hooks` and `env` are those of the current generation.
   return Object.defineProperty(gateway, 'reload', { value: (next: GatewayConfig) => reload(withPreset(next)) })
@@ -34,6 +40,11 @@ export async function createGateway(
 export function withPreset(config: GatewayConfig): GatewayConfig {
   refuseNoConfig(config)
   return config.plugins === undefined ? { ...config, plugins: preset() } : config
+}
+
+/** Every variable of a gateway with this configuration. @throws Error for one that is declared twice. */
+export function knownVariables(config: GatewayConfig): Variable[] {
+  return variablesOf(withPreset(config).plugins ?? [], preset())
 }
 
 function readFile(path: string): string | null {

@@ -1,6 +1,7 @@
 // From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
+import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
@@ -47,7 +48,7 @@ function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env'
 export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGateway> {
   const environment = options.env ?? process.env
   const flags = { ...options.flags, ...(options.config === undefined ? {} : { CONFIG: options.config }) }
-  const env = readEnv({ environment, flags })
+  const env = readEnv({ environment, flags, variables: FILE_VARIABLES })
   const path = findConfig(env.get<string | null>('CONFIG'), options.cwd ?? process.cwd())
   const withoutFile = env.get<string>('PROFILE') === 'local' ? WITHOUT_FILE : {}
   const config = path === null ? withoutFile : await loadConfig(path)

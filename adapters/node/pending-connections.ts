@@ -2,8 +2,8 @@
 // connection that has brought one is never counted again, so that the pool of a load balancer is left alone.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../core/types/ports.ts'
-import { addressBlock } from './address-block.ts'
 
 export interface PendingLimits {
   readonly perAddress: number
@@ -31,6 +31,15 @@ interface Pending {
  * a moment. The bound in all knows no such time, as descriptors are at stake.
  */
 const GRACE_MS = 1000
+
+/** Block of an address. Sockets without an address (already closed) share one block. */
+export function addressBlock(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown'
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  const parts = (parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16))
+  return `${parts.join(':')}::/64`
+}
 
 /** @param evicted called once for every connection that is closed for a bound. */
 export function pendingConnections(

@@ -1,12 +1,12 @@
 // `hookgate serve`: our own http.Server with its own limits and its own drain. srvx and h3 would cut open streams
 // without an error frame.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
-import { clientErrorHandler } from './client-error.ts'
 import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, refuse, toNodeHandler } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
@@ -47,6 +47,25 @@ const LIMITS = {
   connectionsCheckingInterval: 5000,
   maxHeaderSize: 16 * 1024,
   noDelay: true,
+}
+
+/** For the client to read the answer: closing at once, with unread bytes behind the error, would take it away. */
+const GRACE_MS = 1000
+
+function clientErrorHandler(clock: Clock): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+  const ending = new WeakSet<Duplex>()
+  return (error, socket) => {
+    // More bytes behind the first bad one are an error again.
+    if (ending.has(socket)) return
+    if (error.code === 'ECONNRESET' || socket.destroyed) return void socket.destroy()
+    ending.add(socket)
+    if (socket.writable)
+      socket.end(
+        `HTTP/1.1 ${error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nconnection: close\r\n\r\n`,
+      )
+    const grace = clock.timer(GRACE_MS, () => socket.destroy(), true)
+    socket.once('close', () => grace.cancel())
+  }
 }
 
 /** @throws Error when the address cannot be bound. */

@@ -1,6 +1,7 @@
 // Key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis is unavailable they live in this
 // process's memory, under the same breaker as the counters, so a slow store delays no request.
-import { createStorage, type Driver, type Storage } from 'unstorage'
+import { createStorage, type Driver } from 'unstorage'
+import type { KeyValueStore } from '../../core/types/ports.ts'
 import type { RedisLink } from './redis-client.ts'
 
 export interface RedisStorageOptions {
@@ -9,7 +10,7 @@ export interface RedisStorageOptions {
   local: Driver
 }
 
-export function redisStorage(options: RedisStorageOptions): Storage {
+export function redisStorage(options: RedisStorageOptions): KeyValueStore {
   return createStorage({ driver: redisDriver(options) })
 }
 

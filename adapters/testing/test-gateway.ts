@@ -1,10 +1,12 @@
 // createTestGateway: a gateway over a scripted upstream, with everything one wants to look at afterwards.
 import type { GatewayConfig } from '../../core/config/define.ts'
+import { sql } from '../../core/db/sql.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { silentLog } from '../../core/log.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
 import { preset } from '../../plugins/preset.ts'
@@ -13,7 +15,6 @@ import { type RunningServer, serve } from '../node/serve.ts'
 import { openDatabase } from '../stores/open-database.ts'
 import type { Step } from './script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
-import { unsettled } from './unsettled.ts'
 
 export interface TestGatewayOptions {
   /** Behind the preset. */
@@ -43,6 +44,20 @@ export interface TestGateway {
 }
 
 const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
+
+/** In words; nothing where the gateway keeps no books. */
+async function unsettled(db: Database): Promise<string[]> {
+  const tables = await db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE name = 'ledger_dispatch'`)
+  if (tables.length === 0) return []
+  const held = await db.all<{ account: string; reserved_nano: number }>(
+    sql`SELECT account, reserved_nano FROM ledger_accounts WHERE reserved_nano <> 0`,
+  )
+  const open = await db.all<{ request_id: string }>(sql`SELECT request_id FROM ledger_dispatch WHERE swept_at IS NULL`)
+  return [
+    ...held.map(({ account, reserved_nano }) => `${account} keeps ${reserved_nano} nano-USD back`),
+    ...open.map(({ request_id }) => `${request_id} was admitted and never settled`),
+  ]
+}
 
 /** Model strings are `<dialect>/<any model>`: `chat/m` reaches the upstream in chat, `messages/m` in messages … */
 export async function createTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {

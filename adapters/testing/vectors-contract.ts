@@ -27,7 +27,9 @@ export function vectorsContract(name: string, open: () => Promise<VectorsSubject
     },
   })
   const entry = (subject: VectorsSubject, id: string, vector: readonly number[], ttlMs = HOUR) => ({
-    ...{ id, value: `value of ${id}`, expiresAt: subject.now() + ttlMs },
+    id,
+    value: `value of ${id}`,
+    expiresAt: subject.now() + ttlMs,
     vector: unit(vector),
   })
   return [

@@ -1,5 +1,5 @@
 // The service `configuration`: the content of gateway.config.ts, checked, with its secrets resolved.
-import { sameOptions } from '../plugins/define.ts'
+import { sameOptions } from '../plugins/options.ts'
 import type { ProviderTable } from '../providers.ts'
 import type { Ports } from '../types/gateway.ts'
 import type { Provider } from '../types/provider.ts'

@@ -141,6 +141,11 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
   >
 }
 
+/** The file's layer of variables, by camelCase name. */
+export function fileOptions({ options, profile }: GatewayConfig): NonNullable<GatewayConfig['options']> {
+  return { ...options, ...(profile === undefined ? {} : { profile }) }
+}
+
 /** @throws Error for what is spread into a configuration that says nothing: a promise, a list, a function. */
 export function refuseNoConfig(config: unknown): void {
   const plain = typeof config === 'object' && config !== null && !Array.isArray(config)

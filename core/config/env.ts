@@ -1,9 +1,9 @@
 // Reads GATEWAY_* variables into typed values, each with its source. No other module reads the environment.
 import type { Logger } from '../types/ports.ts'
-import { VARIABLES, type Variable } from './variables.ts'
+import type { Variable, VariableValue } from '../types/variables.ts'
+import { VARIABLES } from './variables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-export type VariableValue = string | number | boolean | readonly string[] | object | null
 
 export interface Resolved {
   readonly variable: Variable
@@ -27,19 +27,21 @@ export interface EnvLayers {
   options?: Readonly<Record<string, string | number | boolean>>
   /** Above it: command-line flags, by variable name. */
   flags?: Environment
+  /** The variables that may be set; default: those of the core. */
+  variables?: readonly Variable[]
 }
 
 /** @throws Error listing every bad variable by name, with what it accepts. */
-export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): Env {
+export function readEnv({ environment, options = {}, flags = {}, variables = VARIABLES }: EnvLayers): Env {
   const resolved = new Map<string, Resolved>()
   const errors: string[] = []
   const warnings: string[] = []
   const fromFile = new Map(Object.entries(options).map(([key, value]) => [variableName(key), { key, value: String(value) }]))
+  const known = new Set(variables.map(({ name }) => name))
   for (const [name, { key }] of fromFile) {
-    if (!VARIABLES.some((variable) => variable.name === name))
-      errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
+    if (!known.has(name)) errors.push(`options.${key}: there is no variable GATEWAY_${name}.`)
   }
-  for (const variable of VARIABLES) {
+  for (const variable of variables) {
     // An empty value does not override a lower-precedence source.
     const said = (text: string | undefined) => (text?.trim() === '' && variable.emptyMeans === undefined ? undefined : text)
     const flag = said(flags[variable.name])
@@ -48,10 +50,10 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
     const inFile = fromFile.get(variable.name)
     const text = flag ?? inEnv ?? said(inFile?.value)
     if (text === undefined) {
-      resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
+      resolved.set(variable.name, { variable, value: variable.default, source: 'default' })
       continue
     }
-    const value = parse(variable, text.trim())
+    const value = accepted(variable, text.trim())
     if (!(value instanceof Error)) {
       resolved.set(variable.name, {
         variable,
@@ -63,7 +65,7 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
     const place = flag === undefined && inEnv === undefined ? `options.${inFile?.key}` : `GATEWAY_${variable.name}`
     const message = `${place}: ${value.message}`
     ;(variable.lenient ? warnings : errors).push(variable.lenient ? `${message} It is ignored.` : message)
-    resolved.set(variable.name, { variable, value: defaultOf(variable), source: 'default' })
+    resolved.set(variable.name, { variable, value: variable.default, source: 'default' })
   }
   if (errors.length > 0) throw new Error(errors.join('\n'))
   return {
@@ -80,7 +82,11 @@ export function readEnv({ environment, options = {}, flags = {} }: EnvLayers): E
 
 /** After a reload: what differs from the start and only a start reads. */
 export function tellOfRestart(log: Logger, now: Env, started: Env): void {
-  const later = VARIABLES.filter(({ name, atStart }) => atStart && now.get(name) !== started.get(name))
+  const before = new Map(started.all().map(({ variable: { name }, value }) => [name, value]))
+  const later = now
+    .all()
+    .filter(({ variable: { name, atStart }, value }) => atStart && before.has(name) && before.get(name) !== value)
+    .map(({ variable }) => variable)
   if (later.length === 0) return
   log.warn('config.needs_restart', {
     variables: later.map(({ name }) => `GATEWAY_${name}`),
@@ -93,8 +99,14 @@ export function variableName(camelCase: string): string {
   return camelCase.replace(/[A-Z]/g, '_$&').toUpperCase()
 }
 
-function defaultOf(variable: Variable): VariableValue {
-  return variable.type === 'list' && typeof variable.default === 'string' ? list(variable.default) : variable.default
+function accepted(variable: Variable, text: string): VariableValue | Error {
+  const value = parse(variable, text)
+  if (value instanceof Error) return value
+  const refusal = variable.check?.(value) ?? null
+  if (refusal === null) return value
+  // A schema's own message may repeat the value.
+  const shownRefusal = variable.type === 'secret' && text !== '' ? refusal.replaceAll(text, '***') : refusal
+  return new Error(`the value ${shownRefusal}.`)
 }
 
 function parse(variable: Variable, text: string): VariableValue | Error {

@@ -6,8 +6,8 @@ import { WORDED } from '../text/issue-text.ts'
 export interface SettingSource {
   /** From the config file, by dotted key; a pinned value is `{ pinned }`. */
   readonly file: Readonly<Record<string, unknown>>
-  /** From the environment, for a setting whose schema names a variable in `.meta({ env })`. */
-  env(variable: string): unknown
+  /** The value of this setting’s variable; undefined: it has none, or it is not set. */
+  env(key: string): { readonly variable: string; readonly value: unknown } | undefined
   /** Stored through the API, by dotted key. */
   readonly runtime: Readonly<Record<string, unknown>>
 }
@@ -32,9 +32,9 @@ export function resolveSetting(key: string, schema: ZodType, from: SettingSource
 function configured(key: string, schema: ZodType, from: SettingSource): SettingEntry {
   const inFile = from.file[key]
   if (isPinned(inFile)) return { value: check(key, schema, inFile.pinned), source: 'config', pinned: true }
-  const variable = schema.meta()?.env
-  const inEnv = typeof variable === 'string' ? from.env(variable) : undefined
-  if (inEnv !== undefined && inEnv !== null) return { value: check(key, schema, inEnv), source: 'env', pinned: false }
+  const inEnv = from.env(key)
+  if (inEnv !== undefined && inEnv.value !== null)
+    return { value: check(key, schema, inEnv.value, inEnv.variable), source: 'env', pinned: false }
   if (inFile !== undefined) return { value: check(key, schema, inFile), source: 'config', pinned: false }
   return { value: check(key, schema, undefined), source: 'default', pinned: false }
 }
@@ -43,8 +43,9 @@ function isPinned(value: unknown): value is { pinned: unknown } {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 1 && Object.hasOwn(value, 'pinned')
 }
 
-function check(key: string, schema: ZodType, value: unknown): unknown {
+function check(key: string, schema: ZodType, value: unknown, variable?: string): unknown {
   const parsed = schema.safeParse(value, WORDED)
   if (parsed.success) return parsed.data
-  throw new Error(`settings.${key}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`)
+  const place = variable === undefined ? '' : ` (from ${variable})`
+  throw new Error(`settings.${key}${place}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`)
 }

@@ -1,13 +1,72 @@
 // Counters of one process: sliding windows, token buckets, held slots, once-flags. Synchronous inside, bounded by expiry, and
 // windows longer than a minute in number: callers may say how long theirs are.
 import type { Clock, Counters, TakeResult } from '../types/ports.ts'
-import { roll, type SlidingWindow, waitFor } from './sliding-window.ts'
-import { levelAt, type TokenBucket, waitForTokens } from './token-bucket.ts'
 
 const MINUTE = 60_000
 /** Above this number the least recently used windows restart. */
 const MAX_LONG_WINDOWS = 100_000
 const GRANTED: TakeResult = Object.freeze({ ok: true, retryAfterMs: 0, degraded: false })
+
+// A sliding window out of two fixed ones: what the previous window holds counts by the part of it that is still inside.
+// All in whole numbers of ms and units, so that "allowed after retryAfterMs, not a ms sooner" is exact.
+export interface SlidingWindow {
+  /** Ms at which the current window began: the first event begins one. */
+  start: number
+  current: number
+  previous: number
+}
+
+/** Moves the window on to `now`; an empty one begins now. A clock that stepped back leaves it where it is. */
+export function roll(window: SlidingWindow, now: number, length: number): void {
+  if (now >= window.start + length) {
+    window.previous = now < window.start + 2 * length ? window.current : 0
+    window.current = 0
+    window.start += length
+  }
+  if (window.previous === 0 && window.current === 0) window.start = now
+}
+
+/**
+ * Ms until `cost` fits under `cap`; 0 = now. A cost of 0 asks whether one unit would fit.
+ * A cost above the cap fits into an empty window only; under a cap of 0 nothing ever fits.
+ */
+export function waitFor(window: SlidingWindow, now: number, length: number, cap: number, cost: number): number {
+  if (cap <= 0) return length
+  const { previous, current } = window
+  const elapsed = Math.max(0, now - window.start)
+  const room = Math.max(0, cap - Math.max(cost, 1) + 1)
+  const used = previous * (length - 1 - elapsed) + current * length
+  if (used < room * length || used === 0) return 0
+  if (current < room || current === 0) return freeAt(previous, room - current, length) - elapsed
+  return length - elapsed + freeAt(current, room, length)
+}
+
+/** The first ms of a window at which `previous` weighs less than `room`. */
+function freeAt(previous: number, room: number, length: number): number {
+  return Math.min(length - 1, Math.max(0, Math.floor(length - 1 - (room * length) / previous) + 1))
+}
+
+// A token bucket that begins full. The level is kept in 60,000ths of a token: whole numbers, as one ms adds `perMinute` of them.
+interface TokenBucket {
+  level: number
+  /** Ms of the last grant. */
+  at: number
+}
+
+/** The level now; a changed limit holds at once and alters nothing that was granted. */
+function levelAt({ level, at }: TokenBucket, now: number, perMinute: number, burst: number): number {
+  return Math.min(burst * MINUTE, level + Math.max(0, now - at) * perMinute)
+}
+
+/**
+ * Ms until a bucket at `level` has `cost` tokens; 0 = now. A cost of 0 asks whether one is there. A cost above the burst
+ * waits for a full bucket and leaves a debt.
+ */
+function waitForTokens(level: number, perMinute: number, burst: number, cost: number): number {
+  const missing = Math.min(Math.max(cost, 1), burst) * MINUTE - level
+  if (burst > 0 && missing <= 0) return 0
+  return burst > 0 && perMinute > 0 ? Math.ceil(missing / perMinute) : MINUTE
+}
 
 export function memoryCounters(clock: Clock): Counters {
   const minutes = new Map<string, SlidingWindow & { length: number }>()

@@ -1,4 +1,5 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
+import { topoSort } from '../collections/topo.ts'
 import type { HookTracer } from '../services.ts'
 import { wordsOf } from '../text/error-text.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
@@ -6,14 +7,14 @@ import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'
 import type { Unit } from '../types/db.ts'
 import type { HookName } from '../types/hooks.ts'
+import type { Clock } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
 import type { StreamEvent } from '../types/stream.ts'
 import { HOOK_NAMES, HOOKS, type HookKind } from './catalogue.ts'
 import { type GuardEnv, GuardedHandler } from './guard.ts'
-import { orderHandlers } from './order.ts'
 import type { HookRegistry, Registration } from './registry.ts'
+import { isThenable } from './returned.ts'
 import { first, observe, reduce, type StreamStages, series, stream, wrap } from './runners.ts'
-import { traced } from './traced.ts'
 
 type Maybe<F> = F | null
 
@@ -53,6 +54,72 @@ export interface SealedHook {
     timeoutMs: number | null
     conditional: boolean
   }[]
+}
+
+// The order of one hook's handlers: band, then registration, then before/after by plugin name, which win.
+const BANDS = { pre: 0, normal: 1, post: 2 }
+
+/** @throws Error naming the hook and the plugins of a cycle. */
+function orderHandlers(hook: HookName, entries: readonly Registration[]): Registration[] {
+  const banded = entries
+    .map((entry, index) => ({ entry, index }))
+    .sort((a, b) => BANDS[a.entry.options.order ?? 'normal'] - BANDS[b.entry.options.order ?? 'normal'] || a.index - b.index)
+    .map(({ entry }) => entry)
+  const indexesOf = (plugins: string | string[] | undefined, self: Registration): number[] =>
+    [plugins ?? []]
+      .flat()
+      .flatMap((plugin) => banded.flatMap((entry, index) => (entry.plugin === plugin && entry !== self ? [index] : [])))
+  const after = banded.map((entry) => indexesOf(entry.options.after, entry))
+  banded.forEach((entry, index) => {
+    for (const later of indexesOf(entry.options.before, entry)) after[later]?.push(index)
+  })
+  try {
+    return topoSort(banded.map((entry, index) => ({ value: entry, name: entry.plugin, after: after[index] as number[] })))
+  } catch (cycle) {
+    throw new Error(
+      `The order of the hook \`${hook}\` is a circle: ${(cycle as Error).message}. Remove one of their before/after options.`,
+    )
+  }
+}
+
+/** Hooks of a request that do one thing at one time; the events of a stream are no spans. */
+const TRACED: ReadonlySet<string> = new Set([
+  ...['ingress', 'authenticate', 'access', 'resolve', 'request', 'answer', 'admit', 'reserve', 'candidates', 'call', 'attempt'],
+  ...['prepare', 'encoded', 'response', 'settle'],
+])
+
+function traced(entry: Registration, tracer: HookTracer, clock: Clock): Registration {
+  if (!TRACED.has(entry.hook) || entry.plugin === tracer.plugin) return entry
+  const { plugin, hook, fn } = entry
+  const run = (...args: unknown[]): unknown => {
+    const ctx = args[0] as RequestContext
+    if (!tracer.wants(ctx)) return fn(...args)
+    const startedAt = clock.now()
+    const from = clock.monotonic()
+    const ended = (error: unknown) => tracer.ran(ctx, { plugin, hook, startedAt, ms: clock.monotonic() - from, error })
+    let returned: unknown
+    try {
+      returned = fn(...args)
+    } catch (error) {
+      ended(error)
+      throw error
+    }
+    if (!isThenable(returned)) {
+      ended(undefined)
+      return returned
+    }
+    return returned.then(
+      (value) => {
+        ended(undefined)
+        return value
+      },
+      (error: unknown) => {
+        ended(error)
+        throw error
+      },
+    )
+  }
+  return { ...entry, fn: run }
 }
 
 /** @throws Error naming hook and plugins when before/after form a circle. */

@@ -9,7 +9,6 @@ import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'
 import { jsonAnswer, jsonBody } from './json.ts'
-import { queryValues } from './query-values.ts'
 
 export interface ApiEnvironment {
   readonly profile: 'local' | 'cloud'
@@ -26,6 +25,43 @@ const NOBODY: Operator = { actor: 'anonymous', orgId: null, role: 'member', read
 
 export function roleOf(route: ApiRoute): NonNullable<ApiRoute['role']> {
   return route.role ?? (route.method === 'GET' ? 'member' : 'manage')
+}
+
+/**
+ * Parameters that the schema does not know are passed on, the last value of each.
+ * @throws GatewayError 400 naming a parameter that is given more than once where one value is taken.
+ */
+export function queryValues(schema: ZodType | undefined, given: URLSearchParams): Record<string, string | string[]> {
+  const fields = fieldsOf(schema)
+  return Object.fromEntries(
+    [...new Set(given.keys())].map((name) => {
+      const values = given.getAll(name)
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+      if (field !== undefined && innermost(field).type === 'array') return [name, values]
+      if (field !== undefined && values.length > 1) throw GatewayError.invalid(name, `\`${name}\`: must be given once.`)
+      return [name, values.at(-1) as string]
+    }),
+  )
+}
+
+/** The part of a zod schema's definition that is used here. */
+interface Definition {
+  readonly type: string
+  readonly innerType?: ZodType
+  readonly in?: ZodType
+  readonly shape?: Readonly<Record<string, ZodType>>
+}
+
+function fieldsOf(schema: ZodType | undefined): Readonly<Record<string, ZodType>> {
+  return (schema === undefined ? undefined : innermost(schema).shape) ?? {}
+}
+
+/** The schema behind optional, default and similar wrappers. */
+function innermost(schema: ZodType): Definition {
+  let definition = schema.def as unknown as Definition
+  for (let inner = definition.in ?? definition.innerType; inner !== undefined; inner = definition.in ?? definition.innerType)
+    definition = inner.def as unknown as Definition
+  return definition
 }
 
 /** @throws GatewayError 401, 403, 404, 400, or the handler's own. */

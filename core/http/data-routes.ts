@@ -6,7 +6,6 @@ import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
-import { suggestPath } from './suggest-path.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
 
@@ -50,6 +49,16 @@ export function dialectOfPath(path: string): Dialect {
   if (path.startsWith('/v1beta') || GOOGLE_VERB.test(path)) return 'generate_content'
   if (path.startsWith('/v1/messages')) return 'messages'
   return path.startsWith('/v1/responses') ? 'responses' : 'chat'
+}
+
+// Suggests the path that a caller probably intended. The most common mistake with an SDK's base URL is `/v1` twice, no `/v1`, or a trailing
+// slash.
+const ROOT = '/v1'
+
+function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string | null {
+  const whole = path.endsWith('/') ? path.slice(0, -1) : path
+  const once = whole.startsWith(`${ROOT}${ROOT}/`) ? whole.slice(ROOT.length) : whole
+  return [once, ROOT + once].find((candidate) => candidate !== path && known.has(candidate)) ?? null
 }
 
 /** @throws Error when two plugins claim one route. */

@@ -27,6 +27,11 @@ export function unwrapSignature(text: string): Signature | null {
   }
 }
 
+/** True for a text that begins as an envelope, readable or not. No vendor's own secret does. */
+export function isEnvelope(text: string): boolean {
+  return text.startsWith('gw1.') || text.startsWith('Z3cxL')
+}
+
 /** Our envelope around no secret: clients keep a thought that is signed, and many drop one that is not. */
 export const UNSIGNED = 'gw1.chat..'
 

@@ -16,13 +16,12 @@ import type { Connection, Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
 import { CallState, codecContext } from './call-state.ts'
 import type { RequestState } from './context.ts'
-import { proxyFor } from './proxy-route.ts'
 import { inlineRemote } from './remote-media.ts'
-import { replaySource } from './replay-source.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
-import { joinUrl } from './upstream-url.ts'
+import { joinUrl, proxyFor } from './upstream-url.ts'
+import { replaySource } from './whole-answer.ts'
 
 /** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError, its message free of secrets. */
 export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate: Candidate): Promise<Result> {

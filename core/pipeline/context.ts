@@ -8,6 +8,7 @@ import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../http/identity-head
 import { givenId, requestId } from '../ids/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
 import { catchRejection } from '../timing/catch-rejection.ts'
+import type { Ticking } from '../timing/ticker.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
   Attempt,
@@ -29,7 +30,6 @@ import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
 import { editable } from './editable.ts'
-import type { Ticking } from './ticker.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 

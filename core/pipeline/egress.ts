@@ -6,13 +6,13 @@ import type { StreamEncoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
-import { answerFacts } from './answer-facts.ts'
 import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
 import { codecContextOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import type { ReplyWriter } from './reply.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
+import { answerFacts } from './whole-answer.ts'
 
 /** Sends the result. A stream's failure after its start is in `ctx.facts.error`; everything earlier is thrown. */
 export function sendResult(runtime: Runtime, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {

@@ -33,7 +33,10 @@ export async function inlineRemote(
 
 /** The member that holds the content in each dialect, for requests without a wire body (internal calls, plugin edits). */
 const CONTENT: Readonly<Record<Dialect, string>> = {
-  ...{ chat: 'messages', messages: 'messages', responses: 'input', generate_content: 'contents' },
+  chat: 'messages',
+  messages: 'messages',
+  responses: 'input',
+  generate_content: 'contents',
 }
 
 function paramOf({ body, dialect }: RequestState, url: string): string {

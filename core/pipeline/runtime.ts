@@ -5,21 +5,22 @@ import type { GroupCommit } from '../db/group-commit.ts'
 import type { CrossOrigins } from '../http/cross-origin.ts'
 import type { RouteTable } from '../http/data-routes.ts'
 import type { ValueLimits } from '../json/json-scan.ts'
+import type { Overload } from '../load/overload.ts'
+import type { Receiving, ReceivingLimits } from '../load/receiving.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { HeartbeatForm } from '../services.ts'
+import type { Ticker } from '../timing/ticker.ts'
 import type { YieldQueue } from '../timing/yield-queue.ts'
 import type { Dialect } from '../types/canonical.ts'
+import type { LiveRequest } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
-import type { Overload } from './overload.ts'
-import type { Receiving, ReceivingLimits } from './receiving.ts'
-import type { Ticker } from './ticker.ts'
 
-export interface KernelOptions {
+export interface RuntimeOptions {
   readonly profile: 'local' | 'cloud'
   readonly requireApiKey: boolean
   readonly maxBodyBytes: number
@@ -37,7 +38,7 @@ export interface KernelOptions {
 }
 
 export interface Runtime {
-  readonly options: KernelOptions
+  readonly options: RuntimeOptions
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -70,7 +71,7 @@ export function driver(runtime: Runtime, dialect: Dialect): DialectDriver {
   return found
 }
 
-export function kernelOptions(env: Env, freeze: boolean): KernelOptions {
+export function runtimeOptions(env: Env, freeze: boolean): RuntimeOptions {
   return {
     profile: env.get<'local' | 'cloud'>('PROFILE'),
     requireApiKey: env.get<boolean>('REQUIRE_API_KEY'),
@@ -90,3 +91,33 @@ export function kernelOptions(env: Env, freeze: boolean): KernelOptions {
     freeze,
   }
 }
+
+/** False: some still run after `ms`. Polls rather than counts: a swap is rare, a counter per request is not free. */
+export async function untilIdle(
+  { active, clock }: Pick<Runtime, 'active' | 'clock'>,
+  which: (ctx: RequestState) => boolean,
+  ms: number,
+): Promise<boolean> {
+  const until = clock.monotonic() + ms
+  while (active.values().some(which)) {
+    const left = until - clock.monotonic()
+    if (left <= 0) return false
+    await clock.sleep(Math.min(50, left))
+  }
+  return true
+}
+
+// A running request as checkpoints, drain and health see it.
+export function liveRequest(ctx: RequestState): LiveRequest {
+  const { facts, steps, calls, lastReadAt } = ctx
+  return {
+    ctx,
+    contentBytes: facts?.contentBytes ?? 0,
+    usage: facts?.usage ?? null,
+    steps,
+    calls: calls === null ? NO_CALLS : [...calls].map(liveRequest),
+    lastReadAt,
+  }
+}
+
+const NO_CALLS: readonly LiveRequest[] = []

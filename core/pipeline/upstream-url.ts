@@ -1,6 +1,11 @@
-// A base URL is everything before the operation path, as the vendor's SDK shows it.
-// A path's own version segment goes when the base already ends in one.
+// The address of an upstream call: its URL and its proxy. A base URL is everything before the operation path, as the vendor's SDK
+// shows it. The version segment of a path is left out when the base URL already ends in one.
 import { memoize } from '../collections/memoize.ts'
+import type { Generation } from '../plugins/generation.ts'
+import type { ProxyService } from '../services.ts'
+import type { RequestContext } from '../types/context.ts'
+import type { Connection } from '../types/provider.ts'
+import type { Runtime } from './runtime.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/
 
@@ -21,3 +26,16 @@ function joined(base: string, path: string): string {
 
 /** Vendors of these two put anything before the path (`/openai`, `/inference`, `/api/paas/v4`). */
 const NEVER_VERSIONED = /^\/(?:chat\/completions|responses)(?:\/|$)/
+
+// Selects the proxy of a call: the connection's own, the one assigned to it, OUTBOUND_PROXY, or none.
+export function proxyFor(
+  runtime: Runtime,
+  generation: Generation,
+  connection: Connection,
+  url: string,
+  ctx: RequestContext | null,
+): string | null {
+  if (connection.proxyUrl !== null) return connection.proxyUrl === 'direct' ? null : connection.proxyUrl
+  const assigned = (generation.service('proxies') as ProxyService | undefined)?.for(connection, url, ctx)
+  return assigned === undefined ? runtime.options.outboundProxy : assigned
+}

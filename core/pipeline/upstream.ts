@@ -6,16 +6,15 @@ import { retryHint } from '../errors/retry-hint.ts'
 import { judgedFrom } from '../json/json-scan.ts'
 import { judgeInTurns } from '../json/scan-in-turns.ts'
 import { bodyText, concatBytes } from '../text/bytes.ts'
+import type { Ticking } from '../timing/ticker.ts'
 import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
 import type { RequestState } from './context.ts'
-import { replaySource } from './replay-source.ts'
 import type { Runtime } from './runtime.ts'
-import type { Ticking } from './ticker.ts'
 import { UpstreamStream } from './upstream-stream.ts'
-import { byteAnswer, collectFrames, parseBody } from './whole-answer.ts'
+import { byteAnswer, collectFrames, parseBody, replaySource } from './whole-answer.ts'
 
 export interface UpstreamCall {
   readonly runtime: Runtime

@@ -1,15 +1,16 @@
-// An upstream's answer in one piece: its JSON, its bytes unchanged, or a stream collected into one.
+// An answer in one piece: parsed from JSON, passed on as bytes, collected from a stream, or replayed as a stream.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ValueLimits } from '../json/json-scan.ts'
 import { parsedBody } from '../json/wire-body.ts'
 import { isReported } from '../models/token-estimate.ts'
-import { collector } from '../stream/collect.ts'
+import { collector, replay } from '../stream/collect.ts'
 import { createSseSplitter, MAX_EVENT_BYTES } from '../stream/sse.ts'
-import type { CanonicalResponse } from '../types/answer.ts'
+import { byteLength } from '../text/bytes.ts'
+import type { CanonicalResponse, Usage } from '../types/answer.ts'
 import type { Dialect, Frozen } from '../types/canonical.ts'
 import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { Result } from '../types/result.ts'
-import { answerFacts } from './answer-facts.ts'
+import type { StreamFacts, StreamSource } from '../types/stream.ts'
 import type { RequestState } from './context.ts'
 
 /** @throws GatewayError 502 for anything but JSON. */
@@ -35,6 +36,31 @@ export function collectFrames(
   splitter.end((frame) => decoder.frame(frame, whole.event))
   decoder.end(whole.event)
   return whole.response()
+}
+
+/** The content is measured only where an estimate will have to be made from it. */
+export function answerFacts(response: Frozen<CanonicalResponse>): StreamFacts {
+  const usage = response.usage as Usage
+  return {
+    content: true,
+    contentBytes: isReported(usage) ? 0 : contentBytes(response),
+    terminal: true,
+    usage,
+    finish: response.choices[0]?.finish ?? null,
+    error: null,
+  }
+}
+
+/** UTF-8 bytes of what a caller sees of an answer: text, reasoning, refusals, arguments. */
+function contentBytes(response: Frozen<CanonicalResponse>): number {
+  let bytes = 0
+  for (const { parts } of response.choices) {
+    for (const part of parts) {
+      if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') bytes += byteLength(part.text)
+      else if (part.t === 'tool_call') bytes += byteLength(part.args)
+    }
+  }
+  return bytes
 }
 
 /** Same dialect both ways: the upstream's bytes are the answer. @throws the error it carries in disguise. */
@@ -70,5 +96,19 @@ class ByteAnswer {
   get response(): Frozen<CanonicalResponse> {
     this.#decoded ??= this.#driver.decodeResponse(this.wire.body, this.#codec)
     return this.#decoded
+  }
+}
+
+/** Every event at once; back-pressure applies after the whole. */
+export function replaySource(response: Frozen<CanonicalResponse>): StreamSource {
+  const facts = answerFacts(response)
+  return {
+    lane: 'events',
+    facts,
+    async pump(sink) {
+      replay(response, (event) => sink.event(event))
+      await sink.ready()
+    },
+    cancel() {},
   }
 }

@@ -17,11 +17,12 @@ export function checkPlugin({ name, requires, definition }: Plugin): void {
   const wrong = (member: string, what: string): never => {
     throw new Error(`The plugin \`${name}\` is defined wrongly: \`${member}\` must be ${what}.`)
   }
-  const { setup, config, settings = {}, migrations = [] } = definition
+  const { setup, config, settings = {}, variables = {}, migrations = [] } = definition
   if (!isFunction(setup)) wrong('setup', 'a function')
   if (!Array.isArray(requires) || !isNames(requires)) wrong('requires', 'a list of names')
   if (config !== undefined && !(isSchema(config) && typeof config.shape === 'object')) wrong('config', 'a zod object')
   for (const [key, schema] of Object.entries(settings)) if (!isSchema(schema)) wrong(`settings['${key}']`, 'a zod schema')
+  if (typeof variables !== 'object' || Array.isArray(variables)) wrong('variables', 'an object')
   if (!Array.isArray(migrations)) wrong('migrations', 'a list')
 }
 

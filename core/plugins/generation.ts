@@ -12,9 +12,8 @@ import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
-import { checkPlugin } from './check.ts'
-import { refuseOtherApi, resolveOptions, sameOptions } from './define.ts'
 import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
+import { resolveOptions, sameOptions } from './options.ts'
 import { type Facilities, pluginScope } from './scope.ts'
 import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
 
@@ -35,6 +34,7 @@ export interface Generation {
 }
 
 export interface GenerationSource {
+  /** Checked already, when their variables were collected. */
   readonly plugins: readonly Plugin[]
   readonly env: Env
   readonly settings: SettingsRegistry
@@ -51,10 +51,6 @@ export interface GenerationSource {
  * @throws Error naming the plugin; everything set up for this generation has been torn down again then.
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
-  for (const plugin of source.plugins) {
-    refuseOtherApi(plugin)
-    checkPlugin(plugin)
-  }
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
   refuseDuplicates(wanted)
   const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }

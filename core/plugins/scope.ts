@@ -1,6 +1,5 @@
 // The PluginGateway of one plugin: every facility under the plugin's own prefix, and every registration recorded on its instance.
 import type { $Fetch } from 'ofetch'
-import type { Storage } from 'unstorage'
 import type { ZodType } from 'zod'
 import { scopedCounters } from '../counters/scoped.ts'
 import type { ViewHub } from '../db/views.ts'
@@ -11,13 +10,12 @@ import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
 import type { Db } from '../types/db.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
-import type { Clock, Counters, Logger, Vault } from '../types/ports.ts'
+import type { Clock, Counters, KeyValueStore, Logger, Vault } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
 import { checkApiRoute, checkDataRoute } from './check.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
-import { scopedVault } from './scoped-vault.ts'
 
 /** The gateway's facilities that every plugin shares. */
 export interface Facilities {
@@ -26,7 +24,7 @@ export interface Facilities {
   readonly profile: 'local' | 'cloud'
   readonly clock: Clock
   readonly log: Logger
-  readonly storage: Storage
+  readonly storage: KeyValueStore
   readonly counters: Counters
   readonly metrics: MetricsFactory
   readonly events: EventBus
@@ -43,6 +41,17 @@ export interface Facilities {
 /** Contexts hold plugin state in this array. */
 export interface SlotHolder {
   readonly slots: unknown[]
+}
+
+// A plugin's vault: the same verbs under the plugin's own name, so that what one plugin sealed another cannot open.
+function scopedVault(vault: Vault, plugin: string): Vault {
+  return {
+    prepare: (orgId) => vault.prepare(orgId),
+    seal: (plain, at) => vault.seal(plain, { ...at, table: `${plugin}/${at.table}` }),
+    open: (sealed, at) => vault.open(sealed, { ...at, table: `${plugin}/${at.table}` }),
+    mac: (purpose, data) => vault.mac(`${plugin}/${purpose}`, data),
+    subkey: (purpose) => vault.subkey(`${plugin}/${purpose}`),
+  }
 }
 
 export function pluginScope(instance: PluginInstance, lent: Facilities): PluginGateway<Record<string, ZodType>> {

@@ -8,8 +8,8 @@ import { errorText } from '../text/error-text.ts'
 import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'
-import { sameOptions } from './define.ts'
 import type { PluginInstance } from './instance.ts'
+import { sameOptions } from './options.ts'
 
 export type FileSettings = Omit<SettingSource, 'runtime'>
 

@@ -1,5 +1,5 @@
 // Usage and cost of the call that first produced a cached answer.
-import { addedUsage } from '../pipeline/derived-answer.ts'
+import { addedUsage } from '../calls/derived-answer.ts'
 import type { CachedCall, Outcome, RequestContext } from '../types/context.ts'
 
 /** null: it did not end well, or no upstream was asked, so that there is nothing to keep. */

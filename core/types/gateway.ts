@@ -1,5 +1,4 @@
 // The assembled gateway and the ports it is built from.
-import type { Storage } from 'unstorage'
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
@@ -8,6 +7,7 @@ import type {
   Counters,
   HealthCheck,
   Ingress,
+  KeyValueStore,
   Logger,
   OutboundGuard,
   OutboundPost,
@@ -56,7 +56,7 @@ export interface Ports {
   guardedFetch?: typeof globalThis.fetch
   /** Absent: webhooks and alerts cannot be sent. */
   outboundPost?: OutboundPost
-  storage?: Storage
+  storage?: KeyValueStore
   counters?: Counters
   /** Shared between replicas; absent: each keeps its own vectors in memory. */
   vectors?: VectorStore

@@ -1,7 +1,6 @@
 // The plugin API.
 import type { $Fetch } from 'ofetch'
 import type { Counter, Gauge, Histogram } from 'prom-client'
-import type { Storage } from 'unstorage'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
 import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot, Target } from './context.ts'
@@ -9,9 +8,10 @@ import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { GatewayHooks, HookOptions } from './hooks.ts'
 import type { Operator, Role } from './operator.ts'
-import type { Clock, Counters, Logger, Peer, Vault } from './ports.ts'
+import type { Clock, Counters, KeyValueStore, Logger, Peer, Vault } from './ports.ts'
 import type { ResourceKind } from './resource.ts'
 import type { Result } from './result.ts'
+import type { PluginVariable } from './variables.ts'
 
 /** A control-plane route: zod in, zod out. */
 export interface ApiRoute<
@@ -133,7 +133,7 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   /** HTTP without that guard and proxy, for addresses that the operator configured. */
   readonly internalHttp: $Fetch
   /** Prefixed `plugin:<name>:`. */
-  readonly storage: Storage
+  readonly storage: KeyValueStore
   /** Throws when the gateway has no database. */
   readonly db: Db
   /** Under the plugin's own name: what one plugin sealed, another cannot open. Throws when the gateway has no master key. */
@@ -179,9 +179,14 @@ export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Rec
   name: string
   /** Names of plugins or service tokens: they are set up first. */
   requires?: string[]
-  /** A field may carry `.meta({ env: 'BUDGET_TIMEZONE' })`. */
+  /** A field may carry `.meta({ env: 'PUBLIC_URL' })`: it is taken from that variable of the core, or of another plugin. */
   config?: C
   settings?: S
+  /**
+   * Environment variables that set options or settings, by name without the prefix GATEWAY_. Type, range and default come from the
+   * schema. A name that the core or another plugin declares stops the boot.
+   */
+  variables?: Readonly<Record<string, PluginVariable<keyof C['shape'] & string, keyof S & string>>>
   migrations?: Migration[]
   events?: Partial<Record<keyof EventMap, { defaultOn: boolean }>>
   setup(gateway: PluginGateway<S>, config: z.output<C>): Awaitable<Teardown>

@@ -30,6 +30,21 @@ export interface Peer {
   readonly operator?: Operator
 }
 
+/** Key-value store with expiry, as plugins see it. A `Storage` of unstorage is one, so every unstorage driver fits. */
+export interface KeyValueStore {
+  /** null: unknown or expired. Values are stored as JSON, and a string that is JSON comes back parsed: store an object around it. */
+  getItem<T = unknown>(key: string): Promise<T | null>
+  /** @param options `ttl` in seconds, fractions allowed; without it the value stays until it is removed. */
+  setItem(key: string, value: unknown, options?: { ttl?: number }): Promise<void>
+  getItemRaw(key: string): Promise<unknown>
+  setItemRaw(key: string, value: unknown, options?: { ttl?: number }): Promise<void>
+  hasItem(key: string): Promise<boolean>
+  removeItem(key: string): Promise<void>
+  /** Keys that begin with `base`; all keys without it. */
+  getKeys(base?: string): Promise<string[]>
+  clear(base?: string): Promise<void>
+}
+
 export interface Ingress {
   /** Upper case. */
   readonly method: string

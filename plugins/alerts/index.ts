@@ -16,9 +16,13 @@ export const alerts = definePlugin({
   requires: ['outbound', 'outboundPost'],
   config: z.strictObject({
     /** Null: no alerts. The operator's own choice: an address inside is allowed, a metadata service is not. */
-    url: z.string().nullable().default(null).meta({ env: 'ALERT_WEBHOOK_URL' }),
-    format: z.enum(FORMATS).default('generic').meta({ env: 'ALERT_WEBHOOK_FORMAT' }),
+    url: z.string().nullable().default(null),
+    format: z.enum(FORMATS).default('generic'),
   }),
+  variables: {
+    ALERT_WEBHOOK_URL: { option: 'url', type: 'url', about: 'Legacy alert webhook.' },
+    ALERT_WEBHOOK_FORMAT: { option: 'format', about: 'Its format.' },
+  },
   setup(gateway, { url, format }) {
     if (url === null) return
     const { clock, log, profile } = gateway

@@ -7,7 +7,13 @@ export const answerModel = definePlugin({
   name: 'answer-model',
   settings: {
     /** `auto`: the asked one for callers of messages, the one that served for all others. */
-    answer_model: z.enum(['auto', 'requested', 'served']).default('auto').meta({ env: 'ANSWER_MODEL' }),
+    answer_model: z.enum(['auto', 'requested', 'served']).default('auto'),
+  },
+  variables: {
+    ANSWER_MODEL: {
+      setting: 'answer_model',
+      about: 'Name of the model in answers; auto: as asked in messages, as served elsewhere.',
+    },
   },
   setup(gateway) {
     const { settings } = gateway

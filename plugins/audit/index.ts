@@ -19,8 +19,14 @@ export const audit = definePlugin({
   name: 'audit',
   config: z.strictObject({
     /** Entries older than this, days, are taken away once they were exported; 0 or null = kept. */
-    retentionDays: z.int().min(0).nullable().default(null).meta({ env: 'AUDIT_RETENTION_DAYS' }),
+    retentionDays: z.int().min(0).nullable().default(null),
   }),
+  variables: {
+    AUDIT_RETENTION_DAYS: {
+      option: 'retentionDays',
+      about: 'Prune audit entries older than this, never past the export cursor.',
+    },
+  },
   migrations,
   events: SUBSCRIPTIONS,
   setup(gateway, { retentionDays }) {

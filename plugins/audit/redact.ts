@@ -1,6 +1,5 @@
 // Bounds an action's details and removes secrets. Runs before hashing, because entries of the chain cannot be changed later.
 import { maskUrl } from '../../core/text/sanitize.ts'
-import { rfc8785 } from './rfc8785.ts'
 
 const SECRET_NAME =
   /authorization|cookie|credential|key|passphrase|passw|secret|signature|token|headers$|proxy_?url|(?:^|[_-])auth$/i
@@ -14,6 +13,18 @@ const MAX_DEPTH = 8
 const MAX_VALUES = 500
 const MAX_TEXT = 1000
 const MAX_TOTAL = 16_384
+
+/** Canonical JSON (RFC 8785) of a value of bounded depth; undefined members are left out. */
+function rfc8785(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => rfc8785(item ?? null)).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const object = value as Record<string, unknown>
+  const members = Object.keys(object)
+    .filter((name) => object[name] !== undefined)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${rfc8785(object[name])}`)
+  return `{${members.join(',')}}`
+}
 
 /** Canonical JSON of an object. */
 export function redactedDetails(details: Readonly<Record<string, unknown>>): string {

@@ -1,18 +1,17 @@
 // Before a request is sent: a budget that is used up refuses it before any cache; the others keep back what it
 // can cost at most, and the first that cannot refuses it. A session's cap is one of them.
 import { storageUnavailable } from '../../core/db/storage-fault.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { TakeResult } from '../../core/types/ports.ts'
-import { accountOf } from './account.ts'
-import type { Directory, Entity } from './directory.ts'
-import type { Estimate } from './estimate.ts'
+import { type Directory, type Entity, SESSION_IDLE_MS, type SessionCap } from './directory.ts'
+import type { Estimate } from './estimate/estimate.ts'
 import { limitOf } from './limit.ts'
 import type { Mirror } from './mirror.ts'
-import { budgetExhausted, sessionExhausted } from './refusal.ts'
+import { NANO } from './resource.ts'
 import type { Budget } from './service.ts'
-import { SESSION_IDLE_MS, type SessionCap } from './session-cap.ts'
-import type { Calendar } from './window.ts'
+import { accountOf, type Calendar } from './window.ts'
 
 export type Hold = Parameters<Services['ledger']['hold']>[1][number]
 
@@ -52,6 +51,46 @@ const IMPLICIT_SHARE = 10
 const SAID_AGAIN_MS = 600_000
 /** Takes nothing: it is asked only whether the shared store answers. */
 const PROBE = { perMinute: 1_000_000_000 }
+
+// 402: whose budget does not cover a request, and what can be done.
+interface Spent {
+  readonly budget: Budget
+  readonly label: string | null
+  /** Nano-USD. */
+  readonly limit: number
+  /** Epoch ms; null: never. */
+  readonly windowEnd: number | null
+  readonly now: number
+  /** True when the budget is used up; false when the rest is too small for this request. */
+  readonly usedUp: boolean
+}
+
+const SCOPES: Readonly<Record<Budget['scope'], (label: string) => string>> = {
+  key: (label) => `client key \`${label}\``,
+  virtual_model: (label) => `virtual model \`${label}\``,
+  org: () => 'organization',
+}
+
+function budgetExhausted({ budget, label, limit, windowEnd, now, usedUp }: Spent): GatewayError {
+  const whose = `The ${budget.window} budget of the ${SCOPES[budget.scope](label ?? String(budget.entityId ?? ''))}`
+  const resets = windowEnd === null ? '' : `It resets at ${new Date(windowEnd).toISOString()}. `
+  const what = usedUp
+    ? `is used up: its limit is ${usd(limit)} USD. ${resets}Ask your gateway administrator to raise it.`
+    : `does not cover the possible cost of this request: too little of its limit of ${usd(limit)} USD is free. Set a lower output limit, or wait until running requests end. ${resets}Ask your gateway administrator to raise it.`
+  return GatewayError.budgetExhausted(`${whose} ${what}`, windowEnd === null ? null : Math.max(0, windowEnd - now))
+}
+
+/** A session's limit has no window, so there is no Retry-After. */
+function sessionExhausted(sessionId: string, limit: number): GatewayError {
+  const named = sessionId.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
+  return GatewayError.budgetExhausted(
+    `The session \`${named}\` may spend ${usd(limit)} USD, which does not cover this request. Start another session, or ask your gateway administrator to raise the limit.`,
+  )
+}
+
+function usd(nano: number): string {
+  return String(nano / NANO)
+}
 
 export function admission(sources: AdmissionSources): Admission {
   const { gateway, ledger, slot, calendar, mirror, failClosed } = sources

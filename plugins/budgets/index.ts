@@ -3,29 +3,24 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
-import { accountAt } from './account.ts'
 import { type Applied, admission } from './admission.ts'
-import { budgetRoutes } from './api.ts'
-import { notFoundText } from './api-fields.ts'
-import { directoryOf, type Entities, entityOf } from './directory.ts'
-import { estimator } from './estimate.ts'
-import { evaluator } from './evaluator.ts'
-import { SUBSCRIPTIONS } from './events.ts'
-import { MAX_USD, nanoOf } from './fields.ts'
-import { budgetMetrics } from './gauges.ts'
+import { SUBSCRIPTIONS } from './alerts/announcement.ts'
+import { evaluator } from './alerts/evaluator.ts'
+import { notFoundText } from './api/fields.ts'
+import { budgetRoutes } from './api/routes.ts'
+import { budgetMetrics, statusOf } from './api/status.ts'
+import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
+import { upstreamDialects } from './estimate/calls.ts'
+import { estimator } from './estimate/estimate.ts'
+import { toolShares } from './estimate/server-tools.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
-import { recountForZone } from './recount-zone.ts'
-import { budgetResource } from './resource.ts'
-import { recounts } from './restate.ts'
-import { toolShares } from './server-tools.ts'
+import { budgetResource, MAX_USD, nanoOf } from './resource.ts'
+import { recountForZone, recounts } from './restate.ts'
 import type { Budget } from './service.ts'
-import { sessionCap } from './session-cap.ts'
-import { statusOf } from './status.ts'
 import { activeBudgets, activeIncreases, budgetOf, type IncreaseRow } from './store.ts'
-import { upstreamDialects } from './upstream-dialects.ts'
-import { calendarOf } from './window.ts'
+import { accountAt, calendarOf } from './window.ts'
 
 const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
 const LOOK_MS = 30_000
@@ -36,23 +31,40 @@ export const budgets = definePlugin({
   requires: ['ledger', 'keys'],
   config: z.strictObject({
     /** IANA zone of calendar windows. */
-    timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
+    timezone: z.string().default('UTC'),
     /** 503 where budgets apply and cannot be verified. */
-    failClosed: z.boolean().default(false).meta({ env: 'BUDGET_FAIL_CLOSED' }),
+    failClosed: z.boolean().default(false),
     /** Spending limit of a session whose key sets none; 0 or null = no limit. */
-    sessionUsd: usd.meta({ env: 'SESSION_BUDGET_USD' }),
+    sessionUsd: usd,
     /** The budget of each new key; 0 or null = none. */
-    defaultKeyUsd: usd.meta({ env: 'DEFAULT_KEY_BUDGET_USD' }),
-    defaultKeyWindow: z.string().default('monthly').meta({ env: 'DEFAULT_KEY_BUDGET_WINDOW' }),
+    defaultKeyUsd: usd,
+    defaultKeyWindow: z.string().default('monthly'),
     /** 0 or null = no bound. */
-    maxKeyUsd: usd.meta({ env: 'MAX_KEY_BUDGET_USD' }),
+    maxKeyUsd: usd,
     /** Maximum length of a temporary increase; 0 = unlimited. */
-    maxIncreaseDays: z.int().min(0).default(90).meta({ env: 'MAX_BUDGET_INCREASE_DAYS' }),
+    maxIncreaseDays: z.int().min(0).default(90),
     /** A prompt, or a part of one, that is not in the request: keep back the model's whole window, or refuse with 400. */
-    unknownPrompt: z.enum(['reserve', 'refuse']).default('reserve').meta({ env: 'BUDGET_UNKNOWN_PROMPT' }),
+    unknownPrompt: z.enum(['reserve', 'refuse']).default('reserve'),
     /** Reservation for tools that run at the vendor, by kind. */
     serverTools: toolShares.default({}),
   }),
+  variables: {
+    SESSION_BUDGET_USD: { option: 'sessionUsd', about: 'Spend cap per session.' },
+    BUDGET_FAIL_CLOSED: { option: 'failClosed', about: '503 when budgets cannot be verified.' },
+    BUDGET_UNKNOWN_PROMPT: {
+      option: 'unknownPrompt',
+      about:
+        'A prompt that lies at the vendor or behind an address: `reserve` keeps back the model’s whole window, `refuse` answers 400.',
+    },
+    DEFAULT_KEY_BUDGET_USD: { option: 'defaultKeyUsd', about: 'Hard limit of each new key’s budget.' },
+    DEFAULT_KEY_BUDGET_WINDOW: {
+      option: 'defaultKeyWindow',
+      about: 'Its window: hourly, daily, weekly, monthly, yearly or lifetime; with anything else new keys get none.',
+    },
+    MAX_KEY_BUDGET_USD: { option: 'maxKeyUsd', about: 'Highest hard limit of a key budget.' },
+    MAX_BUDGET_INCREASE_DAYS: { option: 'maxIncreaseDays', about: 'Longest temporary budget increase, days; 0 = unbounded.' },
+    BUDGET_TIMEZONE: { option: 'timezone', lenient: true, about: 'IANA zone of calendar windows.' },
+  },
   events: SUBSCRIPTIONS,
   migrations,
   async setup(gateway, config) {
@@ -160,7 +172,12 @@ export const budgets = definePlugin({
     gateway.resource(budgetResource(gateway, view, { maxKeyUsd, recount: counts.now }))
     const status = { db, clock, calendar, mirror: known, entityOf: whose }
     budgetRoutes({
-      ...{ gateway, view, entities, recounts: counts, maxKeyUsd, maxIncreaseDays: config.maxIncreaseDays },
+      gateway,
+      view,
+      entities,
+      recounts: counts,
+      maxKeyUsd,
+      maxIncreaseDays: config.maxIncreaseDays,
       shown: (living) => statusOf(living, status),
     })
     const forgetKeys = defaultKeyBudget(gateway, view, {

@@ -1,7 +1,7 @@
 // The budget that each new client key gets (DEFAULT_KEY_BUDGET_*): in force before the key's secret is handed out.
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { nanoOf } from './fields.ts'
+import { nanoOf } from './resource.ts'
 import { type BudgetWindow, WINDOWS } from './service.ts'
 import { insertBudget } from './store.ts'
 

@@ -1,6 +1,7 @@
 // The current limit of a budget: its hard limit plus active increases. Computed on each use, so that an increase ends by itself.
-import { MAX_USD, nanoOf } from './fields.ts'
+import { MAX_USD, nanoOf } from './resource.ts'
 import type { Budget, BudgetIncrease } from './service.ts'
+import type { Window } from './window.ts'
 
 export function isActive({ expiresAt }: BudgetIncrease, now: number): boolean {
   return now < expiresAt
@@ -14,4 +15,18 @@ export function limitOf({ hardLimitNano, increases }: Budget, now: number): numb
   let limit = hardLimitNano
   for (const increase of increases) if (isActive(increase, now)) limit += increase.amountNano
   return Math.min(limit, MAX_LIMIT_NANO)
+}
+
+// Projects a budget's spending to the end of its window at the current rate.
+const LEAST_ELAPSED = 0.1
+const LEAST_REQUESTS = 10
+
+/** Nano-USD; null where it is too early to say. @param requests that it was spent by. */
+export function projected(window: Window, spent: number, requests: number, now: number): number | null {
+  const { start, end } = window
+  if (end === null) return null
+  const elapsed = (now - start) / (end - start)
+  if (elapsed < LEAST_ELAPSED || elapsed > 1) return null
+  if (spent === 0) return 0
+  return requests < LEAST_REQUESTS ? null : Math.min(Math.round(spent / elapsed), Number.MAX_SAFE_INTEGER)
 }

@@ -2,7 +2,7 @@
 // account that looks spent is read from the database.
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'
-import type { BudgetAccount } from './account.ts'
+import type { BudgetAccount } from './window.ts'
 
 export interface Known {
   readonly windowStart: number

@@ -1,11 +1,12 @@
 // A budget that is new, or has another window now: what was spent in its current window is found out from the usage rows.
-import type { Db } from '../../core/types/db.ts'
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Database, Db } from '../../core/types/db.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
-import { accountOf } from './account.ts'
 import type { Entity } from './directory.ts'
 import type { Budget } from './service.ts'
-import type { Calendar, Window } from './window.ts'
+import { accountOf, type Calendar, type Window } from './window.ts'
 
 export type Filter = Parameters<Services['ledger']['usage']['charged']>[1]
 
@@ -69,4 +70,23 @@ export function recounts({ gateway, ledger, calendar, budgets, entityOf }: Recou
       for (const timer of timers) timer.cancel()
     },
   }
+}
+
+// Windows begin elsewhere in another time zone: what was spent in the current ones is counted again from the usage rows when
+// the zone is not the one that the accounts were made with.
+const zoneRow = z.object({ zone: z.string() })
+
+/** Before the first request. */
+export async function recountForZone(
+  db: Pick<Database, 'tx'>,
+  zone: string,
+  budgets: Iterable<Budget>,
+  count: (tx: Db, budget: Budget) => Promise<void>,
+): Promise<void> {
+  await db.tx(async (tx) => {
+    const known = await tx.get(sql`SELECT zone FROM budgets_zone WHERE id = 1`, zoneRow)
+    if (known?.zone === zone) return
+    for (const budget of budgets) await count(tx, budget)
+    await tx.run(sql`INSERT INTO budgets_zone (id, zone) VALUES (1, ${zone}) ON CONFLICT (id) DO UPDATE SET zone = excluded.zone`)
+  })
 }

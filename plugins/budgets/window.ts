@@ -1,7 +1,6 @@
 // Calendar windows of budgets in one time zone. Bounds come from local calendar fields, so that a day may have 23 or 25 hours. Results are
 // cached: Intl is called once per window.
-import type { BudgetWindow } from './service.ts'
-import { type Zone, zoneOf } from './zone.ts'
+import type { Budget, BudgetWindow } from './service.ts'
 
 export interface Window {
   /** Epoch ms, the first instant; 0 for `lifetime`. */
@@ -19,6 +18,71 @@ export interface Calendar {
 const LIFETIME: Window = { start: 0, end: null }
 /** The current one and the one before, which late requests still belong to. */
 const REMEMBERED = 2
+
+// Local time in an IANA zone, by what Intl knows of it. Costs some formatting: callers remember what they got.
+const DAY_MS = 86_400_000
+
+interface Zone {
+  readonly name: string
+  /** Local wall-clock time at an instant, as epoch ms as if it were UTC. */
+  wall(instant: number): number
+  /**
+   * The instant at which clocks there show `wall`: the earlier of two where they are set back, the first valid one behind the
+   * gap where they are set forward over it.
+   */
+  instant(wall: number): number
+}
+
+/** null for an unknown zone. */
+function zoneOf(name: string): Zone | null {
+  let format: Intl.DateTimeFormat
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      calendar: 'gregory',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return null
+  }
+  const wall = (instant: number): number => {
+    const shown: Record<string, number> = {}
+    for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value)
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown
+    return Date.UTC(year, month - 1, day, hour, minute, second) + (((instant % 1000) + 1000) % 1000)
+  }
+  const offset = (instant: number): number => wall(instant) - instant
+
+  return {
+    name,
+    wall,
+    instant(shown) {
+      // No clock is changed twice within two days.
+      const offsets = [offset(shown - DAY_MS), offset(shown + DAY_MS)] as const
+      const candidates = offsets.map((one) => shown - one).sort((a, b) => a - b)
+      const found = candidates.find((instant) => wall(instant) === shown)
+      return found ?? change(shown - Math.max(...offsets), shown - Math.min(...offsets))
+    },
+  }
+
+  /** The first instant of the second of two offsets. */
+  function change(before: number, after: number): number {
+    const old = offset(before)
+    let [low, high] = [before, after]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (offset(middle) === old) low = middle
+      else high = middle
+    }
+    return high
+  }
+}
 
 export function calendarOf(zoneName: string): Calendar {
   const zone = zoneOf(zoneName) ?? (zoneOf('UTC') as Zone)
@@ -67,4 +131,26 @@ function period(kind: Exclude<BudgetWindow, 'lifetime'>, shown: number, ahead: n
     case 'yearly':
       return Date.UTC(year + ahead, 0, 1)
   }
+}
+
+// The account of a budget in the ledger: one for each window.
+const PREFIX = 'budget:'
+
+/** As the ledger has them. */
+export interface BudgetAccount {
+  readonly name: string
+  readonly windowStart: number
+}
+
+export function accountOf(budget: Budget, window: Window): BudgetAccount {
+  return { name: PREFIX + budget.id, windowStart: window.start }
+}
+
+export function accountAt(budget: Budget, calendar: Calendar, instant: number): BudgetAccount {
+  return accountOf(budget, calendar.at(budget.window, instant))
+}
+
+/** null: not a budget's. */
+export function budgetIdOf(name: string): number | null {
+  return name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : null
 }

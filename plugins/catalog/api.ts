@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { MODES } from '../../core/models/model-words.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Entries, EntrySources } from './entries.ts'
-import { liveLists } from './live-lists.ts'
 import { modeOf } from './mode.ts'
 import { capabilityFlags, factsOf, groupInfoOf, groupList, modelList, modelObjectOf } from './model-object.ts'
+import { liveLists } from './vendor-lists.ts'
 
 const suggestion = z.strictObject({
   connection_id: z.int(),

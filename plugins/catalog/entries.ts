@@ -1,9 +1,9 @@
 // The models of one organization as lists show them: what its enabled connections offer, once each, then virtual ones.
+import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import { aggregated } from './aggregate.ts'
 import { modeOf } from './mode.ts'
 import type { Offers } from './offers.ts'
-import type { ModelFacts, ModelFactsService, VirtualEntry, VirtualSource } from './service.ts'
+import type { Capability, ModelFacts, ModelFactsService, VirtualEntry, VirtualSource } from './service.ts'
 
 export interface ModelEntry {
   /** The model string to call it by. */
@@ -34,6 +34,36 @@ export interface EntrySources {
   offers: Offers
   facts: ModelFactsService
   virtual: ReadonlySet<VirtualSource>
+}
+
+// Facts of a virtual model: largest window, smallest ceiling, all capabilities of
+// its targets together, the price of the most expensive one.
+function aggregated(targets: readonly ModelFacts[]): ModelFacts {
+  const windows = targets.flatMap(({ contextWindow }) => contextWindow ?? [])
+  const ceilings = targets.flatMap(({ maxOutputTokens }) => maxOutputTokens ?? [])
+  const mode = targets.find((facts) => facts.mode !== undefined)?.mode
+  const price = dearest(targets)
+  return {
+    ...(windows.length > 0 ? { contextWindow: Math.max(...windows) } : {}),
+    ...(ceilings.length > 0 ? { maxOutputTokens: Math.min(...ceilings) } : {}),
+    ...(mode ? { mode } : {}),
+    ...(price ? { price } : {}),
+    capabilities: union(targets),
+  }
+}
+
+function union(targets: readonly ModelFacts[]): Partial<Record<Capability, boolean>> {
+  const all: Partial<Record<Capability, boolean>> = {}
+  for (const { capabilities } of targets)
+    for (const [name, value] of Object.entries(capabilities)) all[name as Capability] = all[name as Capability] === true || value
+  return all
+}
+
+function dearest(targets: readonly ModelFacts[]): ModelPrice | undefined {
+  const cost = (price: ModelPrice) => (price.input ?? 0) + (price.output ?? 0)
+  return targets
+    .flatMap(({ price }) => price ?? [])
+    .reduce<ModelPrice | undefined>((most, price) => (most === undefined || cost(price) > cost(most) ? price : most), undefined)
 }
 
 export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): Entries {

@@ -1,5 +1,7 @@
 // The same models as the SDKs of Anthropic and Google read them. One page: they follow cursors only when there is one.
 import { z } from 'zod'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Connection } from '../../core/types/provider.ts'
 import type { ModelEntry } from './entries.ts'
 
 export const anthropicModel = z.strictObject({
@@ -61,4 +63,94 @@ export function googleModelOf({ id, facts }: ModelEntry): z.input<typeof googleM
 
 export function googleListOf(entries: readonly ModelEntry[]): z.input<typeof googleList> {
   return { models: entries.map(googleModelOf) }
+}
+
+// Model lists of the providers themselves: fetched on demand, kept for an hour, and for a day while a provider does not answer. A slow
+// provider delays no caller: its list appears at the next request.
+const FRESH_MS = 3_600_000
+const STALE_MS = 24 * FRESH_MS
+/** A provider that failed is not asked at every look. */
+const RETRY_MS = 60_000
+const WAIT_MS = 5000
+const AT_ONCE = 4
+
+interface Known {
+  /** As it was asked: a changed one is asked again. */
+  connection: Connection
+  /** Empty: it has no such list. */
+  models: readonly string[]
+  /** Monotonic ms; of `models`. */
+  at: number
+  askAgainAt: number
+}
+
+interface LiveLists {
+  /** By connection id; without those that have none. Waits up to 5 s. */
+  of(connections: readonly Connection[]): Promise<ReadonlyMap<string, readonly string[]>>
+}
+
+export function liveLists(gateway: PluginGateway): LiveLists {
+  const { clock } = gateway
+  const vendor = gateway.optional('vendorModels')
+  const known = new Map<string, Known>()
+  const asking = new Map<Connection, Promise<void>>()
+
+  async function ask(connection: Connection): Promise<void> {
+    const before = known.get(connection.id)
+    // A list from another address may be another provider's.
+    const same = before !== undefined && before.connection.baseUrl === connection.baseUrl
+    let entry: Known
+    try {
+      const models = (await vendor()?.list(connection)) ?? []
+      const now = clock.monotonic()
+      entry = { connection, models, at: now, askAgainAt: now + FRESH_MS }
+    } catch {
+      const now = clock.monotonic()
+      const kept = same ? { models: before.models, at: before.at } : { models: [], at: now }
+      entry = { connection, ...kept, askAgainAt: now + RETRY_MS }
+    }
+    known.set(connection.id, entry)
+  }
+
+  const asked = (connection: Connection): Promise<void> => {
+    const running = asking.get(connection) ?? ask(connection).finally(() => asking.delete(connection))
+    asking.set(connection, running)
+    return running
+  }
+
+  return {
+    async of(connections) {
+      const ids = new Set(
+        gateway
+          .use('accounts')
+          .list()
+          .map(({ connection }) => connection.id),
+      )
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+      const due = connections.filter((connection) => {
+        const entry = known.get(connection.id)
+        return entry === undefined || entry.connection !== connection || entry.askAgainAt <= clock.monotonic()
+      })
+      const worker = async (): Promise<void> => {
+        for (let next = due.shift(); next !== undefined; next = due.shift()) await asked(next)
+      }
+      if (due.length > 0) await within(Promise.all(Array.from({ length: AT_ONCE }, worker)))
+      const oldest = clock.monotonic() - STALE_MS
+      return new Map(
+        connections.flatMap(({ id, baseUrl }) => {
+          const entry = known.get(id)
+          const useful = entry !== undefined && entry.connection.baseUrl === baseUrl && entry.at >= oldest
+          return useful && entry.models.length > 0 ? [[id, entry.models] as const] : []
+        }),
+      )
+    },
+  }
+
+  function within(work: Promise<unknown>): Promise<unknown> {
+    const waited = new Promise<void>((resolve) => {
+      const timer = clock.timer(WAIT_MS, resolve)
+      void work.finally(() => timer.cancel())
+    })
+    return Promise.race([work, waited])
+  }
 }

@@ -9,9 +9,8 @@ import type { Accounts } from './accounts.ts'
 import { changeOf, storeChange } from './change.ts'
 import type { CheckRules } from './check.ts'
 import { connectionRecord, createBody, recordOf, updateBody } from './fields.ts'
-import type { OpenConnection } from './opened.ts'
+import type { OpenConnection, Sealer } from './opened.ts'
 import { probeRoute } from './probe.ts'
-import type { Sealer } from './sealer.ts'
 import { archiveConnection } from './store.ts'
 
 export interface ConnectionRoutes {

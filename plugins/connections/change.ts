@@ -2,10 +2,8 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type CheckRules, checkConnection } from './check.ts'
-import type { ConnectionBody } from './fields.ts'
-import { MASK, refuseMaskedProxy, unmasked } from './masked.ts'
-import type { OpenConnection } from './opened.ts'
-import type { Sealer } from './sealer.ts'
+import { type ConnectionBody, MASK, refuseMaskedProxy, unmasked } from './fields.ts'
+import type { OpenConnection, Sealer } from './opened.ts'
 import { type ConnectionFields, type ConnectionRow, insertConnection, nextPriority, updateConnection } from './store.ts'
 
 interface Plain {

@@ -1,8 +1,9 @@
 // Members of a connection in the API.
 import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { connectionCaps } from '../../core/models/model-caps.ts'
 import { maskUrl } from '../../core/text/sanitize.ts'
-import { apiCaps, shownCaps } from './caps.ts'
-import { MASK } from './masked.ts'
+import type { ConnectionCaps } from '../../core/types/provider.ts'
 import type { OpenConnection } from './opened.ts'
 
 const provider = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be lower-case letters, digits, dots and dashes')
@@ -18,6 +19,39 @@ const headers = z
     (given) => Object.values(given).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)),
     'must have values without control characters',
   )
+
+// `caps` of a connection in the API: the members of the file, in snake_case.
+const apiCaps = z
+  .union([z.literal('none'), z.record(z.string().max(100), z.unknown())])
+  .transform((given, context): ConnectionCaps => {
+    const parsed = connectionCaps.safeParse(given === 'none' ? given : renamed(given, camel))
+    if (parsed.success) return parsed.data
+    const nested = parsed.error.issues.flatMap((issue) => (issue.code === 'invalid_union' ? issue.errors.flat() : [issue]))
+    const issue = nested.find(({ path }) => path.length > 0) ?? nested.at(-1)
+    const path = (issue?.path ?? []).map((step) => (typeof step === 'string' ? snake(step) : step))
+    const unknown = issue?.code === 'unrecognized_keys' ? `has no member ${issue.keys.map(snake).join(', ')}` : issue?.message
+    context.addIssue({ code: 'custom', path, message: unknown ?? 'is not valid' })
+    return z.NEVER
+  })
+
+function shownCaps(caps: ConnectionCaps | null): 'none' | Record<string, unknown> | null {
+  return caps === null || caps === 'none' ? caps : renamed(caps, snake)
+}
+
+/** Two levels: `thinking` holds names too. */
+function renamed(given: object, rename: (name: string) => string, depth = 0): Record<string, unknown> {
+  const inner = (value: unknown) =>
+    depth === 0 && typeof value === 'object' && value !== null && !Array.isArray(value) ? renamed(value, rename, 1) : value
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [rename(name), inner(value)]))
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function camel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
 
 const changeable = {
   label: z.string().trim().min(1, 'must not be empty').max(200),
@@ -67,6 +101,29 @@ export const connectionRecord = z.strictObject({
   created_at: z.string(),
   updated_at: z.string(),
 })
+
+// The API shows secrets as masks, and clients may send a mask back. A masked header keeps its value; a mask itself is never stored.
+export const MASK = '***'
+
+type Headers = Readonly<Record<string, string>>
+
+/** @throws GatewayError 400 for a masked header of which nothing is stored. */
+export function unmasked(given: Headers, stored: Headers): Headers {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      if (value !== MASK) return [name, value]
+      if (Object.hasOwn(stored, name)) return [name, stored[name] as string]
+      throw GatewayError.invalid(`headers.${name}`, `\`headers.${name}\` is a mask, and hides no stored value; give the value.`)
+    }),
+  )
+}
+
+/** @throws GatewayError 400. */
+export function refuseMaskedProxy(url: string): void {
+  const { username, password } = new URL(url)
+  if (username === MASK || password === MASK)
+    throw GatewayError.invalid('proxy_url', '`proxy_url` is masked as it was read; give the whole URL, or leave it out.')
+}
 
 export function recordOf(
   { row, connection, secret, unreadable }: OpenConnection,

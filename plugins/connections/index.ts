@@ -6,9 +6,8 @@ import { connectionRoutes } from './api.ts'
 import { directoryOf } from './directory.ts'
 import { migrations } from './migrations.ts'
 import { provideModelList } from './model-list.ts'
-import { type OpenConnection, openRow, unreadableRow } from './opened.ts'
+import { type OpenConnection, openRow, sealerOf, unreadableRow } from './opened.ts'
 import { connectionResource } from './resource.ts'
-import { sealerOf } from './sealer.ts'
 import { activeConnections } from './store.ts'
 
 /** Provides the services `connections` and `accounts`, and resolves concrete model strings. */

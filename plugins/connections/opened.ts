@@ -1,14 +1,38 @@
 // Rows as connections with opened secrets, as a process keeps them in memory. Secrets of file-owned rows come from the file; those rows
 // hold only the id.
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
+import type { Vault } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
-import type { Sealer } from './sealer.ts'
 import type { ConnectionRow } from './store.ts'
 
 export interface OpenConnection extends ConfiguredConnection {
   readonly row: ConnectionRow
   /** Its secrets do not open: it is shown, and not used. */
   readonly unreadable?: true
+}
+
+// Seals and opens the secret columns of a connection; a value opens in its own row and column only.
+type SecretColumn = 'secret' | 'proxy_url' | 'headers'
+type SecretColumns = { id: number; org_id: number } & { readonly [column in SecretColumn]: string | null }
+
+export interface Sealer {
+  /** null stays null. `prepare` comes before, outside the transaction. */
+  seal(plain: string | null, column: SecretColumn, id: number, orgId: number | null): Promise<string | null>
+  /** @throws Error when the value was altered, or moved from another row or column. */
+  open(row: SecretColumns, column: SecretColumn): Promise<string | null>
+  prepare(orgId: number | null): Promise<void>
+}
+
+export function sealerOf(vault: Vault): Sealer {
+  const at = (column: SecretColumn, id: number, orgId: number | null) => ({ table: 'connections', id, column, orgId })
+  return {
+    prepare: (orgId) => vault.prepare(orgId),
+    seal: async (plain, column, id, orgId) => (plain === null ? null : vault.seal(plain, at(column, id, orgId))),
+    async open(row, column) {
+      const sealed = row[column]
+      return sealed === null ? null : vault.open(sealed, at(column, row.id, row.org_id === 0 ? null : row.org_id))
+    },
+  }
 }
 
 /** @throws Error when a sealed value does not open; the caller decides what that means for the others. */

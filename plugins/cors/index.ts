@@ -17,8 +17,13 @@ export const cors = definePlugin({
         }),
       )
       .max(1000)
-      .default([])
-      .meta({ env: 'CORS_ORIGINS' }),
+      .default([]),
+  },
+  variables: {
+    CORS_ORIGINS: {
+      setting: 'cors.origins',
+      about: 'Origins whose web pages may call /v1/* and /v1beta/* from a browser; `*` for all.',
+    },
   },
   setup(gateway) {
     const layer = gateway.use('crossOrigin').layer()

@@ -3,11 +3,10 @@ import { callOf } from '../../core/records/cached-call.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
-import { bodyForm, editedForm } from './body-form.ts'
 import type { DirectiveReader } from './cache-directives.ts'
 import { isComplete } from './complete-answer.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
-import { keyOf } from './key.ts'
+import { bodyForm, editedForm, keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { CacheLookup, CachePolicyService } from './service.ts'
 import type { SharedStore } from './shared-store.ts'
@@ -95,7 +94,12 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     const { seed = '', ignoreKeys } = directives.of(ctx)
     const { orgId, keyId } = ctx.principal
     const scope = {
-      ...{ orgId, keyId, dialect: ctx.dialect, model: ctx.requestedModel, policy: policy.of(ctx), seed },
+      orgId,
+      keyId,
+      dialect: ctx.dialect,
+      model: ctx.requestedModel,
+      policy: policy.of(ctx),
+      seed,
       headers: HEADERS.map((name) => ctx.headers.get(name)),
       edited: ctx.edited,
     }

@@ -7,8 +7,8 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { answering } from './answering.ts'
 import { directiveReader, MAX_TTL_MS } from './cache-directives.ts'
+import { cachePolicy } from './key.ts'
 import { memoryStore } from './memory-store.ts'
-import { cachePolicy } from './policy.ts'
 import type { CacheDirectives, CacheLookup } from './service.ts'
 import { sharedStore } from './shared-store.ts'
 import { flights } from './singleflight.ts'
@@ -25,7 +25,10 @@ export const exactCache = definePlugin({
   }),
   settings: {
     /** 0 = off. */
-    'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0).meta({ env: 'DEDUP_TTL_MS' }),
+    'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0),
+  },
+  variables: {
+    DEDUP_TTL_MS: { setting: 'exact_cache.ttl_ms', about: 'Window in which identical non-stream requests share an answer, ms.' },
   },
   setup(gateway, { random }) {
     const { clock, log, settings, vault, metrics } = gateway
@@ -59,7 +62,15 @@ export const exactCache = definePlugin({
     gateway.hook(
       'answer',
       answering({
-        ...{ clock, log, memory, flights: flights(), directives, policy, lookups, ttlOf, random },
+        clock,
+        log,
+        memory,
+        flights: flights(),
+        directives,
+        policy,
+        lookups,
+        ttlOf,
+        random,
         shared: shares ? sharedStore(gateway) : null,
         mac: (data) => vault.mac('key', data),
         counted: (result) => series[result].add(1),

@@ -1,14 +1,15 @@
 // Runs the detectors in order: built-in ones first, then remote ones, which see the redacted text.
-import { changedForCaller } from '../../core/pipeline/derived-answer.ts'
+import { changedForCaller } from '../../core/calls/derived-answer.ts'
 import { rootOf } from '../../core/records/root-request.ts'
+import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { Clock } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
-import { blockBody } from './block-body.ts'
-import { Findings } from './findings.ts'
+import { bodyTexts } from './body-texts.ts'
 import { driven, inspectTexts, type PlacedText } from './inspect-texts.ts'
 import { Inspection } from './inspection.ts'
 import { GuardedStream, restored } from './output-stream.ts'
@@ -16,11 +17,10 @@ import { type InjectionPolicy, injectionFacts, type Policy } from './policy.ts'
 import { Redactor } from './redactor.ts'
 import { askRemote, type InfoText } from './remote.ts'
 import { HeldStream } from './remote-stream.ts'
+import { Findings } from './rule.ts'
 import type { Action, Detector, Direction, GuardrailService, LocalDetector, RemoteDetector } from './service.ts'
 import type { Settings } from './settings.ts'
 import { mapRequest, mapResponse, type Place, type Visit } from './texts.ts'
-import { watchedStream } from './watched-stream.ts'
-import { workBudget } from './work-budget.ts'
 
 interface GuardInit {
   gateway: PluginGateway
@@ -37,6 +37,59 @@ interface Guarded {
   readonly findings: Findings
   readonly redactor: Redactor
   tightened: boolean
+}
+
+// The body of a request under rules that block, as a second reading: nothing is changed here, and what is found ends the request.
+interface Reading {
+  /** With the rules that block alone; one for each reading, since hits are counted in it. */
+  inspection(): Inspection
+  readonly injection: InjectionPolicy | null
+  readonly due: () => boolean
+}
+
+const PLACE: Place = { role: 'user', place: 'text', lead: '' }
+
+/** @throws GatewayError what a detector decided. */
+function* blockBody(raw: Uint8Array, { inspection, injection, due }: Reading): Generator<void, void> {
+  const { texts, joined } = bodyTexts(decodeUtf8(raw, raw[0] === 0xef ? 3 : 0))
+  yield* inspectTexts(
+    texts.map((text) => ({ text, place: PLACE })),
+    { inspection: inspection(), direction: 'input', injection: null, due },
+  )
+  const parts = joined.map(({ text, role }) => ({
+    text,
+    place: role === 'user' ? PLACE : ({ ...PLACE, role: 'system' } as Place),
+  }))
+  yield* inspectTexts(parts, { inspection: inspection(), direction: 'input', injection, due })
+}
+
+// A streamed answer that is only observed: nothing is held back, and the answer stays in its bytes.
+function watchedStream(inspection: Inspection): StreamTransform {
+  const guarded = new GuardedStream(inspection, null)
+  return {
+    passive: true,
+    event: (event) => guarded.event(event, unheard),
+    flush: () => guarded.flush(unheard),
+  }
+}
+
+function unheard(): void {}
+
+// When a long piece of work lets others go first.
+const MAX_MS = 4
+/** A clock that does not move, as in tests, is no reason never to yield. */
+const MAX_STEPS = 32
+
+export function workBudget(clock: Clock): () => boolean {
+  let since = clock.monotonic()
+  let steps = 0
+  return () => {
+    const now = clock.monotonic()
+    if (++steps < MAX_STEPS && now - since < MAX_MS) return false
+    since = now
+    steps = 0
+    return true
+  }
 }
 
 export function guard({ gateway, keys, caches, policy, settings, detectors, counted }: GuardInit) {

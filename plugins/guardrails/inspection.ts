@@ -1,12 +1,41 @@
 // One direction of one request: its rules, what they found, and what stands for it.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Logger } from '../../core/types/ports.ts'
-import type { Findings } from './findings.ts'
-import { localRule } from './local-rules.ts'
+import { WINDOWS } from './policy.ts'
 import type { Redactor } from './redactor.ts'
-import type { Rule } from './rule.ts'
+import { CONTEXT, type Findings, type Rule, type Span } from './rule.ts'
 import { Scanner } from './scanner.ts'
 import type { Direction, LocalDetector, TextInfo } from './service.ts'
+
+// Detectors of other plugins that judge at once, as rules over windows of a text.
+function localRule(detector: LocalDetector, info: TextInfo): Rule {
+  let shown: { text: string; from: number; spans: readonly Span[] } | null = null
+  const spansIn = (text: string, from: number) => {
+    const lead = Math.max(0, from - CONTEXT)
+    return detector
+      .check(text.slice(lead), info)
+      .map(({ entity, start = 0, end = text.length - lead }) => ({
+        entities: [entity],
+        start: start + lead,
+        end: end + lead,
+        read: end + lead + 1,
+      }))
+      .filter(({ start, end }) => Number.isInteger(start) && end > start && end <= text.length)
+      .sort((a, b) => a.start - b.start)
+  }
+  return {
+    detector: detector.name,
+    entity: 'finding',
+    action: detector.mode,
+    failOpen: detector.failOpen ?? detector.mode !== 'block',
+    minHits: null,
+    ...WINDOWS[info.direction],
+    find(text: string, from: number): Span | null {
+      if (shown === null || shown.text !== text || from < shown.from) shown = { text, from, spans: spansIn(text, from) }
+      return shown.spans.find(({ start }) => start >= from) ?? null
+    },
+  }
+}
 
 export class Inspection {
   readonly findings: Findings

@@ -1,6 +1,8 @@
 // A rule that can run on pieces of a text: an attempt at a position reads at most `reach` characters from there, unless it has matched; a
 // match reads at most to the end of its last run of characters.
-import type { Action } from './service.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Action, Direction } from './service.ts'
 
 export interface Span {
   readonly start: number
@@ -57,4 +59,41 @@ export function patternFinder(
 export function wholeMatch(match: RegExpExecArray): Span {
   const end = match.index + match[0].length
   return { start: match.index, end, read: end + 1 }
+}
+
+/** As the log shows it. */
+type Found = { detector: string; entity: string; action: Action; direction: Direction; count: number }
+
+const MAX_NAME = 64
+const MAX_KINDS = 100
+
+export class Findings {
+  readonly #ctx: RequestContext
+  readonly #counted: (detector: string, action: Action | 'failed') => void
+  readonly #all = new Map<string, Found>()
+
+  constructor(ctx: RequestContext, counted: (detector: string, action: Action | 'failed') => void) {
+    this.#ctx = ctx
+    this.#counted = counted
+  }
+
+  failed(detector: string): void {
+    this.#counted(detector, 'failed')
+  }
+
+  /** @throws GatewayError 400 when it is to be blocked. */
+  add(detector: string, entity: string, action: Action, direction: Direction): void {
+    // A third-party detector may use any name.
+    const name = entity.slice(0, MAX_NAME)
+    const key = `${detector} ${name} ${action} ${direction}`
+    const found = this.#all.get(key) ?? { detector, entity: name, action, direction, count: 0 }
+    found.count++
+    if (found.count > 1 || this.#all.size < MAX_KINDS) this.#all.set(key, found)
+    this.#counted(detector, action)
+    this.#ctx.note(
+      'guardrails',
+      [...this.#all.values()].map((one) => ({ ...one })),
+    )
+    if (action === 'block') throw GatewayError.blocked(detector, direction === 'input' ? 'request' : 'answer')
+  }
 }

@@ -9,10 +9,13 @@ export const heartbeat = definePlugin({
     /** Ms; 0 = none. Streams that are open follow. */
     stream_heartbeat_ms: z.int().min(0).max(86_400_000).default(15_000).meta({ env: 'STREAM_HEARTBEAT_MS' }),
     /** The parsers of Google's own clients fail at a comment: `auto` sends those an empty candidate frame. */
-    'heartbeat.generate_content': z
-      .enum(['auto', 'frame', 'comment', 'off'])
-      .default('auto')
-      .meta({ env: 'HEARTBEAT_GENERATE_CONTENT' }),
+    'heartbeat.generate_content': z.enum(['auto', 'frame', 'comment', 'off']).default('auto'),
+  },
+  variables: {
+    HEARTBEAT_GENERATE_CONTENT: {
+      setting: 'heartbeat.generate_content',
+      about: 'Heartbeat of generate-content streams; auto: by client.',
+    },
   },
   setup({ use, settings }) {
     const layer = use('heartbeat').layer()

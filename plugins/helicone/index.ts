@@ -3,24 +3,21 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
-import { answerHeaders } from './answer-headers.ts'
-import { adoptKey } from './auth.ts'
 import { cacheWishes } from './cache-directives.ts'
 import { failover, readFallbacks } from './fallbacks.ts'
 import { hasHelicone, isTrue, strip } from './headers.ts'
-import { costCenterIn, propertiesIn } from './properties.ts'
 import { providerHosts } from './provider-hosts.ts'
 import { ratePolicies, readRatePolicy } from './rate-policy.ts'
+import { type Asked, adoptKey, answerHeaders, costCenterIn, propertiesIn } from './request-headers.ts'
 import { claimRequestId, forgetRequestIds, migrations, requestIdIn } from './request-ids.ts'
 import { readRetry, retrying } from './retry.ts'
-import type { Asked } from './state.ts'
 
 export const helicone = definePlugin({
   name: 'helicone',
   requires: ['keys', 'accounts', 'configuration'],
   config: z.strictObject({
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
-    logRetentionDays: z.int().default(30).meta({ env: 'LOG_RETENTION_DAYS' }),
+    logRetentionDays: z.int().min(0).default(30).meta({ env: 'LOG_RETENTION_DAYS' }),
   }),
   migrations,
   setup(gateway, { usageRetentionDays, logRetentionDays }) {

@@ -1,12 +1,12 @@
 // /api/keys: list, create, update, revoke, rotate. Secrets are shown once, when they are made.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
 import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, createdKey, fieldsOf, keyRecord, NO_FIELDS, recordOf } from './fields.ts'
-import { boundedExpiry } from './lifetime.ts'
 import { newSecret } from './secret.ts'
 import { insertKey, type KeyRow, replaceSecret, revokeKey, updateKey } from './store.ts'
 
@@ -18,6 +18,25 @@ export interface KeyRoutes {
   /** Runs other plugins' work for a new key before its secret is returned. */
   created(row: KeyRow): Promise<void>
   maxDays: number | null
+}
+
+// How long a key may live: GATEWAY_MAX_KEY_DAYS bounds it.
+const DAY_MS = 86_400_000
+
+/**
+ * The end of a key's life, epoch ms: as asked for, or the bound where nothing was asked.
+ * @throws GatewayError 400 for a time that has passed or lies beyond the bound.
+ */
+function boundedExpiry(asked: number | null, now: number, maxDays: number | null): number | null {
+  const bound = maxDays === null || maxDays === 0 ? null : now + maxDays * DAY_MS
+  if (asked === null) return bound
+  if (asked <= now) throw GatewayError.invalid('expires_at', '`expires_at` lies in the past.')
+  if (bound !== null && asked > bound)
+    throw GatewayError.invalid(
+      'expires_at',
+      `\`expires_at\` is more than ${maxDays} days away, the most that GATEWAY_MAX_KEY_DAYS allows.`,
+    )
+  return asked
 }
 
 export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes): void {

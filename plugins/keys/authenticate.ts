@@ -1,12 +1,29 @@
 // Identifies the caller: the presented key, looked up by its MAC in memory.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Principal, RequestContext } from '../../core/types/context.ts'
-import { presentedKeys } from './credentials.ts'
+import type { HeaderBag } from '../../core/types/ports.ts'
 import { KEY_PREFIX } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 
 /** A key of our form that is not in memory: unknown, revoked, or made by another process a moment ago. */
 export const UNKNOWN_KEY = Symbol('unknown key')
+
+/** Everything presented, without repeats; usually nothing or one. */
+function presentedKeys(headers: HeaderBag, query: string): string[] {
+  const found: string[] = []
+  const add = (value: string | null | undefined): void => {
+    const key = value?.trim()
+    if (key && !found.includes(key)) found.push(key)
+  }
+  const authorization = headers.get('authorization')
+  if (authorization !== null && /^bearer\s/i.test(authorization)) add(authorization.slice(7))
+  add(headers.get('x-api-key'))
+  // Azure's clients.
+  add(headers.get('api-key'))
+  add(headers.get('x-goog-api-key'))
+  if (query !== '' && query.includes('key=')) add(new URLSearchParams(query).get('key'))
+  return found
+}
 
 /**
  * undefined: anonymous. A string that is no key of ours is a dummy that a tool sends.

@@ -20,10 +20,17 @@ export const keys = definePlugin({
   name: 'keys',
   config: z.strictObject({
     /** Longest lifetime of a new key, days; 0 or null = unbounded. */
-    maxDays: z.int().min(0).nullable().default(null).meta({ env: 'MAX_KEY_DAYS' }),
+    maxDays: z.int().min(0).nullable().default(null),
     /** Whether `x-gateway-cost-center` overrides the key's own value. */
-    costCenterHeaderTrusted: z.boolean().default(true).meta({ env: 'COST_CENTER_HEADER_TRUSTED' }),
+    costCenterHeaderTrusted: z.boolean().default(true),
   }),
+  variables: {
+    MAX_KEY_DAYS: { option: 'maxDays', about: 'Longest lifetime of a client key, in days.' },
+    COST_CENTER_HEADER_TRUSTED: {
+      option: 'costCenterHeaderTrusted',
+      about: 'x-gateway-cost-center overrides the key’s stored one.',
+    },
+  },
   migrations,
   async setup(gateway, config) {
     const { vault } = gateway

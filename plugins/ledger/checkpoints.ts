@@ -52,7 +52,7 @@ function progressIn(
 }
 
 function progressOfStep({ provider, connectionId, model, usage, costNano, chargeNano }: Step): Progress {
-  return { ...{ provider, connectionId, model, input: usage.inputTotal, output: usage.outputTotal }, costNano, chargeNano }
+  return { provider, connectionId, model, input: usage.inputTotal, output: usage.outputTotal, costNano, chargeNano }
 }
 
 /** A crash leaves one row of a request, under the name of its first call. */
@@ -60,7 +60,9 @@ function added(sum: Progress, part: Progress): Progress {
   const nano = (a: number | null, b: number | null) => (a === null ? b : a + (b ?? 0))
   return {
     ...sum,
-    ...{ input: sum.input + part.input, output: sum.output + part.output },
-    ...{ costNano: nano(sum.costNano, part.costNano), chargeNano: nano(sum.chargeNano, part.chargeNano) },
+    input: sum.input + part.input,
+    output: sum.output + part.output,
+    costNano: nano(sum.costNano, part.costNano),
+    chargeNano: nano(sum.chargeNano, part.chargeNano),
   }
 }

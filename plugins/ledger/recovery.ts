@@ -16,7 +16,6 @@ import {
   strayDispatches,
 } from './dispatch.ts'
 import type { Instances } from './instances.ts'
-import { ownStrays } from './own-strays.ts'
 import type { UsageRow } from './service.ts'
 import { insertRows, NO_TOKENS, removeInterrupted } from './usage-rows.ts'
 
@@ -38,6 +37,41 @@ export interface OwnRequests {
   living(): Iterable<string>
   /** Requests that were refused before the result of their dispatch write was known. */
   readonly unsent: Set<string>
+}
+
+// Traces of this process's own whose request is over: the answer to a commit was lost, or a settlement was. Found by looking
+// twice, so that what is just being settled is left alone.
+interface OwnStraySources {
+  readonly clock: Pick<Clock, 'now'>
+  /** Oldest first, of this boot, from before an instant. */
+  rows(before: number): Promise<readonly DispatchRow[]>
+  /** Ids of requests that run. */
+  living(): Iterable<string>
+  /** It was refused, and never sent. */
+  isUnsent(requestId: string): boolean
+  release(row: DispatchRow): Promise<void>
+  settle(row: DispatchRow): Promise<boolean>
+}
+
+/** A request that is younger may still be on its way to its first commit. */
+const YOUNG_MS = 30_000
+
+/** Returns how many were settled. */
+function ownStrays({ clock, rows, living, isUnsent, release, settle }: OwnStraySources): () => Promise<number> {
+  let suspects: ReadonlySet<string> = new Set()
+  return async () => {
+    const found = await rows(clock.now() - YOUNG_MS)
+    if (found.length === 0) return 0
+    const alive = new Set(living())
+    const over = found.filter(({ request_id }) => !alive.has(request_id))
+    let settled = 0
+    for (const row of over) {
+      if (isUnsent(row.request_id)) await release(row)
+      else if (suspects.has(row.request_id) && (await settle(row))) settled++
+    }
+    suspects = new Set(over.map(({ request_id }) => request_id))
+    return settled
+  }
 }
 
 export function recovery(
@@ -144,18 +178,37 @@ export function progressOf(
   output: number,
 ): Progress {
   const usage = {
-    ...{ inputTotal: input, cacheRead: 0, cacheWrite: 0, outputTotal: output },
-    ...{ total: input + output, estimated: true, raw: null },
+    inputTotal: input,
+    cacheRead: 0,
+    cacheWrite: 0,
+    outputTotal: output,
+    total: input + output,
+    estimated: true,
+    raw: null,
   }
   const price = prices?.price({ connection, model, operation: 'chat', usage }) ?? null
   return {
-    ...{ provider: connection.provider, connectionId: connection.id, model, input, output },
-    ...{ costNano: price?.costNano ?? null, chargeNano: price?.chargeNano ?? null },
+    provider: connection.provider,
+    connectionId: connection.id,
+    model,
+    input,
+    output,
+    costNano: price?.costNano ?? null,
+    chargeNano: price?.chargeNano ?? null,
   }
 }
 
 /** The selected account is no longer known. */
 const NOWHERE: Connection = {
-  ...{ id: '', provider: '', baseUrl: null, label: '', wireFormat: null, allowedModels: [], priority: 0 },
-  ...{ maxInflight: null, proxyUrl: null, headers: {}, defaultModel: null },
+  id: '',
+  provider: '',
+  baseUrl: null,
+  label: '',
+  wireFormat: null,
+  allowedModels: [],
+  priority: 0,
+  maxInflight: null,
+  proxyUrl: null,
+  headers: {},
+  defaultModel: null,
 }

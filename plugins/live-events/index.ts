@@ -21,12 +21,15 @@ export const liveEvents = definePlugin({
   name: 'live-events',
   config: z.strictObject({
     /** Events kept of each organization, for those who reconnect or read slowly. */
-    buffer: z.int().min(1).default(256).meta({ env: 'LIVE_EVENT_BUFFER' }),
+    buffer: z.int().min(1).default(256),
     /** Open streams of this gateway. */
     maxListeners: z.int().min(1).default(1000),
     /** Open streams per session or token, or per address without sign-in. */
     maxPerSession: z.int().min(1).default(5),
   }),
+  variables: {
+    LIVE_EVENT_BUFFER: { option: 'buffer', about: 'Recent events kept for live subscribers.' },
+  },
   setup(gateway, { buffer, maxListeners, maxPerSession }) {
     const { clock, metrics } = gateway
     const status = gateway.use('status')

@@ -13,10 +13,13 @@ export const metrics = definePlugin({
   name: 'metrics',
   config: z.strictObject({
     /** /metrics takes a session or management token, never a client key. */
-    requireOperator: z.boolean().default(false).meta({ env: 'METRICS_REQUIRE_OPERATOR' }),
+    requireOperator: z.boolean().default(false),
     /** Client keys are needed on the data plane: then something is needed here too. */
     requireApiKey: z.boolean().default(false).meta({ env: 'REQUIRE_API_KEY' }),
   }),
+  variables: {
+    METRICS_REQUIRE_OPERATOR: { option: 'requireOperator', about: '/metrics takes an operator credential only.' },
+  },
   setup(gateway, { requireOperator, requireApiKey }) {
     const exposition = gateway.use('exposition')
     const route = ['operation', 'dialect', 'provider']

@@ -13,8 +13,11 @@ export const payloadRules = definePlugin({
   name: 'payload-rules',
   config: z.strictObject({
     /** Path of the JSON file; unset = no rules. */
-    path: z.string().min(1).optional().meta({ env: 'PAYLOAD_RULES_PATH' }),
+    path: z.string().min(1).optional(),
   }),
+  variables: {
+    PAYLOAD_RULES_PATH: { option: 'path', lenient: true, about: 'JSON file of payload rules, re-read when it changes.' },
+  },
   async setup(gateway, { path }) {
     if (path === undefined) return
     const file = rulesFile(path, gateway.log)

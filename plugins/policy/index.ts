@@ -3,10 +3,9 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { policyRoutes } from './api.ts'
+import { isPolicyRefusal, signedInOf } from './credentials.ts'
 import { migrations } from './migrations.ts'
-import { isPolicyRefusal } from './refused.ts'
 import { type Policy, policyOf, SUBSCRIPTION_PROVIDERS } from './rules.ts'
-import { signedInOf } from './signed-in.ts'
 import { allPolicies, storeVerdict, type Verdict } from './store.ts'
 
 export const policy = definePlugin({

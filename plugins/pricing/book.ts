@@ -1,5 +1,5 @@
 // Prices after many syncs: the newest card merged over the older ones.
-import type { Card, CardModel } from './card.ts'
+import type { Card, CardModel } from './cards/card.ts'
 import { movedBeyond } from './decimal.ts'
 
 export const CARD_SOURCES = ['primary', 'fallback'] as const

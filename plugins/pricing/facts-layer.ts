@@ -1,6 +1,6 @@
 // Model facts from rate cards: prices override all others, other facts only fill gaps.
 import type { ModelPrice } from '../../core/types/prices.ts'
-import type { CardCapability, CardMode } from './card.ts'
+import type { CardCapability, CardMode } from './cards/card.ts'
 import type { PriceOrigin } from './price-service.ts'
 import type { Resolver } from './resolver.ts'
 

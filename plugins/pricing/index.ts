@@ -2,22 +2,19 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
-import { connectionOwners } from './connection-owner.ts'
+import { overrideRoutes } from './api/overrides.ts'
+import { resolveRoute } from './api/resolve.ts'
+import { syncRoutes } from './api/sync.ts'
+import { cardLookup } from './cards/lookup.ts'
 import { factsLayer } from './facts-layer.ts'
-import { showFreshness } from './gauges.ts'
-import { cardLookup } from './lookup.ts'
-import { mediaPrices } from './media.ts'
 import { migrations } from './migrations.ts'
 import { allOverrides, overrideIndex } from './overrides.ts'
-import { overrideRoutes } from './overrides-api.ts'
-import { type PriceOrigin, priceService } from './price-service.ts'
-import { resolveRoute } from './resolve-api.ts'
+import { connectionOwners, type PriceOrigin, priceService } from './price-service.ts'
 import { type Resolver, resolver } from './resolver.ts'
-import { startSyncing } from './schedule.ts'
-import { sourceUrl } from './source-url.ts'
-import { storedView } from './stored.ts'
-import { syncer } from './sync.ts'
-import { syncRoutes } from './sync-api.ts'
+import { storedView } from './store.ts'
+import { showFreshness, startSyncing } from './sync/schedule.ts'
+import { sourceUrl, syncer } from './sync/sync.ts'
+import { mediaPrices } from './token-cost.ts'
 
 const PRIMARY_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/{ref}/model_prices_and_context_window.json'
 
@@ -26,16 +23,29 @@ export const pricing = definePlugin({
   name: 'pricing',
   requires: ['accounts', 'configuration', 'modelFacts', 'outbound', 'directCalls'],
   config: z.strictObject({
-    enabled: z.boolean().default(true).meta({ env: 'PRICING_SYNC_ENABLED' }),
+    enabled: z.boolean().default(true),
     /** `{ref}` becomes the version reference. */
-    url: z.string().default(PRIMARY_URL).meta({ env: 'PRICING_SYNC_URL' }),
-    fallbackUrl: z.string().default('https://models.dev/api.json').meta({ env: 'PRICING_FALLBACK_URL' }),
-    ref: z.string().default('v1.89.4').meta({ env: 'PRICING_SYNC_REF' }),
-    intervalSecs: z.int().min(1).max(2_000_000).default(21_600).meta({ env: 'PRICING_SYNC_INTERVAL_SECS' }),
-    fetchTimeoutSecs: z.int().min(1).max(3600).default(90).meta({ env: 'PRICING_SYNC_FETCH_TIMEOUT_SECS' }),
-    driftPct: z.number().min(0).default(25).meta({ env: 'PRICING_SYNC_DRIFT_PCT' }),
+    url: z.string().default(PRIMARY_URL),
+    fallbackUrl: z.string().default('https://models.dev/api.json'),
+    ref: z.string().default('v1.89.4'),
+    intervalSecs: z.int().min(1).max(2_000_000).default(21_600),
+    fetchTimeoutSecs: z.int().min(1).max(3600).default(90),
+    driftPct: z.number().min(0).default(25),
     outboundProxy: z.string().nullable().default(null).meta({ env: 'OUTBOUND_PROXY' }),
   }),
+  variables: {
+    PRICING_SYNC_ENABLED: { option: 'enabled', about: 'Sync public rate cards at start and on an interval.' },
+    PRICING_SYNC_URL: {
+      option: 'url',
+      type: 'url',
+      about: 'Primary rate card (USD per token); https, or http to a private host. `{ref}` becomes the version reference.',
+    },
+    PRICING_FALLBACK_URL: { option: 'fallbackUrl', type: 'url', about: 'Fallback rate card (USD per 1M tokens).' },
+    PRICING_SYNC_INTERVAL_SECS: { option: 'intervalSecs', about: 'Interval, s.' },
+    PRICING_SYNC_FETCH_TIMEOUT_SECS: { option: 'fetchTimeoutSecs', about: 'Per fetch, s.' },
+    PRICING_SYNC_REF: { option: 'ref', about: 'Version reference of the primary snapshot: a release tag.' },
+    PRICING_SYNC_DRIFT_PCT: { option: 'driftPct', about: 'Price change flagged for review, percent.' },
+  },
   migrations,
   async setup(gateway, options) {
     const configuration = gateway.use('configuration')

@@ -1,11 +1,11 @@
 // The price of a model and its source: overrides take precedence over the card, the card over built-in prices.
 import type { Clock } from '../../core/types/ports.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
-import type { CardLookup, CardMatch } from './lookup.ts'
+import type { CardLookup, CardMatch } from './cards/lookup.ts'
+import { isUnit, isVariantOf, modelPrice, type PriceList, priceList } from './cards/price-names.ts'
 import type { Override, OverrideIndex } from './overrides.ts'
-import { isUnit, isVariantOf, modelPrice, type PriceList, priceList } from './price-names.ts'
 import type { ResolvedPrice } from './service.ts'
-import type { Stored } from './stored.ts'
+import type { Stored } from './store.ts'
 
 export interface Resolved extends ResolvedPrice {
   readonly list: PriceList

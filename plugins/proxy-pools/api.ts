@@ -5,12 +5,39 @@ import { conflict } from '../../core/config/owned.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
 import { deleted, idParams } from '../../core/http/schemas.ts'
+import type { DirectAnswer, DirectCalls } from '../../core/services.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Clock } from '../../core/types/ports.ts'
 import { assignBody, createBody, MASK, poolRecord, recordOf, updateBody } from './fields.ts'
 import { type Pool, sealedAt } from './pool.ts'
-import { probeProxy } from './probe.ts'
-import { assign, deletePool, insertPool, storeTest, storeUrl, updatePool } from './store.ts'
+import { assign, deletePool, insertPool, type LastTest, storeTest, storeUrl, updatePool } from './store.ts'
+
+// Tests a proxy: one GET through it to an address that answers with the caller's own.
+const TIMEOUT_MS = 10_000
+const ADDRESS = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?:[0-9a-f]{1,4}:{1,2}){2,7}[0-9a-f]{1,4}(?![\w:])/i
+
+async function probeProxy(proxyUrl: string, testUrl: string, calls: DirectCalls, clock: Clock): Promise<LastTest> {
+  const started = clock.monotonic()
+  const verdict = (error: string | null, ip: string | null = null): LastTest => ({
+    ok: error === null,
+    latency_ms: Math.round(clock.monotonic() - started),
+    ip,
+    at: new Date(clock.now()).toISOString(),
+    error,
+  })
+  try {
+    const answer = await calls.viaProxy(proxyUrl, testUrl, TIMEOUT_MS)
+    if (answer.status < 200 || answer.status > 299) return verdict(`The test address answered ${answer.status}.`)
+    return verdict(null, addressIn(answer))
+  } catch (error) {
+    return verdict(GatewayError.from(error).message)
+  }
+}
+
+function addressIn({ body }: DirectAnswer): string | null {
+  return ADDRESS.exec(new TextDecoder().decode(body.subarray(0, 500)))?.[0] ?? null
+}
 
 export function poolRoutes(gateway: PluginGateway, view: View<readonly Pool[]>, testUrl: string): void {
   const { vault, clock } = gateway

@@ -1,7 +1,6 @@
 // A pool as it acts: its URL opened, and the connections that go through it.
 import type { Db } from '../../core/types/db.ts'
 import type { Logger, Vault } from '../../core/types/ports.ts'
-import { bypass } from './no-proxy.ts'
 import { allAssignments, allPools, type PoolRow } from './store.ts'
 
 export interface Pool {
@@ -15,6 +14,30 @@ export interface Pool {
 }
 
 export const sealedAt = (id: number, orgId: number | null) => ({ table: 'proxy_pools', id, column: 'proxy_url', orgId })
+
+/** Made once for each pool; asked on every call. */
+export function bypass(list: string): (url: string) => boolean {
+  const suffixes = suffixesOf(list)
+  if (suffixes.length === 0) return () => false
+  if (suffixes.includes('*')) return () => true
+  return (url) => {
+    const host = hostOf(url)
+    return suffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
+  }
+}
+
+function suffixesOf(list: string): string[] {
+  return list
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .map((entry) => (entry === '*' ? entry : entry.replace(/^\*?\./, '')))
+    .filter((entry) => entry !== '')
+}
+
+function hostOf(url: string): string {
+  const { hostname } = new URL(url)
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
+}
 
 export async function loadPools(db: Db, vault: Vault, log: Logger): Promise<Pool[]> {
   const assignments = await allAssignments(db)

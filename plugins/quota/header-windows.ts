@@ -1,15 +1,64 @@
 // Quota windows out of the rate-limit headers of an answer: the OpenAI family's
 // `x-ratelimit-*`, Anthropic's per key, and Anthropic's unified ones of subscriptions.
-import { RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
+import { durationMs, RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
-import { count, type RateLimitHeader, resetAt } from './rate-limit-header.ts'
 import type { QuotaWindow } from './service.ts'
-import { unifiedWindows } from './unified-windows.ts'
 
 const FAMILY = /^(?:x-)?ratelimit-(limit|remaining|reset)(?:-([a-z0-9_-]{1,60}))?$/
 const ANTHROPIC = /^anthropic-ratelimit-([a-z0-9_-]{1,60}?)-(limit|remaining|reset|status|utilization)$/
 /** A vendor has a handful. */
 const MAX_WINDOWS = 20
+
+// The words of one window's headers, and what they mean.
+type RateLimitHeader = Partial<Record<'limit' | 'remaining' | 'reset' | 'status' | 'utilization', string>>
+
+const MAX_AHEAD_MS = 31 * 24 * 3_600_000
+
+/** Azure sends -1 for what it does not know. */
+function count(text: string | undefined): number | null {
+  return text !== undefined && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : null
+}
+
+/** A duration, seconds, epoch seconds, epoch ms or a date, by form and size. */
+function resetAt(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null
+  const plain = count(text)
+  const ahead = plain === null || plain < 1e6 ? durationMs(text) : null
+  const at = ahead !== null ? now + ahead : plain === null ? Date.parse(text) : plain < 1e11 ? plain * 1000 : plain
+  return Number.isFinite(at) && at >= now && at - now <= MAX_AHEAD_MS ? Math.round(at) : null
+}
+
+/** @param said by header name between `anthropic-ratelimit-` and the last word: `unified`, `unified-5h`. */
+function unifiedWindows(said: ReadonlyMap<string, RateLimitHeader>, now: number): QuotaWindow[] {
+  const overall = said.get('unified')
+  const refused = overall?.status === undefined ? null : overall.status === 'rejected'
+  const windows: QuotaWindow[] = []
+  for (const [key, values] of said) {
+    const name = key.slice('unified-'.length)
+    const share = count(values.utilization)
+    if (name === '' || share === null) continue
+    const used = Math.round(share * 1000) / 10
+    const full = values.status === undefined ? share >= 1 : values.status === 'rejected'
+    windows.push({
+      ...percent(name, used, resetAt(values.reset, now)),
+      model: modelOf(name),
+      exhausted: refused !== false && full,
+    })
+  }
+  if (refused === true && !windows.some(({ exhausted }) => exhausted))
+    windows.push({ ...percent('unified', 100, resetAt(overall?.reset, now)), model: null, exhausted: true })
+  return windows
+}
+
+function percent(name: string, used: number, resetsAt: number | null) {
+  return { name, unit: 'percent' as const, used, limit: 100, remaining: Math.max(0, 100 - used), resetsAt }
+}
+
+/** `7d_opus` is the week of the models with that word in their names. */
+function modelOf(name: string): string | null {
+  const family = /^\d+[hd][_-]([a-z0-9]+)$/.exec(name)?.[1]
+  return family === undefined ? null : `*${family}*`
+}
 
 /** @param model that was called: what a vendor counts by model, it says of this one. */
 export function headerWindows(headers: HeaderBag, model: string, now: number): QuotaWindow[] {

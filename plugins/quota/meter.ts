@@ -32,7 +32,10 @@ export class Meter {
     const connections = gateway.use('connections')
     this.#secretOf = (connection) => connections.secretOf(connection)
     this.#writer = new BatchWriter<string>({
-      ...{ name: 'quota of accounts', clock, log, maxWaitMs: BEHIND_MS },
+      name: 'quota of accounts',
+      clock,
+      log,
+      maxWaitMs: BEHIND_MS,
       async write(ids) {
         for (const id of ids) {
           writing(id)

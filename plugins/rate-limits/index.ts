@@ -13,10 +13,17 @@ export const rateLimits = definePlugin({
   requires: ['keys'],
   config: z.strictObject({
     /** Requests per minute of each key without a cap of its own, and of each anonymous address; 0 or null = none. */
-    defaultRpm: z.int().min(0).nullable().default(null).meta({ env: 'RATE_LIMIT_RPM' }),
+    defaultRpm: z.int().min(0).nullable().default(null),
     /** How many of them may come at once; default: the rate. */
-    defaultBurst: z.int().min(0).nullable().default(null).meta({ env: 'RATE_LIMIT_BURST' }),
+    defaultBurst: z.int().min(0).nullable().default(null),
   }),
+  variables: {
+    RATE_LIMIT_RPM: {
+      option: 'defaultRpm',
+      about: 'Requests per minute of each key without a cap of its own, and of each anonymous address.',
+    },
+    RATE_LIMIT_BURST: { option: 'defaultBurst', about: 'How many of them may come at once; default: the rate.' },
+  },
   setup(gateway, { defaultRpm, defaultBurst }) {
     const keys = gateway.use('keys')
     const { counters } = gateway

@@ -6,8 +6,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { captured } from './capture.ts'
-import { replayInChat, wantedInChat } from './chat-history.ts'
-import { replayInMessages, wantedInMessages } from './messages-history.ts'
+import { replayInChat, replayInMessages, wantedInChat, wantedInMessages } from './history.ts'
 import { migrations } from './migrations.ts'
 import { type KeyOf, keysOf } from './scope.ts'
 import { keptThoughts } from './thoughts.ts'
@@ -17,7 +16,10 @@ const SWEEP_MS = 60_000
 export const reasoningReplay = definePlugin({
   name: 'reasoning-replay',
   settings: {
-    'reasoning_replay.enabled': z.boolean().default(false).meta({ env: 'REASONING_REPLAY' }),
+    'reasoning_replay.enabled': z.boolean().default(false),
+  },
+  variables: {
+    REASONING_REPLAY: { setting: 'reasoning_replay.enabled', about: 'Cache reasoning and re-inject it by tool-call id.' },
   },
   migrations,
   setup(gateway) {

@@ -47,7 +47,11 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
   let failing = false
   let leftInTable = true
   const writer = new BatchWriter<ThoughtRow & { age: number }>({
-    ...{ name: 'cache of reasoning', clock, log, maxRows: AT_ONCE, maxQueuedBytes: MAX_QUEUED_BYTES },
+    name: 'cache of reasoning',
+    clock,
+    log,
+    maxRows: AT_ONCE,
+    maxQueuedBytes: MAX_QUEUED_BYTES,
     async write(rows) {
       const wanted = rows.filter((row) => row.age === age)
       if (wanted.length > 0) await store.write(wanted)

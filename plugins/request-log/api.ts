@@ -3,15 +3,49 @@ import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { jsonAnswer } from '../../core/http/json.ts'
 import { deleted } from '../../core/http/schemas.ts'
+import type { Db } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { bodyPlace } from './bodies/body-writer.ts'
 import { bodiesOf, deleteLogged } from './body-store.ts'
 import { detailOf, facets, logDetail, logRecord, recordOf, type ShownBodies } from './fields.ts'
-import { cursorOf, logQuery } from './filters.ts'
-import { newestRows } from './pages.ts'
-import { facetsOf, rowOf } from './store.ts'
+import { cursorOf, type LogFilter, ledByIndex, logQuery, type Place } from './filters.ts'
+import { facetsOf, type LogRow, placeBelow, rowOf, rowsBetween } from './store.ts'
 
 const params = z.object({ request_id: z.string().regex(/^(?:req_)?[0-9a-f-]{36}$/) })
+
+/** A few ms, also where rows have to be fetched for what no index knows. */
+const PIECE = 10_000
+
+/** Newest first. */
+export async function newestRows(db: Db, orgId: number | null, filter: LogFilter, limit: number): Promise<LogRow[]> {
+  if (db.dialect !== 'sqlite' || !looksFarAndWide(filter)) return rowsBetween(db, orgId, filter, limit)
+  const found: LogRow[] = []
+  let below = startOf(filter)
+  for (;;) {
+    const end = await placeBelow(db, orgId, { ...whoseOf(filter), cursor: below }, PIECE)
+    found.push(...(await rowsBetween(db, orgId, { ...filter, cursor: below }, limit - found.length, end)))
+    if (found.length >= limit || end === undefined || end[0] < (filter.since ?? 0)) return found
+    below = end
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Neither a plain page, nor one that an index leads to. */
+function looksFarAndWide({ cursor: _cursor, since: _since, until: _until, ...asked }: LogFilter): boolean {
+  return Object.values(asked).some((value) => value !== undefined) && !ledByIndex(asked)
+}
+
+/** Their own rows are all that is looked at: pieces of theirs, not of the log. A session has fewer than a user. */
+function whoseOf({ session_id, user_id }: LogFilter): Pick<LogFilter, 'session_id' | 'user_id'> {
+  if (session_id?.length === 1) return { session_id }
+  return user_id?.length === 1 ? { user_id } : {}
+}
+
+/** Rows above this place cannot match. */
+function startOf({ cursor, until }: LogFilter): Place | undefined {
+  if (until === undefined || (cursor && cursor[0] < until)) return cursor ?? undefined
+  return [until, 0]
+}
 
 export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): void {
   const { db } = gateway

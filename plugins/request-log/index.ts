@@ -18,20 +18,30 @@ export const requestLog = definePlugin({
   name: 'request-log',
   config: z.strictObject({
     /** False: nothing is logged; usage, budgets and metrics go on. */
-    enabled: z.boolean().default(true).meta({ env: 'LOG_ENABLED' }),
+    enabled: z.boolean().default(true),
     /** Largest size of each body, bytes. */
-    maxBodyBytes: amount(1_048_576).meta({ env: 'LOG_MAX_BODY_BYTES' }),
+    maxBodyBytes: amount(1_048_576),
     /** 0 = for ever. */
     retentionDays: amount(30).meta({ env: 'LOG_RETENTION_DAYS' }),
     /** Size of all rows and bodies together; 0 = unbounded. */
-    retentionMaxBytes: amount(2_147_483_648).meta({ env: 'LOG_RETENTION_MAX_BYTES' }),
+    retentionMaxBytes: amount(2_147_483_648),
     /** 0 = as long as rows. */
-    bodyRetentionDays: amount(0).meta({ env: 'LOG_BODY_RETENTION_DAYS' }),
+    bodyRetentionDays: amount(0),
     /** Rows of calls with a wrong or missing credential, per minute; the rest is only counted. */
     refusedPerMinute: amount(60),
   }),
   settings: {
-    'request_log.bodies': z.boolean().default(false).meta({ env: 'LOG_BODIES' }),
+    'request_log.bodies': z.boolean().default(false),
+  },
+  variables: {
+    LOG_ENABLED: { option: 'enabled', about: 'Persist the per-request log.' },
+    LOG_BODIES: { setting: 'request_log.bodies', about: 'Store bodies; the setting `request_log.bodies` overrides.' },
+    LOG_MAX_BODY_BYTES: { option: 'maxBodyBytes', about: 'Per-body cap, bytes.' },
+    LOG_RETENTION_MAX_BYTES: {
+      option: 'retentionMaxBytes',
+      about: 'Size of the request log with its bodies, bytes; 0 disables size pruning.',
+    },
+    LOG_BODY_RETENTION_DAYS: { option: 'bodyRetentionDays', about: 'Shorter retention of bodies; 0 = as rows.' },
   },
   migrations,
   setup(gateway, config) {

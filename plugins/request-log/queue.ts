@@ -1,10 +1,11 @@
 // The two queues between requests and the database: rows, and where bodies are logged theirs, which are given up first.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
+import { sql } from '../../core/db/sql.ts'
+import type { Db, Sql } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { type Bodies, bodyWriter, sizeOf } from './bodies/body-writer.ts'
+import { addValues, COLUMNS } from './columns.ts'
 import type { Entry } from './entry.ts'
-import { logMetrics } from './gauges.ts'
-import { logWriter } from './insert.ts'
 
 export interface LogQueue {
   push(entry: Entry, bodies: Bodies | null): void
@@ -19,6 +20,74 @@ const ROW_BYTES = 1024
 const ROWS_BEFORE_BODIES = 2000
 /** A reader would rather miss the last moment than wait for a store that is away. */
 const FLUSH_MS = 250
+
+// Metrics of the log, read at scrape time.
+interface LogFigures {
+  /** Rows that wait. */
+  depth(): number
+  /** Lost since this instance of the plugin was set up. */
+  droppedRows(): number
+  droppedBodies(): number
+}
+
+interface LogMetrics {
+  written(rows: number): void
+  /** Reports the last values that were not scraped. */
+  close(): void
+}
+
+function logMetrics({ metrics }: PluginGateway, figures: LogFigures): LogMetrics {
+  const rows = metrics.tally('request_log_rows_total', 'Rows of the request log written.', []).series()
+  const dropped = metrics.counter(
+    'request_log_dropped_total',
+    'What the request log lost, under pressure or without its store.',
+    ['what'],
+  )
+  const depth = metrics.gauge('request_log_queue_depth', 'Rows of the request log that wait to be written.')
+  const seen = { row: 0, body: 0 }
+  // Counters outlive a reload, the figures do not: only what is new is added.
+  const count = (): void => {
+    const now = { row: figures.droppedRows(), body: figures.droppedBodies() }
+    for (const what of ['row', 'body'] as const) {
+      dropped.inc({ what }, now[what] - seen[what])
+      seen[what] = now[what]
+    }
+  }
+  Object.assign(dropped, { collect: count })
+  Object.assign(depth, { collect: () => depth.set(figures.depth()) })
+  return { written: (written) => rows.add(written), close: count }
+}
+
+/** A batch is cut into these lengths: PostgreSQL and SQLite bind at most some 32,000 values. */
+const LENGTHS = [128, 64, 32, 16, 8, 4, 2, 1]
+
+/** Writes in one transaction; what is there already, because an earlier try got through, stays. */
+export function logWriter(db: Db): (entries: readonly Entry[]) => Promise<void> {
+  const texts = new Map<number, string>()
+  const textOf = (length: number): string => {
+    const known = texts.get(length) ?? insertText(length)
+    texts.set(length, known)
+    return known
+  }
+  return async (entries) => {
+    const statements: { sql: Sql }[] = []
+    let at = 0
+    for (const length of LENGTHS) {
+      for (; entries.length - at >= length; at += length) {
+        const params: unknown[] = []
+        for (let i = at; i < at + length; i++) addValues(params, entries[i] as Entry)
+        statements.push({ sql: { text: textOf(length), params } })
+      }
+    }
+    await db.atomic(statements)
+  }
+}
+
+function insertText(rows: number): string {
+  const columns = sql.join(COLUMNS.map((name) => sql.id(name)))
+  const values = sql.values(Array.from({ length: rows }, () => COLUMNS.map(() => null)))
+  return sql`INSERT INTO request_log (${columns}) VALUES ${values} ON CONFLICT (request_id) DO NOTHING`.text
+}
 
 export function logQueue(gateway: PluginGateway, maxBodyBytes: number): LogQueue {
   const { db, clock, log } = gateway

@@ -1,9 +1,12 @@
-// DELETE /api/providers/:id/locks: an operator knows better than the clock.
+// Account states in the control plane: their record, and DELETE /api/providers/:id/locks, which ends cooldowns early.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { AccountStateService } from './service.ts'
+import type { Clock } from '../../core/types/ports.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { AccountState } from './accounts/account-state.ts'
+import type { AccountStateRecord, AccountStateService, AccountStatus } from './service.ts'
 
 export function lockRoute(gateway: PluginGateway, states: Pick<AccountStateService, 'clearLocks'>): void {
   const accounts = gateway.use('accounts')
@@ -22,4 +25,40 @@ export function lockRoute(gateway: PluginGateway, states: Pick<AccountStateServi
       return { cleared: states.clearLocks(id, query.model) }
     },
   })
+}
+
+// An account's state as operators see it.
+export function recordOf(state: AccountState, connection: Connection, clock: Clock): AccountStateRecord {
+  const now = clock.monotonic()
+  const time = (epochMs: number) => new Date(epochMs).toISOString()
+  const ahead = (until: number | null | undefined) => (until !== null && until !== undefined && until > now ? until : null)
+  const wall = (until: number | null) => (until === null ? null : time(Math.round(clock.now() + until - now)))
+  const { breaker, lastError } = state
+  const circuit = breaker.circuit(now)
+  const cooldown = ahead(state.cooldown?.until)
+  const open = circuit === 'open' ? breaker.openUntil : null
+  const quota = ahead(state.quotaUntil)
+  const byBreaker = open !== null && open > (cooldown ?? 0)
+  return {
+    status: statusOf(state.refuses(connection), quota !== null, circuit !== 'closed', cooldown !== null),
+    cooldown_until: wall(byBreaker ? open : cooldown),
+    cooldown_source: byBreaker ? 'circuit_breaker' : cooldown === null ? null : 'retry_after',
+    consecutive_failures: breaker.failures,
+    breaker: circuit,
+    model_locks: [...state.locks]
+      .filter(([, { until }]) => now < until)
+      .map(([model, { until, reason }]) => ({ model, until: wall(until) as string, reason })),
+    quota_exhausted: quota !== null,
+    quota_resets_at: wall(quota),
+    inflight: state.inflight,
+    last_error: lastError === null ? null : { status: lastError.status, message: lastError.message, at: time(lastError.at) },
+    last_used_at: state.lastUsedAt === null ? null : time(state.lastUsedAt),
+  }
+}
+
+function statusOf(refused: boolean, quota: boolean, open: boolean, cooling: boolean): AccountStatus {
+  if (refused) return 'auth_failed'
+  if (quota) return 'quota_exhausted'
+  if (open) return 'circuit_open'
+  return cooling ? 'cooldown' : 'active'
 }

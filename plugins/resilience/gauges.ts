@@ -2,8 +2,8 @@
 // not pay for them.
 import type { Attempt } from '../../core/types/context.ts'
 import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
-import type { AccountBook } from './account-book.ts'
-import type { Circuit } from './breaker.ts'
+import type { AccountBook } from './accounts/account-book.ts'
+import type { Circuit } from './accounts/breaker.ts'
 
 const CIRCUITS: Readonly<Record<Circuit, number>> = { closed: 0, half_open: 1, open: 2 }
 

@@ -3,25 +3,22 @@
 import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import { accessOf } from './access.ts'
-import { AccountBook } from './account-book.ts'
-import type { AccountState } from './account-state.ts'
-import { lockRoute } from './api.ts'
-import { attemptHook } from './attempt.ts'
-import { candidatesHook } from './candidates.ts'
-import { capacityOf } from './capacity.ts'
-import { cooldownWait } from './cooldown-wait.ts'
-import { earlyProbes } from './early-probes.ts'
-import { errorRules } from './error-rules.ts'
-import { announcer, SUBSCRIPTIONS } from './events.ts'
+import { AccountBook } from './accounts/account-book.ts'
+import type { AccountState } from './accounts/account-state.ts'
+import { errorRules } from './accounts/error-rules.ts'
+import { startSharing } from './accounts/sharing.ts'
+import { loadStates, storeState } from './accounts/store.ts'
+import { lockRoute, recordOf } from './api.ts'
+import { announcer, outageWatch, SUBSCRIPTIONS } from './events.ts'
 import { accountMetrics } from './gauges.ts'
 import { migrations } from './migrations.ts'
-import { outageWatch } from './outage.ts'
-import { startProber } from './prober.ts'
-import { recordOf } from './record.ts'
-import { renewal } from './renewal.ts'
-import { startSharing } from './sharing.ts'
-import { loadStates, storeState } from './store.ts'
+import { earlyProbes } from './probes/early-probes.ts'
+import { startProber } from './probes/prober.ts'
+import { attemptHook } from './request/attempt.ts'
+import { accessOf, candidatesHook } from './request/candidates.ts'
+import { capacityOf } from './request/capacity.ts'
+import { cooldownWait } from './request/cooldown-wait.ts'
+import { renewal } from './request/renewal.ts'
 
 /** Provides the service `accountState`. */
 export const resilience = definePlugin({
@@ -29,13 +26,13 @@ export const resilience = definePlugin({
   requires: ['accounts', 'connections', 'status'],
   config: z.strictObject({
     /** Concurrent requests of each account without a cap of its own; null or 0 = unlimited. */
-    accountMaxInflight: z.int().min(0).nullable().default(null).meta({ env: 'ACCOUNT_MAX_INFLIGHT' }),
-    costCenterMaxInflight: z.int().min(0).nullable().default(null).meta({ env: 'COST_CENTER_MAX_INFLIGHT' }),
+    accountMaxInflight: z.int().min(0).nullable().default(null),
+    costCenterMaxInflight: z.int().min(0).nullable().default(null),
     /** Longest time one request waits for accounts that said when to come back, ms; null or 0 = it does not. */
-    cooldownRetryMaxWaitMs: z.int().min(0).nullable().default(null).meta({ env: 'COOLDOWN_RETRY_MAX_WAIT_MS' }),
+    cooldownRetryMaxWaitMs: z.int().min(0).nullable().default(null),
     requestDeadlineMs: z.int().min(0).nullable().default(null).meta({ env: 'REQUEST_DEADLINE_MS' }),
-    healthCheckIntervalSecs: z.int().min(0).nullable().default(null).meta({ env: 'HEALTH_CHECK_INTERVAL_SECS' }),
-    errorRules: z.unknown().default(null).meta({ env: 'ERROR_RULES' }),
+    healthCheckIntervalSecs: z.int().min(0).nullable().default(null),
+    errorRules: z.unknown().default(null),
   }),
   settings: {
     'breaker.failure_threshold': z.int().min(1).max(1000).default(5),
@@ -44,6 +41,19 @@ export const resilience = definePlugin({
     /** Interval of early probes of an open circuit by requests without another account; 0 = never. */
     // Off: an open circuit may be asked after `cooldown_until`, not before.
     'breaker.early_probe_secs': z.number().min(0).max(86_400).default(0),
+  },
+  variables: {
+    ACCOUNT_MAX_INFLIGHT: { option: 'accountMaxInflight', about: 'Concurrent requests per upstream account.' },
+    COST_CENTER_MAX_INFLIGHT: { option: 'costCenterMaxInflight', about: 'Concurrent requests per cost center.' },
+    COOLDOWN_RETRY_MAX_WAIT_MS: {
+      option: 'cooldownRetryMaxWaitMs',
+      about: 'Longest retry-after waited out on the same account, ms.',
+    },
+    HEALTH_CHECK_INTERVAL_SECS: {
+      option: 'healthCheckIntervalSecs',
+      about: 'Active prober of each connection; unset or 0 = off.',
+    },
+    ERROR_RULES: { option: 'errorRules', type: 'json', lenient: true, about: 'Error-classification rules.' },
   },
   events: SUBSCRIPTIONS,
   migrations,
@@ -56,7 +66,9 @@ export const resilience = definePlugin({
 
     const unwritten = new Set<AccountState>()
     const writer = new BatchWriter<AccountState>({
-      ...{ name: 'state of accounts', clock, log: gateway.log },
+      name: 'state of accounts',
+      clock,
+      log: gateway.log,
       async write(states) {
         for (const state of states) {
           unwritten.delete(state)
@@ -95,13 +107,16 @@ export const resilience = definePlugin({
     const metrics = accountMetrics(gateway, book)
 
     const early = earlyProbes({
-      ...{ book, since: gateway.slot<number>() },
+      book,
+      since: gateway.slot<number>(),
       everyMs: () => settings.get('breaker.early_probe_secs') * 1000,
     })
     gateway.hook(
       'candidates',
       candidatesHook({
-        ...{ book, clock, early },
+        book,
+        clock,
+        early,
         usedUp: ({ connection, target }) => (quota()?.exhaustedUntil(connection, target.model) ?? null) !== null,
       }),
     )
@@ -109,7 +124,12 @@ export const resilience = definePlugin({
     gateway.hook(
       'attempt',
       attemptHook({
-        ...{ gateway, book, early, capacity, shared, renewal: renewal(gateway) },
+        gateway,
+        book,
+        early,
+        capacity,
+        shared,
+        renewal: renewal(gateway),
         rules: errorRules(config.errorRules, gateway.log),
         wait: cooldownWait(gateway, {
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,

@@ -40,8 +40,12 @@ export function moneyOf(gateway: PluginGateway): Money {
       const own = resolved?.ref === ref ? resolved : undefined
       const { input, output, cacheRead, cacheWrite } = own?.price ?? {}
       return {
-        ...{ source: own?.source ?? null, ref, input_per_1m: usd(input), output_per_1m: usd(output) },
-        ...{ cache_read_per_1m: usd(cacheRead), cache_write_per_1m: usd(cacheWrite) },
+        source: own?.source ?? null,
+        ref,
+        input_per_1m: usd(input),
+        output_per_1m: usd(output),
+        cache_read_per_1m: usd(cacheRead),
+        cache_write_per_1m: usd(cacheWrite),
       }
     },
   }

@@ -19,7 +19,10 @@ const total = z.number()
 const sumRow = z
   .object({ key: z.string().nullable(), receipts: z.number().int(), tokens_saved: total, usd_saved_nano: total })
   .transform(({ key, receipts, tokens_saved, usd_saved_nano }) => ({
-    ...{ key, receipts, tokensSaved: tokens_saved, usdSavedNano: usd_saved_nano },
+    key,
+    receipts,
+    tokensSaved: tokens_saved,
+    usdSavedNano: usd_saved_nano,
   }))
 
 const TOTALS = sql`COUNT(*) AS receipts, COALESCE(SUM(tokens_saved), 0) AS tokens_saved,

@@ -1,7 +1,7 @@
 // One request and the cache: what is kept for a similar question is given, or the answer on its way is taken along and kept,
 // and now and then both are done and compared.
 import { randomId } from '../../core/ids/ids.ts'
-import { replaySource } from '../../core/pipeline/replay-source.ts'
+import { replaySource } from '../../core/pipeline/whole-answer.ts'
 import { callOf } from '../../core/records/cached-call.ts'
 import { collector } from '../../core/stream/collect.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
@@ -10,13 +10,10 @@ import type { Outcome, RequestContext, Slot, Target } from '../../core/types/con
 import type { Clock, Logger, Vault, VectorStore } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { StreamTransform } from '../../core/types/stream.ts'
-import { agree } from './agreement.ts'
-import type { EmbedModel } from './embed-model.ts'
-import type { Embed } from './embedder.ts'
-import { type KeptText, keptOf, readKept, responseOf } from './kept-text.ts'
-import { promptOf } from './prompt.ts'
+import type { Embed, EmbedModel } from './embedder.ts'
+import { agree, type KeptText, keptOf, readKept, responseOf } from './kept-text.ts'
+import { promptOf, scopeOf } from './prompt.ts'
 import type { Route, Routes } from './routes.ts'
-import { scopeOf } from './scope.ts'
 
 /** A request whose answer is waited for. */
 export interface Pending {

@@ -23,9 +23,14 @@ export function semanticCacheRoutes(gateway: PluginGateway, routes: Routes): voi
     response: z.strictObject({ data: z.array(shownRoute) }),
     handler: ({ orgId }) => ({
       data: routes.list(orgId).map((route) => ({
-        ...{ route: `${route.provider}/${route.model}`, key_id: route.keyId, threshold: route.threshold },
-        ...{ precision: precisionOf(route), samples: route.ring.length, disabled: !routes.usable(route) },
-        ...{ hits: route.hits, misses: route.misses },
+        route: `${route.provider}/${route.model}`,
+        key_id: route.keyId,
+        threshold: route.threshold,
+        precision: precisionOf(route),
+        samples: route.ring.length,
+        disabled: !routes.usable(route),
+        hits: route.hits,
+        misses: route.misses,
       })),
     }),
   })

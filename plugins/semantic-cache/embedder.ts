@@ -6,13 +6,39 @@ import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
-import type { EmbedModel } from './embed-model.ts'
 
 export interface EmbedderSources {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
   readonly calls: Pick<DirectCalls, 'post' | 'book'>
   readonly connections: Pick<ConnectionService, 'list'>
+}
+
+// The embedding model: a concrete model of an external provider. A virtual one could depend on the answer that it should find, so it is
+// refused and the cache stays off.
+export interface EmbedModel {
+  readonly name: string
+  /** Id or alias. */
+  readonly provider: string
+  readonly model: string
+}
+
+interface Known {
+  /** Names of GATEWAY_ROUTES and of the free pool. */
+  readonly internalNames: ReadonlySet<string>
+  knowsProvider(provider: string): boolean
+}
+
+/** The model, or why it cannot be one. */
+export function embedModelOf(name: string | null, { internalNames, knowsProvider }: Known): EmbedModel | { reason: string } {
+  if (name === null || name === '') return { reason: 'no embed model is set' }
+  const slash = name.indexOf('/')
+  if (name === 'auto' || name.startsWith('auto/')) return { reason: '`auto` is no external model' }
+  if (name.startsWith('gateway/') || internalNames.has(name)) return { reason: `\`${name}\` is a model of this gateway` }
+  if (slash <= 0 || slash === name.length - 1) return { reason: `\`${name}\` names no provider: write \`provider/model\`` }
+  const provider = name.slice(0, slash)
+  if (!knowsProvider(provider)) return { reason: `no connection is of the provider \`${provider}\`` }
+  return { name, provider, model: name.slice(slash + 1) }
 }
 
 /** Vectors of length 1, one a text; null when there are none. Billed to the caller's organization, not to its key. */
@@ -41,7 +67,13 @@ export function embedder({ clock, log, calls, connections }: EmbedderSources): E
       const { data, usage } = answer.parse(JSON.parse(decodeUtf8(bytes)))
       const { orgId } = ctx.principal
       calls.book({
-        ...{ connection, model, operation: 'embeddings', source: 'cache_embedding', orgId, status, startedAt },
+        connection,
+        model,
+        operation: 'embeddings',
+        source: 'cache_embedding',
+        orgId,
+        status,
+        startedAt,
         usage: usageOf(usage?.prompt_tokens, texts),
       })
       const vectors = inOrder(data).map(normalised)

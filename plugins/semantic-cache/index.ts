@@ -5,8 +5,7 @@ import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'
-import { type EmbedModel, embedModelOf } from './embed-model.ts'
-import { embedder } from './embedder.ts'
+import { type EmbedModel, embedder, embedModelOf } from './embedder.ts'
 import { routesOf } from './routes.ts'
 
 const DEFAULT_TTL_MS = 3_600_000
@@ -20,22 +19,39 @@ export const semanticCache = definePlugin({
   requires: ['exact-cache', 'connections'],
   config: z.strictObject({
     /** null: an hour; 0 = off. */
-    ttlMs: z.int().min(0).nullable().default(null).meta({ env: 'SEMANTIC_CACHE_TTL_MS' }),
+    ttlMs: z.int().min(0).nullable().default(null),
     /** `provider/model`. */
-    embedModel: z.string().nullable().default(null).meta({ env: 'SEMANTIC_CACHE_EMBED_MODEL' }),
+    embedModel: z.string().nullable().default(null),
     /** Share of the hits that are answered afresh and compared. */
-    revalidateRate: share.default(0.05).meta({ env: 'SEMANTIC_CACHE_REVALIDATE_RATE' }),
+    revalidateRate: share.default(0.05),
     /** A route that agrees less often gets a higher threshold. */
-    precisionFloor: share.default(0.9).meta({ env: 'SEMANTIC_CACHE_PRECISION_FLOOR' }),
+    precisionFloor: share.default(0.9),
     /** Names that are no external models. */
     routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
-    freePool: z.string().nullable().default(null).meta({ env: 'FREE_POOL_VM' }),
+    freePool: z.string().nullable().default('gateway/free'),
     /** Draws the samples, in [0, 1). */
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
   settings: {
-    'semantic_cache.enabled': z.boolean().default(false).meta({ env: 'SEMANTIC_CACHE_ENABLED' }),
-    'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD).meta({ env: 'SEMANTIC_CACHE_THRESHOLD' }),
+    'semantic_cache.enabled': z.boolean().default(false),
+    'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD),
+  },
+  variables: {
+    FREE_POOL_VM: { option: 'freePool', about: 'System virtual model of the free pool.' },
+    SEMANTIC_CACHE_ENABLED: { setting: 'semantic_cache.enabled', lenient: true, about: 'Semantic cache master switch.' },
+    SEMANTIC_CACHE_TTL_MS: { option: 'ttlMs', lenient: true, about: 'Semantic cache lifetime, ms.' },
+    SEMANTIC_CACHE_THRESHOLD: {
+      setting: 'semantic_cache.threshold',
+      lenient: true,
+      about: 'Least cosine similarity.',
+    },
+    SEMANTIC_CACHE_EMBED_MODEL: { option: 'embedModel', lenient: true, about: 'External `provider/model` that embeds prompts.' },
+    SEMANTIC_CACHE_REVALIDATE_RATE: {
+      option: 'revalidateRate',
+      lenient: true,
+      about: 'Share of hits treated as misses for sampling.',
+    },
+    SEMANTIC_CACHE_PRECISION_FLOOR: { option: 'precisionFloor', lenient: true, about: 'Below it a route’s threshold rises.' },
   },
   setup(gateway, config) {
     const { clock, log, settings, vault } = gateway
@@ -73,8 +89,16 @@ export const semanticCache = definePlugin({
     const work = new Set<Promise<void>>()
     const pending = gateway.slot<Pending>()
     const cache = answering({
-      ...{ clock, log, vault, vectors, routes, pending, ttlMs, modelFor },
-      ...{ random: config.random, revalidateRate: config.revalidateRate },
+      clock,
+      log,
+      vault,
+      vectors,
+      routes,
+      pending,
+      ttlMs,
+      modelFor,
+      random: config.random,
+      revalidateRate: config.revalidateRate,
       embed: embedder({ clock, log, connections, calls: gateway.use('directCalls') }),
       policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.directives(ctx).seed ?? null]),
       maxAgeOf: caches.maxAge,

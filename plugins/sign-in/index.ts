@@ -21,13 +21,27 @@ export const signIn = definePlugin({
   requires: ['audit'],
   config: z.strictObject({
     /** Argon2 in PHC form; `hookgate password hash` makes one. Null: open to local clients. */
-    passwordHash: text.meta({ env: 'DASHBOARD_PASSWORD_HASH' }),
+    passwordHash: text,
     /** Signs session tokens, at least 32 bytes; null: derived from the master key. */
-    jwtSecret: text.meta({ env: 'JWT_SECRET' }),
-    multiTenant: z.boolean().default(false).meta({ env: 'MULTI_TENANT' }),
-    idpClientId: text.meta({ env: 'IDP_CLIENT_ID' }),
-    idpClientSecret: text.meta({ env: 'IDP_CLIENT_SECRET' }),
+    jwtSecret: text,
+    multiTenant: z.boolean().default(false),
+    idpClientId: text,
+    idpClientSecret: text,
   }),
+  variables: {
+    MULTI_TENANT: {
+      option: 'multiTenant',
+      about: 'Self-serve multi-tenancy. No sign-up yet, and it closes the password sign-in.',
+    },
+    IDP_CLIENT_ID: { option: 'idpClientId', about: 'Identity-provider client id; needs the secret too.' },
+    IDP_CLIENT_SECRET: { option: 'idpClientSecret', type: 'secret', about: 'Identity-provider client secret.' },
+    DASHBOARD_PASSWORD_HASH: { option: 'passwordHash', type: 'secret', about: 'Argon2 PHC hash of the dashboard password.' },
+    JWT_SECRET: {
+      option: 'jwtSecret',
+      type: 'secret',
+      about: 'Secret of session tokens; derived from the master key when unset.',
+    },
+  },
   migrations,
   async setup(gateway, config) {
     const { vault, clock, db } = gateway

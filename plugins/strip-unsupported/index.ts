@@ -14,7 +14,10 @@ type Change = 'hash' | 'strip'
 
 export const stripUnsupported = definePlugin({
   name: 'strip-unsupported',
-  config: z.object({ enabled: z.boolean().default(true).meta({ env: 'STRIP_UNSUPPORTED_FIELDS' }) }),
+  config: z.object({ enabled: z.boolean().default(true) }),
+  variables: {
+    STRIP_UNSUPPORTED_FIELDS: { option: 'enabled', about: 'Strip a field an upstream refuses by name and retry.' },
+  },
   setup(gateway, { enabled }) {
     if (!enabled) return
     const changes = gateway.slot<ReadonlyMap<string, Change> | undefined>()

@@ -15,13 +15,32 @@ export const telemetry = definePlugin({
   name: 'telemetry',
   config: z.strictObject({
     /** Base address of the collector: `/v1/traces` and `/v1/metrics` are appended. */
-    endpoint: z.url().nullable().default(null).meta({ env: 'OTEL_EXPORTER_OTLP_ENDPOINT' }),
-    headers: z.string().nullable().default(null).meta({ env: 'OTEL_EXPORTER_OTLP_HEADERS' }),
-    serviceName: z.string().min(1).default('hookgate').meta({ env: 'OTEL_SERVICE_NAME' }),
+    endpoint: z.url().nullable().default(null),
+    headers: z.string().nullable().default(null),
+    serviceName: z.string().min(1).default('hookgate'),
     /** Share of the requests that are traced, where their caller did not decide. */
-    sampleRatio: z.number().min(0).max(1).default(1).meta({ env: 'OTEL_TRACES_SAMPLER_ARG' }),
+    sampleRatio: z.number().min(0).max(1).default(1),
     metricIntervalMs: z.int().min(100).default(60_000),
   }),
+  variables: {
+    OTEL_EXPORTER_OTLP_ENDPOINT: {
+      option: 'endpoint',
+      fallback: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      about: 'OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent.',
+    },
+    OTEL_EXPORTER_OTLP_HEADERS: {
+      option: 'headers',
+      type: 'secret',
+      fallback: 'OTEL_EXPORTER_OTLP_HEADERS',
+      about: 'Headers for it: `name=value,name=value`.',
+    },
+    OTEL_SERVICE_NAME: { option: 'serviceName', fallback: 'OTEL_SERVICE_NAME', about: 'What this gateway is called there.' },
+    OTEL_TRACES_SAMPLER_ARG: {
+      option: 'sampleRatio',
+      fallback: 'OTEL_TRACES_SAMPLER_ARG',
+      about: 'Share of the requests that are traced, unless their caller decided.',
+    },
+  },
   async setup(gateway, config) {
     const { endpoint } = config
     if (endpoint === null) return

@@ -11,7 +11,9 @@ export function instruments(meter: Meter): Instruments {
   const seconds = (name: string, description: string) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: GEN_AI_SECONDS } })
   const tokens = meter.createHistogram('gen_ai.client.token.usage', {
-    ...{ description: 'Tokens of upstream calls.', unit: '{token}', advice: { explicitBucketBoundaries: GEN_AI_TOKENS } },
+    description: 'Tokens of upstream calls.',
+    unit: '{token}',
+    advice: { explicitBucketBoundaries: GEN_AI_TOKENS },
   })
   const operation = seconds('gen_ai.client.operation.duration', 'How long upstream calls took.')
   const request = seconds('gen_ai.server.request.duration', 'How long requests took.')

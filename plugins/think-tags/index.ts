@@ -19,7 +19,14 @@ export const thinkTags = definePlugin({
   name: 'think-tags',
   settings: {
     /** Globs over the upstream's model id, letter case aside; none = off. */
-    'think_tags.models': z.array(z.string()).default(MODELS).meta({ env: 'THINK_TAG_MODELS' }),
+    'think_tags.models': z.array(z.string()).default(MODELS),
+  },
+  variables: {
+    THINK_TAG_MODELS: {
+      setting: 'think_tags.models',
+      emptyMeans: 'disabled',
+      about: 'Globs of models whose inline think tags move to the reasoning channel.',
+    },
   },
   setup(gateway) {
     const judged = new Map<string, boolean>()

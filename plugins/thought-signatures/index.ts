@@ -14,7 +14,10 @@ const SWEEP_MS = 60_000
 
 export const thoughtSignatures = definePlugin({
   name: 'thought-signatures',
-  config: z.strictObject({ enabled: z.boolean().default(true).meta({ env: 'GENCONTENT_SIGNATURE_CACHE' }) }),
+  config: z.strictObject({ enabled: z.boolean().default(true) }),
+  variables: {
+    GENCONTENT_SIGNATURE_CACHE: { option: 'enabled', about: 'Cache tool-call thought signatures for an hour.' },
+  },
   setup(gateway, { enabled }) {
     if (!enabled) return
     const signatures = new ExpiringMap<Signature>({ clock: gateway.clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES })

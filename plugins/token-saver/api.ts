@@ -46,7 +46,12 @@ export function filtersApi(gateway: PluginGateway, state: FilterState): void {
       min_bytes: MIN_BYTES,
       max_bytes: MAX_BYTES,
       data: FILTERS.map(({ id, title, description, detects, limits }, index) => ({
-        ...{ id, order: index + 1, enabled: !state.disabled().has(id), title, description, detects },
+        id,
+        order: index + 1,
+        enabled: !state.disabled().has(id),
+        title,
+        description,
+        detects,
         limits: { ...limits },
         stats: { ...state.stats(id) },
       })),

@@ -1,9 +1,9 @@
 // The filters of tool output on the calls of a gateway: each text once a request, whatever is tried, and counted.
 import { estimateText } from '../../core/models/token-estimate.ts'
+import type { Frozen, Json, Message, Part, ToolResultPart } from '../../core/types/canonical.ts'
 import type { Call, RequestContext, Slot } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import { byteLength, shorten } from './shorten.ts'
-import { withShortResults } from './tool-results.ts'
 
 export interface FilterStats {
   hits: number
@@ -24,6 +24,47 @@ export interface Filtering {
   prepare(ctx: RequestContext, call: Call): void
   /** Since the start of this process. */
   stats(filter: string): Readonly<FilterStats>
+}
+
+/** null: nothing changed. */
+function withShortResults(messages: readonly Frozen<Message>[], short: (text: string) => string): Message[] | null {
+  let changed = false
+  const out = messages.map((message) => {
+    if (!message.parts.some((part) => part.t === 'tool_result')) return message
+    const parts = message.parts.map((part) => (part.t === 'tool_result' ? shortResult(part, short) : part))
+    if (parts.every((part, at) => part === message.parts[at])) return message
+    changed = true
+    return { ...message, parts }
+  })
+  return changed ? (out as Message[]) : null
+}
+
+function shortResult(result: Frozen<ToolResultPart & Part>, short: (text: string) => string): Frozen<ToolResultPart & Part> {
+  if (result.isError) return result
+  const { json } = result
+  const whole = isObject(json) ? JSON.stringify(json) : null
+  let leaves: Frozen<Json> | undefined
+  const parts = result.parts.map((part) => {
+    if (part.t !== 'text') return part
+    // A result that is an object reads as its JSON text: the output is in its members.
+    if (whole !== null && part.text === whole) leaves = shortLeaves(json as Frozen<Json>, short)
+    const text = leaves === undefined ? short(part.text) : JSON.stringify(leaves)
+    return text === part.text ? part : { ...part, text }
+  })
+  if (parts.every((part, at) => part === result.parts[at])) return result
+  return { ...result, parts, ...(leaves === undefined ? {} : { json: leaves }) }
+}
+
+/** As deep as bodies may be. */
+function shortLeaves(value: Frozen<Json>, short: (text: string) => string): Frozen<Json> {
+  if (typeof value === 'string') return short(value)
+  if (Array.isArray(value)) return value.map((item: Frozen<Json>) => shortLeaves(item, short))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shortLeaves(member, short)]))
+}
+
+function isObject(value: Frozen<Json> | undefined): value is { readonly [key: string]: Frozen<Json> } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function filtering(
@@ -73,8 +114,11 @@ export function filtering(
       const before = typeof noted === 'object' && noted !== null && !Array.isArray(noted) ? noted : {}
       ctx.note('token_saver', { ...before, filters: [...filters], bytes_saved: state.bytesSaved })
       savings()?.claim(ctx, {
-        ...{ source: 'token_filter', method: 'tokenizer', details: { filters: [...filters], bytes_saved: state.bytesSaved } },
-        ...{ tokensBefore: Math.ceil(state.tokensBefore), tokensAfter: Math.ceil(state.tokensAfter) },
+        source: 'token_filter',
+        method: 'tokenizer',
+        details: { filters: [...filters], bytes_saved: state.bytesSaved },
+        tokensBefore: Math.ceil(state.tokensBefore),
+        tokensAfter: Math.ceil(state.tokensAfter),
       })
     },
     stats: (filter) => counted.get(filter) ?? { hits: 0, bytes_saved: 0 },

@@ -19,15 +19,17 @@ export const tokenSaver = definePlugin({
     'token_saver.caveman_level': z
       .enum([...CAVEMAN_LEVELS, OFF])
       .nullable()
-      .default(null)
-      .meta({ env: 'CAVEMAN_LEVEL' }),
+      .default(null),
     'token_saver.ponytail_level': z
       .enum([...PONYTAIL_LEVELS, OFF])
       .nullable()
-      .default(null)
-      .meta({ env: 'PONYTAIL_LEVEL' }),
+      .default(null),
     'token_saver.filters_enabled': z.boolean().default(false),
     'token_saver.disabled_filters': z.array(z.enum(FILTERS.map(({ id }) => id))).default([...OFF_BY_DEFAULT]),
+  },
+  variables: {
+    CAVEMAN_LEVEL: { setting: 'token_saver.caveman_level', lenient: true, about: 'Output-side token saver.' },
+    PONYTAIL_LEVEL: { setting: 'token_saver.ponytail_level', lenient: true, about: 'Second token saver.' },
   },
   setup(gateway) {
     const { settings } = gateway

@@ -17,7 +17,13 @@ const MAX_VALUE = 256
 export const upstreamHeaders = definePlugin({
   name: 'upstream-headers',
   settings: {
-    'upstream_headers.pass': z.array(z.enum(KINDS)).default([]).meta({ env: 'PASS_UPSTREAM_HEADERS' }),
+    'upstream_headers.pass': z.array(z.enum(KINDS)).default([]),
+  },
+  variables: {
+    PASS_UPSTREAM_HEADERS: {
+      setting: 'upstream_headers.pass',
+      about: 'Headers of the upstream that callers get: `ratelimit`, `request_id`.',
+    },
   },
   setup(gateway) {
     let kinds: ReadonlySet<Kind> = new Set(gateway.settings.get('upstream_headers.pass'))

@@ -89,11 +89,16 @@ class Calls extends Figures {
 function shown({ provider, model, figures }: { provider: string; model: string; figures: Calls }): Ranked {
   const { requests, errors, priced, costNano, tokens } = figures
   return {
-    ...{ provider, model, requests, success_rate: (requests - errors) / requests },
-    ...{ p50_ms: figures.latency(0.5), p95_ms: figures.latency(0.95) },
+    provider,
+    model,
+    requests,
+    success_rate: (requests - errors) / requests,
+    p50_ms: figures.latency(0.5),
+    p95_ms: figures.latency(0.95),
     avg_cost_usd: priced === 0 ? null : usd(costNano / priced),
     cost_per_1k_output_tokens: priced === 0 || tokens.output === 0 ? null : usd((costNano / tokens.output) * 1000),
-    ...{ quality: null, quality_samples: 0 },
+    quality: null,
+    quality_samples: 0,
   }
 }
 

@@ -13,8 +13,12 @@ export const tokensAnswer = z.strictObject({
 
 export function shownTokens({ input, output, cacheRead, cacheWrite, reasoning }: UsageTokens): z.input<typeof tokensAnswer> {
   return {
-    ...{ prompt: input, completion: output, cache_read: cacheRead, cache_write: cacheWrite },
-    ...{ reasoning, total: input + output },
+    prompt: input,
+    completion: output,
+    cache_read: cacheRead,
+    cache_write: cacheWrite,
+    reasoning,
+    total: input + output,
   }
 }
 

@@ -86,17 +86,27 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
       const shown = <N extends List>(name: N) =>
         lists[name].sorted().map(([value, figures]) => ({
           ...({ [name]: name === 'key' ? keys.nameOf(value) : value } as Record<N, string>),
-          ...{ requests: figures.requests, errors: figures.errors, tokens: shownTokens(figures.tokens) },
-          ...{ cost_usd: usd(figures.costNano), p50_ms: figures.latency(0.5), p95_ms: figures.latency(0.95) },
+          requests: figures.requests,
+          errors: figures.errors,
+          tokens: shownTokens(figures.tokens),
+          cost_usd: usd(figures.costNano),
+          p50_ms: figures.latency(0.5),
+          p95_ms: figures.latency(0.95),
         }))
       return {
         window: shownWindow(window),
         truncated,
         totals: {
-          ...{ requests: all.requests, errors: all.errors, tokens: shownTokens(all.tokens) },
-          ...{ cost_usd: usd(all.costNano), charge_usd: usd(all.chargeNano), cached_requests: all.cached },
-          ...{ usd_saved: usd(saved ?? 0), estimated_tokens: all.estimated.tokens },
-          ...{ estimated_cost_usd: usd(all.estimated.costNano), estimated_charge_usd: usd(all.estimated.chargeNano) },
+          requests: all.requests,
+          errors: all.errors,
+          tokens: shownTokens(all.tokens),
+          cost_usd: usd(all.costNano),
+          charge_usd: usd(all.chargeNano),
+          cached_requests: all.cached,
+          usd_saved: usd(saved ?? 0),
+          estimated_tokens: all.estimated.tokens,
+          estimated_cost_usd: usd(all.estimated.costNano),
+          estimated_charge_usd: usd(all.estimated.chargeNano),
           interrupted_requests: all.interrupted,
         },
         by_provider: shown('provider'),
@@ -128,7 +138,9 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
         ;(row.freePool ? free : own).add(row)
       })
       const shown = ({ requests, tokens, chargeNano }: Figures) => ({
-        ...{ requests, tokens: shownTokens(tokens), cost_usd: usd(chargeNano) },
+        requests,
+        tokens: shownTokens(tokens),
+        cost_usd: usd(chargeNano),
       })
       return {
         window: shownWindow(window),

@@ -82,7 +82,10 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
             return {
               ts: new Date((first + at) * width).toISOString(),
               ...(groupOf === null ? {} : { group: shownName.get(name) as string }),
-              ...{ requests, errors, tokens: shownTokens(tokens), cost_usd: usd(costNano) },
+              requests,
+              errors,
+              tokens: shownTokens(tokens),
+              cost_usd: usd(costNano),
             }
           }),
       )

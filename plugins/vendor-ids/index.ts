@@ -18,13 +18,19 @@ export const vendorIds = definePlugin({
   name: 'vendor-ids',
   config: z.strictObject({
     /** `auto`: on the cloud profile, where keys belong to different tenants. */
-    enforce: z.enum(['auto', 'on', 'off']).default('auto').meta({ env: 'VENDOR_IDS' }),
+    enforce: z.enum(['auto', 'on', 'off']).default('auto'),
     /** Seconds to remember an id; vendors delete stored responses after 30 days. */
     ttlSecs: z
       .int()
       .min(1)
       .default(30 * 24 * 3600),
   }),
+  variables: {
+    VENDOR_IDS: {
+      option: 'enforce',
+      about: 'Refuse ids of stored responses that another key created; auto: on the cloud profile.',
+    },
+  },
   setup(gateway, config) {
     const { log, profile, storage, vault } = gateway
     if (config.enforce === 'off' || (config.enforce === 'auto' && profile !== 'cloud')) return
@@ -129,3 +135,5 @@ function unknownConversation(id: string): GatewayError {
     code: 'conversation_not_found',
   })
 }
+
+export default vendorIds

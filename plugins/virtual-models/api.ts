@@ -9,6 +9,7 @@ import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, fieldsOf, NO_FIELDS, recordOf, updateBody, virtualModelRecord, warnedRecord } from './api-fields.ts'
 import { virtualModel } from './directory.ts'
+import { unknownProvider } from './fields.ts'
 import type { Knowledge } from './model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
@@ -21,7 +22,6 @@ import {
   type VirtualModelFields,
   type VirtualModelRow,
 } from './store.ts'
-import { unknownProvider } from './unknown-provider.ts'
 
 export interface VirtualModelRoutes {
   gateway: PluginGateway

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { modelIdFault } from '../../core/models/model-id.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
+import type { Connection } from '../../core/types/provider.ts'
 import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 
 const CONCRETE = /^[^/\s]+\/\S+$/
@@ -114,3 +115,11 @@ export function complaints({
 }
 
 export const DEFAULT_CONFIG: VirtualModelConfig = virtualModelConfig.parse({})
+
+// The message for a target with an unknown provider, in the file and in the API.
+export function unknownProvider(provider: string, connections: Iterable<Connection>): string {
+  for (const connection of connections)
+    if (connection.label === provider)
+      return `\`${provider}\` is what a connection is called. Targets begin with its provider: \`${connection.provider}/<model>\`.`
+  return `\`${provider}\` is neither in the provider registry nor a provider of a connection.`
+}

@@ -8,16 +8,14 @@ import { virtualModelRoutes } from './api.ts'
 import { autoModel } from './auto.ts'
 import { AUTO } from './compiled-model.ts'
 import { directoryOf, virtualModel } from './directory.ts'
-import { listEntries } from './listing.ts'
 import { migrations } from './migrations.ts'
 import { knowledgeOf } from './model-facts.ts'
 import { asksItself } from './multi-call/asks-itself.ts'
 import { fusion } from './multi-call/fusion.ts'
 import { pipeline } from './multi-call/pipeline.ts'
 import { namedRoutes } from './named-routes.ts'
-import { type Find, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
-import { overflow } from './overflow.ts'
-import { paramsOf, setParams } from './params.ts'
+import { type Find, listEntries, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
+import { overflow, paramsOf, setParams } from './overflow.ts'
 import { isMultiCall, planner, type Route } from './planner.ts'
 import { previewRoute } from './preview.ts'
 import { virtualModelResource } from './resource.ts'
@@ -30,7 +28,7 @@ export const virtualModels = definePlugin({
   requires: ['connections'],
   config: z.strictObject({
     /** Strict mode: concrete models are refused, and lists do not show them. */
-    only: z.boolean().default(false).meta({ env: 'VIRTUAL_MODELS_ONLY' }),
+    only: z.boolean().default(false),
     /** Named candidate lists, as in GATEWAY_ROUTES. */
     routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
     /** In [0, 1), for `weighted`. */
@@ -39,6 +37,9 @@ export const virtualModels = definePlugin({
   settings: {
     /** The order of a target's accounts: lowest priority first, or each in turn. */
     'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority'),
+  },
+  variables: {
+    VIRTUAL_MODELS_ONLY: { option: 'only', about: 'Strict mode: concrete models are refused.' },
   },
   migrations,
   async setup(gateway, { only, routes: givenRoutes, random }) {

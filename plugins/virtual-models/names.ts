@@ -1,6 +1,7 @@
 // Resolves a virtual model's name: rows of the organization, then names of GATEWAY_ROUTES, then `auto`. The name must match exactly.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Plan, RequestContext } from '../../core/types/context.ts'
+import type { Services } from '../../core/types/plugin.ts'
 import { AUTO, type CompiledModel } from './compiled-model.ts'
 
 export type Find = (orgId: number | null, name: string) => CompiledModel | null
@@ -42,4 +43,15 @@ export function planOfBareId(model: string, providers: readonly string[]): Plan 
     return { targets: [{ provider, model, connectionId: null, weight: 1 }], strategy: 'direct', virtualModel: null }
   const named = providers.map((one) => `\`${one}/${model}\``).join(', ')
   throw GatewayError.invalid('model', `\`${model}\` is offered by several providers. Say which: ${named}.`)
+}
+
+// Virtual names as model lists show them: what can be called, the first of each name.
+type Entry = ReturnType<Parameters<Services['modelCatalogue']['virtual']>[0]['list']>[number]
+
+export function listEntries(compiledModels: readonly CompiledModel[]): Entry[] {
+  const named = new Map<string, CompiledModel>()
+  for (const compiled of compiledModels) if (!named.has(compiled.name)) named.set(compiled.name, compiled)
+  return [...named.values()]
+    .filter(({ enabled, targets }) => enabled && targets.length > 0)
+    .map(({ name, createdAt, modality, targets }) => ({ id: name, createdAt, modality, targets }))
 }

@@ -1,8 +1,10 @@
 // A conversation too long for one target of a virtual model goes on to those that are known to hold more.
 // Without such a target the caller gets the vendor's answer.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Candidate, RequestContext, Slot } from '../../core/types/context.ts'
+import type { Json } from '../../core/types/canonical.ts'
+import type { Candidate, EncodedCall, RequestContext, Slot } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
+import type { CompiledTarget } from './compiled-model.ts'
 import type { Knowledge } from './model-facts.ts'
 
 const CODE = /context_length_exceeded|context_window_exceeded/i
@@ -48,4 +50,15 @@ function smaller(): GatewayError {
     type: 'invalid_request_error',
     skip: 'capability',
   })
+}
+
+/** The target and how it is asked are the pipeline's. */
+const RESERVED = new Set(['model', 'stream'])
+
+export function paramsOf(candidate: Candidate | null): CompiledTarget['params'] {
+  return (candidate?.target as CompiledTarget | undefined)?.params ?? null
+}
+
+export function setParams({ candidate, body }: EncodedCall): void {
+  for (const [name, value] of Object.entries(paramsOf(candidate) ?? {})) if (!RESERVED.has(name)) body.set(name, value as Json)
 }

@@ -3,7 +3,7 @@ import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
-import { type DeclaredVirtualModel, declaredVirtualModel } from './fields.ts'
+import { type DeclaredVirtualModel, declaredVirtualModel, unknownProvider } from './fields.ts'
 import type { Strategy, VirtualModelConfig } from './service.ts'
 import {
   archiveVirtualModel,
@@ -12,7 +12,6 @@ import {
   updateVirtualModel,
   type VirtualModelFields,
 } from './store.ts'
-import { unknownProvider } from './unknown-provider.ts'
 
 /** `provider/model`, or the same with more to say. Names one of `target`, `model`, or `provider` and `model`. */
 export type VirtualTargetConfig =

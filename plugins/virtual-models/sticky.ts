@@ -1,9 +1,10 @@
 // A session stays with the account that answered it last while that account has quota. Sessions come from headers only; pinning by content
 // would concentrate load. Pins are kept in memory, least recently used first out. With a shared store each pin is also written there and
 // read before the session's next request: one read, and none without a session.
-import type { Storage } from 'unstorage'
+
 import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { KeyValueStore } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { CompiledModel } from './compiled-model.ts'
 
@@ -35,7 +36,7 @@ export interface StickyOptions {
   /** 0 to 1; null: not known. */
   readonly quotaLeft: (connection: Connection, model: string) => number | null
   /** null: pins are not shared. */
-  readonly storage: Storage | null
+  readonly storage: KeyValueStore | null
   readonly unshared: (error: unknown) => void
 }
 

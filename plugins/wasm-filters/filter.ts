@@ -3,7 +3,6 @@
 import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import type { Clock, Logger } from '../../core/types/ports.ts'
-import { breaker } from './breaker.ts'
 import {
   type ChunkDecision,
   chunkDecision,
@@ -14,12 +13,11 @@ import {
   requestDecision,
   responseDecision,
 } from './decision.ts'
+import type { LogLine } from './extism-host.ts'
 import { type FailureReason, FilterFailure } from './failure.ts'
-import { guestLog } from './guest-log.ts'
 import { MAX_MODULE_BYTES, MAX_TEXT_BYTES, type Timeouts } from './limits.ts'
 import { withLimits } from './module-limits.ts'
-import { createPool } from './pool.ts'
-import type { CageReply, GuestBond, Sandbox, SandboxTime } from './sandbox.ts'
+import { type CageInit, type CageReply, type GuestBond, Sandbox, type SandboxTime } from './sandbox.ts'
 
 export const HOOKS = ['request', 'response', 'chunk'] as const
 export type FilterHook = (typeof HOOKS)[number]
@@ -62,6 +60,90 @@ export interface Filter {
 }
 
 const CONTINUE = { action: 'continue' } as const
+
+// Three timeouts within a minute and a filter is off for a minute: a thread that has to be ended costs more
+// than the call it was in.
+const TIMEOUTS = 3
+const WINDOW_MS = 60_000
+const OFF_MS = 60_000
+
+interface Breaker {
+  readonly off: boolean
+  /** True when this one switched it off. */
+  timedOut(): boolean
+}
+
+function breaker(clock: Clock): Breaker {
+  let recent: number[] = []
+  let offUntil = Number.NEGATIVE_INFINITY
+  return {
+    get off() {
+      return clock.monotonic() < offUntil
+    },
+    timedOut() {
+      const now = clock.monotonic()
+      recent = [...recent.filter((at) => now - at < WINDOW_MS), now]
+      if (recent.length < TIMEOUTS) return false
+      recent = []
+      offUntil = now + OFF_MS
+      return true
+    },
+  }
+}
+
+// Log lines of a filter and about it, with a limit per minute, so that a filter cannot flood the gateway's log.
+const LINES_PER_MINUTE = 60
+const MINUTE_MS = 60_000
+
+interface GuestLog {
+  write(filter: string, lines: readonly LogLine[]): void
+  failed(filter: string, hook: string, failure: FilterFailure): void
+}
+
+function guestLog(log: Logger, clock: Clock): GuestLog {
+  let since = Number.NEGATIVE_INFINITY
+  let written = 0
+
+  function mayWrite(filter: string): boolean {
+    const now = clock.monotonic()
+    if (now - since >= MINUTE_MS) {
+      since = now
+      written = 0
+    }
+    if (++written === LINES_PER_MINUTE + 1) log.warn('wasm.log_cut', { filter, linesPerMinute: LINES_PER_MINUTE })
+    return written <= LINES_PER_MINUTE
+  }
+
+  return {
+    write(filter, lines) {
+      for (const { level, text } of lines) if (mayWrite(filter)) log[level]('wasm.log', { filter, text })
+    },
+    failed(filter, hook, { reason, message }) {
+      if (mayWrite(filter)) log.warn('wasm.failed', { filter, hook, reason, error: message })
+    },
+  }
+}
+
+// The threads of one filter: min(2, cores), started when they are needed. A request stays with one, where the guest may keep
+// what it has to remember of it.
+interface Pool {
+  /** Starts the first thread. @throws Error why the module cannot be used. */
+  open(): Promise<readonly string[]>
+  /** The one with the least to do. */
+  least(): Sandbox
+  close(): Promise<void>
+}
+
+function createPool(init: CageInit, size: number): Pool {
+  const sandboxes = Array.from({ length: size }, () => new Sandbox(init))
+  return {
+    open: () => (sandboxes[0] as Sandbox).open(),
+    least: () => sandboxes.reduce((least, sandbox) => (sandbox.pending < least.pending ? sandbox : least)),
+    async close() {
+      await Promise.all(sandboxes.map((sandbox) => sandbox.close()))
+    },
+  }
+}
 
 /** @throws Error that says why the file is no filter. */
 export async function openFilter(init: FilterInit): Promise<Filter> {

@@ -1,6 +1,6 @@
 // The filters of a gateway, one after the other, in each stage of a request; what they decide is done here.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { replaySource } from '../../core/pipeline/replay-source.ts'
+import { replaySource } from '../../core/pipeline/whole-answer.ts'
 import { rootOf } from '../../core/records/root-request.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
@@ -11,7 +11,6 @@ import { acceptRequest, acceptResponse } from './acceptance.ts'
 import type { Denial } from './decision.ts'
 import { FilterFailure } from './failure.ts'
 import type { Filter, Seat } from './filter.ts'
-import { ABI, guestContext, guestHeaders } from './guest-input.ts'
 import { type StreamShape, streamShape } from './stream-shape.ts'
 
 export interface FilteringInit {
@@ -36,6 +35,34 @@ interface FilteredStream {
   seq: number
   /** It failed and is passed over for the rest of the stream. */
   passed: boolean
+}
+
+// A guest's view of a request. It names the caller, but never shows a credential.
+const ABI = 1
+
+function guestContext(ctx: RequestContext): object {
+  return {
+    request_id: ctx.id,
+    /** Id of the caller's request, when this is an internal call. */
+    parent_id: ctx.parent?.id ?? null,
+    operation: ctx.operation,
+    dialect: ctx.dialect,
+    model: ctx.requestedModel,
+    key_id: ctx.principal.keyId,
+    key_label: ctx.principal.label,
+    org_id: ctx.principal.orgId,
+    stream: ctx.stream,
+  }
+}
+
+/** Those that the manifest asks for and the caller sent. */
+function guestHeaders(ctx: RequestContext, names: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name of names) {
+    const value = ctx.headers.get(name)
+    if (value !== null) headers[name] = value
+  }
+  return headers
 }
 
 export function filtering({ filters, failOpen, states, answers, unfit }: FilteringInit) {

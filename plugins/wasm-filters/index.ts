@@ -17,9 +17,9 @@ const ms = z.int().min(1).max(60_000)
 
 const config = z.strictObject({
   /** A *.wasm, several with the path delimiter between them, or a folder of them; unset = no filters. */
-  path: z.string().min(1).optional().meta({ env: 'PLUGIN_PATH' }),
+  path: z.string().min(1).optional(),
   /** True: a filter that fails is passed over; false: the request is refused. */
-  failOpen: z.boolean().default(false).meta({ env: 'PLUGIN_FAIL_OPEN' }),
+  failOpen: z.boolean().default(false),
   /** Values for Extism's `config_get`; the same for all guests. */
   config: z.record(z.string().max(256), z.string().max(65_536)).default({}),
   /** ms of the guest's time, and what a call may wait for its turn. */
@@ -33,6 +33,10 @@ const config = z.strictObject({
 export const wasmFilters = definePlugin({
   name: 'wasm-filters',
   config,
+  variables: {
+    PLUGIN_PATH: { option: 'path', about: 'WASM filters: a file, several with the path delimiter between them, or a folder.' },
+    PLUGIN_FAIL_OPEN: { option: 'failOpen', about: 'A failing WASM filter is passed over instead of refusing the request.' },
+  },
   async setup(gateway, { path, failOpen, config, timeouts }) {
     const failures = gateway.metrics.counter('wasm_failures_total', 'Calls of WASM filters that failed, by reason.', ['reason'])
     if (path === undefined) return

@@ -1,11 +1,10 @@
 // The outbox: an event becomes rows, one for itself and one for each endpoint that subscribes to it now. An endpoint that is made
 // later gets nothing of it.
+import { sql } from '../../core/db/sql.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { kindOf, subscribes } from './catalog.ts'
-import { debounced } from './debounced.ts'
-import { envelopeOf } from './envelope.ts'
-import { type Debounce, queueStatements } from './queue.ts'
+import { kindOf, subscribes } from './events/catalog.ts'
+import { type Debounce, envelopeOf, queueStatements } from './queue.ts'
 import type { Outbox, OutboxEvent, WebhookEndpoint } from './service.ts'
 
 export interface OutboxParts {
@@ -20,6 +19,46 @@ export interface FullOutbox extends Outbox {
   wanted(type: string, orgId: number | null): boolean
   /** To all but one endpoint. */
   statementsWithout(endpointId: string, event: OutboxEvent): Statement[]
+}
+
+// Keys that are known to be debounced, so that a storm of errors does not write. The database decides; this is what it said.
+const MAX_KEYS = 10_000
+/** After statements were handed out: most transactions are through by then. */
+const ASK_AFTER_MS = 250
+
+interface Debounced {
+  has(key: string): boolean
+  /** Asks the database, soon. */
+  learn(key: string): void
+}
+
+function debounced({ db, clock, log }: PluginGateway): Debounced {
+  const untils = new Map<string, number>()
+  const asked = new Set<string>()
+  const ask = async (key: string): Promise<void> => {
+    const row = await db.get<{ until: number }>(sql`SELECT until FROM webhooks_dedup WHERE key = ${key}`)
+    if (row === undefined || row.until <= clock.now()) return
+    if (untils.size >= MAX_KEYS) untils.clear()
+    untils.set(key, row.until)
+  }
+  return {
+    has(key) {
+      const until = untils.get(key)
+      if (until === undefined) return false
+      if (until > clock.now()) return true
+      untils.delete(key)
+      return false
+    },
+    learn(key) {
+      if (asked.has(key) || asked.size >= MAX_KEYS) return
+      asked.add(key)
+      const look = () =>
+        void ask(key)
+          .catch((error: unknown) => log.debug('webhooks.debounce_unread', { error: String(error) }))
+          .finally(() => asked.delete(key))
+      clock.timer(ASK_AFTER_MS, look, true)
+    },
+  }
 }
 
 export function outbox({ gateway, endpoints, queued }: OutboxParts): FullOutbox {

@@ -1,8 +1,8 @@
 // Events and their deliveries as statements: in the caller's transaction, applied twice to no other effect, and debounced by
 // the database alone, so that replicas and a spool that is replayed agree.
+import { v7 } from 'uuid'
 import { sql } from '../../core/db/sql.ts'
 import type { Sql, Statement } from '../../core/types/db.ts'
-import { deliveryId, type Envelope } from './envelope.ts'
 
 export interface Debounce {
   readonly key: string
@@ -16,6 +16,26 @@ export interface Lease {
   readonly owner: string
   readonly until: number
 }
+
+// The envelope of an event. Its bytes are made once: retries and redeliveries send the same.
+export interface Envelope {
+  /** `evt_<uuidv7>`. */
+  readonly id: string
+  readonly type: string
+  readonly created_at: string
+  readonly api_version: 'v1'
+  readonly org_id: number | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export function envelopeOf(
+  { type, orgId, data }: { type: string; orgId: number | null; data: Readonly<Record<string, unknown>> },
+  at: number,
+): Envelope {
+  return { id: `evt_${v7({ msecs: at })}`, type, created_at: new Date(at).toISOString(), api_version: 'v1', org_id: orgId, data }
+}
+
+export const deliveryId = (at: number): string => `dlv_${v7({ msecs: at })}`
 
 /** @param at epoch ms: when it is queued. */
 export function queueStatements(

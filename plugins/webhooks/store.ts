@@ -4,7 +4,7 @@ import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
-import { failPending } from './delivery-store.ts'
+import { failPending } from './delivery/store.ts'
 import { FORMATS, type WebhookEndpoint } from './service.ts'
 
 const int = z.number().int()

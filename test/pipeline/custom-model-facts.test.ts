@@ -128,7 +128,10 @@ describe('`caps`', () => {
     }
     const caps = { temperature_max: 1, thinking: { between_tools: true }, efforts: ['low'] }
     const made = await send('POST', '/api/providers', {
-      ...{ provider: 'acme', base_url: up.baseUrl('messages'), wire_format: 'messages', api_key: 'sk-2' },
+      provider: 'acme',
+      base_url: up.baseUrl('messages'),
+      wire_format: 'messages',
+      api_key: 'sk-2',
       caps,
     })
     expect(made).toMatchObject({ status: 201, body: { caps } })

@@ -5,7 +5,10 @@ import { createTestGateway, type TestGateway } from '../../adapters/testing/inde
 const schema = { type: 'object', properties: {} }
 const SEARCH = { name: 'ToolSearch', input_schema: schema }
 const LATER = ['mcp__a__one', 'mcp__a__two', 'mcp__b__three'].map((name) => ({
-  ...{ name, description: `does ${name}`, input_schema: schema, defer_loading: true },
+  name,
+  description: `does ${name}`,
+  input_schema: schema,
+  defer_loading: true,
 }))
 const ASKED = { role: 'user', content: 'hi' }
 const searched = (content: unknown[]) => [

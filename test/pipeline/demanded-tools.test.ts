@@ -17,14 +17,19 @@ interface Hosted {
 const responses = (type: string, more: object = {}): Hosted => ({
   path: () => '/v1/responses',
   body: (target, demand) => ({
-    ...{ model: `${target}/m`, input: 'hi', tools: [{ type, ...more }] },
+    model: `${target}/m`,
+    input: 'hi',
+    tools: [{ type, ...more }],
     ...(demand === 'none' ? {} : { tool_choice: demand === 'any' ? 'required' : { type } }),
   }),
 })
 const messages = (type: string, name: string): Hosted => ({
   path: () => '/v1/messages',
   body: (target, demand) => ({
-    ...{ model: `${target}/m`, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }], tools: [{ type, name }] },
+    model: `${target}/m`,
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'hi' }],
+    tools: [{ type, name }],
     ...(demand === 'none' ? {} : { tool_choice: demand === 'any' ? { type: 'any' } : { type: 'tool', name } }),
   }),
 })

@@ -77,7 +77,11 @@ it('book: one settled request of its own, priced, with the organization and no k
   expect(ctx).toMatchObject({ operation: 'embeddings', source: 'cache_embedding', ingress: null, virtualModel: null })
   expect(ctx?.principal).toEqual({ keyId: null, label: null, orgId: 7, allowedModels: null })
   expect(outcome).toMatchObject({
-    ...{ status: 200, cached: false, costNano: 15, chargeNano: 20, usage: { inputTotal: 5, outputTotal: 0 } },
+    status: 200,
+    cached: false,
+    costNano: 15,
+    chargeNano: 20,
+    usage: { inputTotal: 5, outputTotal: 0 },
     steps: [{ index: 0, provider: connection.provider, model: 'e', priceRef: 'embeddings e', source: 'cache_embedding' }],
   })
   expect(outcome?.latencyMs).toBeGreaterThanOrEqual(40)

@@ -16,7 +16,14 @@ afterEach(async () => {
 })
 
 const question = (model: string, stream = false): CanonicalRequest => ({
-  ...{ model, stream, source: 'chat', system: [], tools: [], sampling: {}, headers: {}, ext: {} },
+  model,
+  stream,
+  source: 'chat',
+  system: [],
+  tools: [],
+  sampling: {},
+  headers: {},
+  ext: {},
   messages: [{ role: 'user', parts: [{ t: 'text', text: 'inner' }] }],
 })
 

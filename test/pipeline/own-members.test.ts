@@ -28,7 +28,11 @@ describe('chat', () => {
   it('keeps them in a whole answer', async () => {
     const message = { role: 'assistant', content: 'ok', provider_specific_fields: { a: [1] }, mood: 'calm' }
     const wire = {
-      ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm', usage: USAGE },
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      usage: USAGE,
       choices: [{ index: 0, message, finish_reason: 'stop', native_finish_reason: 'STOP' }],
     }
     t.upstream.script(raw(200, JSON.stringify(wire)))
@@ -59,15 +63,23 @@ describe('chat', () => {
     expect(
       Object.assign({}, ...chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: object }) => delta))),
     ).toMatchObject({
-      ...{ mood: 'calm', fields: { a: 1 }, hits: [1, 2], late: true },
+      mood: 'calm',
+      fields: { a: 1 },
+      hits: [1, 2],
+      late: true,
     })
   })
 })
 
 it('messages keeps what stands beside the counts', async () => {
   const usage = {
-    ...{ input_tokens: 5, output_tokens: 2, cache_read_input_tokens: 1, cache_creation_input_tokens: 0 },
-    ...{ service_tier: 'batch', inference_geo: 'eu', vendor_cost: 3 },
+    input_tokens: 5,
+    output_tokens: 2,
+    cache_read_input_tokens: 1,
+    cache_creation_input_tokens: 0,
+    service_tier: 'batch',
+    inference_geo: 'eu',
+    vendor_cost: 3,
   }
   const wire = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'ok' }] }
   t.upstream.script(raw(200, JSON.stringify({ ...wire, stop_reason: 'end_turn', stop_sequence: null, usage })))

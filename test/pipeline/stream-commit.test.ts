@@ -208,7 +208,8 @@ describe('golden 60: the frame that ends a broken stream', () => {
       expect(frame.startsWith('event: response.failed\ndata: ')).toBe(true)
       const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as object
       expect(event).toMatchObject({
-        ...{ type: 'response.failed', sequence_number: expect.any(Number) },
+        type: 'response.failed',
+        sequence_number: expect.any(Number),
         response: { status: 'failed', error: { code: expect.any(String), message: expect.stringContaining('it broke') } },
       })
       expect(JSON.stringify(event)).toContain('fine')

@@ -141,7 +141,8 @@ describe('the string that was asked', () => {
     await start('chat', { env: { DEDUP_TTL_MS: '60000' } })
     const put = (answer_model: string) =>
       t.fetch('/api/settings', {
-        ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ answer_model }),
       })
     expect(namesIn('chat', await ask('chat', 'house', false))).toEqual([SERVED])

@@ -1,4 +1,4 @@
-// RELIABILITY row 21: a refused field is taken out and the same account asked again; each asking is a call like any other.
+// A field that the upstream refuses is removed and the same account is called again; each call is billed and logged as usual.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, text } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -22,7 +22,13 @@ const refusal = (field: string) =>
 async function ask(model: string) {
   const settled = at.t.settled.length
   const response = await at.t.post('/v1/chat/completions', {
-    ...{ model, seed: 1, top_p: 0.5, temperature: 0.5, presence_penalty: 0.1, frequency_penalty: 0.1, logprobs: true },
+    model,
+    seed: 1,
+    top_p: 0.5,
+    temperature: 0.5,
+    presence_penalty: 0.1,
+    frequency_penalty: 0.1,
+    logprobs: true,
     messages: [{ role: 'user', content: 'hello' }],
   })
   await response.text()
@@ -152,7 +158,8 @@ describe('an identifier that is too long', () => {
   const tooLong = fail(400, {
     message:
       "Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length 150 instead.",
-    ...{ param: 'user', code: 'string_above_max_length' },
+    param: 'user',
+    code: 'string_above_max_length',
   })
   const id = 'user_'.padEnd(150, 'a')
   const askAs = (path: string, body: object) => at.t.post(path, { model: 'two-chat/m', ...body })

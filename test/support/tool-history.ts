@@ -34,7 +34,8 @@ export function toolTurn(
     return {
       path: '/v1/chat/completions',
       body: {
-        ...{ model, stream },
+        model,
+        stream,
         messages: [{ role: 'user', content: QUESTION }, ...(calls.length > 0 ? history : [])],
         tools: [{ type: 'function', function: { name: 'weather', parameters: schema } }],
       },
@@ -51,7 +52,9 @@ export function toolTurn(
     return {
       path: '/v1/messages',
       body: {
-        ...{ model, stream, max_tokens: 4000 },
+        model,
+        stream,
+        max_tokens: 4000,
         messages: [{ role: 'user', content: QUESTION }, ...(calls.length > 0 ? history : [])],
         tools: [{ name: 'weather', input_schema: schema }],
       },
@@ -64,7 +67,8 @@ export function toolTurn(
   return {
     path: '/v1/responses',
     body: {
-      ...{ model, stream },
+      model,
+      stream,
       input: [{ role: 'user', content: QUESTION }, ...history],
       tools: [{ type: 'function', name: 'weather', parameters: schema }],
     },

@@ -1,4 +1,4 @@
-// The arithmetic of core/counters/token-bucket.ts on a Redis hash {level, at}.
+// The arithmetic of core/counters/memory.ts on a Redis hash {level, at}.
 import { NOW } from './now.ts'
 
 /** ARGV now, per minute, burst, cost → ms to wait, 0 = taken. */

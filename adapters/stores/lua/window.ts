@@ -1,4 +1,4 @@
-// The arithmetic of core/counters/sliding-window.ts on a Redis hash {start, current, previous}.
+// The arithmetic of core/counters/memory.ts on a Redis hash {start, current, previous}.
 import { NOW } from './now.ts'
 
 const WINDOW = `${NOW}

@@ -2,7 +2,6 @@
 // put together from pieces) go unnamed, because PostgreSQL keeps a named one for as long as the connection lives.
 import { createHash } from 'node:crypto'
 import type { Sql } from '../../../core/types/db.ts'
-import { numbered } from './placeholders.ts'
 
 const NAMED = 300
 const KEPT_TEXTS = 1000
@@ -11,6 +10,14 @@ export interface NamedQuery {
   text: string
   name?: string
   values?: unknown[]
+}
+
+/** Strings (also E'' with backslashes), quoted identifiers, dollar quotes and comments, each as one token. */
+const TOKEN = /\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g
+
+export function numbered(text: string): string {
+  let count = 0
+  return text.replace(TOKEN, (token) => (token === '?' ? `$${++count}` : token))
 }
 
 export class StatementNames {

@@ -2,7 +2,6 @@
 // means a secret and looks random enough.
 import { entropy } from '../../../core/ids/entropy.ts'
 import { type Finder, patternFinder, type Span, wholeMatch } from '../rule.ts'
-import { privateKeyFinder } from './private-key.ts'
 
 /** A match begins where a word does, also behind an escaped line end of JSON: that keeps the expressions linear. */
 const ALONE = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt]))`
@@ -39,6 +38,40 @@ const MIN_ENTROPY = 3.5
 const JUDGED = 160
 /** Where a value is to be found, not the value. */
 const REFERENCE = /^(?:https?:\/\/|process\.env|os\.environ|import\.meta)/
+
+// Private keys in PEM, from the first line to the last. Without a last line, all following lines that look like key data.
+const BEGIN = '-----BEGIN '
+const MARK = 'PRIVATE KEY-----'
+const END = '-----END '
+const MAX_HEAD = 64
+const MAX_KEY = 16_000
+/** A line of a key, in a text or in a JSON string. */
+const LINE = /(?:\s|\\[nr])*[A-Za-z0-9+/=]{20,}/y
+
+function privateKeyFinder(): Finder {
+  return { entity: 'private_key', reach: MAX_HEAD, find: findPrivateKey }
+}
+
+function findPrivateKey(text: string, from: number): Span | null {
+  for (let start = text.indexOf(BEGIN, from); start !== -1; start = text.indexOf(BEGIN, start + 1)) {
+    const marked = text.slice(start, start + MAX_HEAD).indexOf(MARK)
+    if (marked === -1) continue
+    const limit = start + MAX_KEY
+    const view = text.slice(0, limit)
+    const ending = view.indexOf(END, start + marked + MARK.length)
+    const last = ending === -1 ? -1 : view.indexOf('-----', ending + END.length)
+    if (last !== -1) return { start, end: last + 5, read: last + 5 }
+    return { start, end: endOfLines(view, start + marked + MARK.length), read: text.length < limit ? text.length + 1 : limit }
+  }
+  return null
+}
+
+function endOfLines(text: string, from: number): number {
+  const line = new RegExp(LINE)
+  let end = from
+  for (line.lastIndex = end; line.test(text); ) end = line.lastIndex
+  return end
+}
 
 export function secretFinders(): Finder[] {
   return [

@@ -12,8 +12,13 @@ export function cachedSaving(money: Money, ctx: RequestContext, { cached, cached
     source: cached === 'exact' ? 'exact_cache' : 'semantic_cache',
     method: usage.estimated ? 'tokenizer' : 'measured',
     // As the ledger has it on the row of a cached answer.
-    ...{ provider, model, usageSource: 'cache' },
-    ...{ tokensBefore: usage.inputTotal + usage.outputTotal, tokensAfter: 0, usdSavedNano, priceRef },
+    provider,
+    model,
+    usageSource: 'cache',
+    tokensBefore: usage.inputTotal + usage.outputTotal,
+    tokensAfter: 0,
+    usdSavedNano,
+    priceRef,
     details: {
       stored_request_id: cachedCall.requestId,
       input_tokens: usage.inputTotal,

@@ -33,7 +33,14 @@ export function claimedSaving(money: Money, ctx: RequestContext, { steps }: Outc
   const plain = money.price(ctx, connection, model, { ...usage, inputTotal: Math.max(0, usage.inputTotal + saved) })
   const priced = paid === null || plain === null ? 0 : plain.costNano - paid.costNano
   return {
-    ...{ source, method, provider, model, usageSource: step.source, tokensBefore, tokensAfter, details },
+    source,
+    method,
+    provider,
+    model,
+    usageSource: step.source,
+    tokensBefore,
+    tokensAfter,
+    details,
     usdSavedNano: claim.usdSavedNano ?? priced,
     priceRef: paid === null ? null : money.ref(ctx, provider, model, paid.ref),
   }

@@ -38,9 +38,15 @@ export function promptCacheSaving(money: Money, ctx: RequestContext, steps: read
   if (first === null || usdSavedNano === 0) return null
   const { step, ref } = first
   return {
-    ...{ source: 'prompt_cache', method: 'measured', provider: step.provider, model: step.model, usageSource: step.source },
+    source: 'prompt_cache',
+    method: 'measured',
+    provider: step.provider,
+    model: step.model,
+    usageSource: step.source,
     // They were sent and read all the same; only their price was another.
-    ...{ tokensBefore: prompt, tokensAfter: prompt, usdSavedNano },
+    tokensBefore: prompt,
+    tokensAfter: prompt,
+    usdSavedNano,
     priceRef: money.ref(ctx, step.provider, step.model, ref),
     details: { steps: shown },
   }

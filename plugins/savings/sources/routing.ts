@@ -28,8 +28,14 @@ export function routingSaving(money: Money, ctx: RequestContext, outcome: Outcom
   if (dearest === null) return null
   const tokens = usage.inputTotal + usage.outputTotal
   return {
-    ...{ source: 'routing', method: 'counterfactual', provider, model, usageSource: step.source },
-    ...{ tokensBefore: tokens, tokensAfter: tokens, usdSavedNano: dearest.costNano - paid.costNano },
+    source: 'routing',
+    method: 'counterfactual',
+    provider,
+    model,
+    usageSource: step.source,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    usdSavedNano: dearest.costNano - paid.costNano,
     priceRef: money.ref(ctx, provider, model, paid.ref),
     details: {
       strategy,

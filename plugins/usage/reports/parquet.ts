@@ -46,8 +46,13 @@ function emptyGroup(schema: File['schema']): File['row_groups'][number] {
     file_offset: 4n,
     meta_data: {
       type: type as NonNullable<typeof type>,
-      ...{ encodings: ['PLAIN' as const], path_in_schema: [name], codec: 'UNCOMPRESSED' as const, num_values: 0n },
-      ...{ total_uncompressed_size: 0n, total_compressed_size: 0n, data_page_offset: 4n },
+      encodings: ['PLAIN' as const],
+      path_in_schema: [name],
+      codec: 'UNCOMPRESSED' as const,
+      num_values: 0n,
+      total_uncompressed_size: 0n,
+      total_compressed_size: 0n,
+      data_page_offset: 4n,
     },
   }))
   return { columns, total_byte_size: 0n, num_rows: 0n }

@@ -1,23 +1,81 @@
 // `fusion`: a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
+import { addedUsage, asStream, withUsage } from '../../../core/calls/derived-answer.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import { addedUsage, asStream, withUsage } from '../../../core/pipeline/derived-answer.ts'
 import type { CanonicalResponse, Usage } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { Clock } from '../../../core/types/ports.ts'
 import type { Result } from '../../../core/types/result.ts'
 import { type CompiledTarget, type ProviderId, plainTarget } from '../compiled-model.ts'
 import type { Route } from '../planner.ts'
 import { answeredBy } from './answered-by.ts'
 import { draftRequest, judgeRequest, offersTools, textOf } from './conversation.ts'
-import { gathered } from './panel.ts'
 
 interface PanelAnswer {
   readonly target: CompiledTarget
   readonly response: Frozen<CanonicalResponse>
   readonly result: Result
   readonly text: string
+}
+
+// Runs several calls at once: waits for enough answers, a little longer for the others, and has a fixed end.
+interface PanelRules {
+  /** Answers after which only `graceMs` are waited for more. */
+  readonly quorum: number
+  readonly graceMs: number
+  readonly timeoutMs: number
+}
+
+interface PanelOutcome<T> {
+  /** In the order of the calls. */
+  readonly answers: readonly T[]
+  /** In the order in which they came; `call`: its place in the order of the calls. */
+  readonly failures: readonly { readonly call: number; readonly error: unknown }[]
+}
+
+/** Never rejects. Calls that miss the deadline are aborted. */
+function gathered<T>(
+  calls: readonly ((signal: AbortSignal) => Promise<T>)[],
+  rules: PanelRules,
+  clock: Clock,
+): Promise<PanelOutcome<T>> {
+  const quorum = Math.min(Math.max(1, rules.quorum), calls.length)
+  return new Promise((resolve) => {
+    const answers = new Map<number, T>()
+    const failures: { call: number; error: unknown }[] = []
+    const controllers = calls.map(() => new AbortController())
+    let open = true
+    let grace: { cancel(): void } | null = null
+    const finish = (): void => {
+      if (!open) return
+      open = false
+      end.cancel()
+      grace?.cancel()
+      for (const controller of controllers) controller.abort()
+      resolve({ answers: calls.flatMap((_call, index) => (answers.has(index) ? [answers.get(index) as T] : [])), failures })
+    }
+    const end = clock.timer(rules.timeoutMs, finish)
+    const heard = (): void => {
+      if (answers.size + failures.length === calls.length) finish()
+      else if (answers.size >= quorum && open) grace ??= clock.timer(rules.graceMs, finish)
+    }
+    calls.forEach((call, index) => {
+      call((controllers[index] as AbortController).signal).then(
+        (answer) => {
+          if (!open) return
+          answers.set(index, answer)
+          heard()
+        },
+        (error) => {
+          if (!open) return
+          failures.push({ call: index, error })
+          heard()
+        },
+      )
+    })
+  })
 }
 
 export async function fusion(

@@ -1,7 +1,7 @@
 // `pipeline`: one target after the other, each with the text of the one before. The last one is streamed.
+import { addedUsage, withUsage } from '../../../core/calls/derived-answer.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import { addedUsage, withUsage } from '../../../core/pipeline/derived-answer.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'

@@ -2,7 +2,6 @@
 import type { CompiledTarget, Ordering } from '../compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'
-import { byLatency } from './latency.ts'
 import { rotated } from './rotation.ts'
 import { byWeight, drawn } from './weighted.ts'
 
@@ -20,6 +19,20 @@ export interface Signals {
   listedPrice(target: CompiledTarget): number | null
   /** Ms; null: not measured. */
   latency(target: CompiledTarget): number | null
+}
+
+/** @param turn asked for only when several are about equally quick. */
+export function byLatency<T>(list: readonly T[], latencyOf: (one: T) => number | null, buffer: number, turn: () => number): T[] {
+  const measured = list.map((one) => ({ one, ms: latencyOf(one) }))
+  const best = Math.min(...measured.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY))
+  if (best === Number.POSITIVE_INFINITY && buffer === 0) return [...list]
+  const sorted = measured
+    .map(({ one, ms }) => ({ one, ms: ms ?? best, known: ms === null ? 0 : 1 }))
+    .sort((a, b) => (a.ms === b.ms ? a.known - b.known : a.ms - b.ms))
+  if (buffer === 0) return sorted.map(({ one }) => one)
+  const quick = sorted.filter(({ ms }) => ms <= best * (1 + buffer))
+  const alike = quick.length > 1 ? rotated(quick, turn()) : quick
+  return [...alike, ...sorted.slice(quick.length)].map(({ one }) => one)
 }
 
 /** Orders `list` (in declared order): the target to try first comes first. The result keeps every target. */

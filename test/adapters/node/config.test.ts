@@ -165,7 +165,7 @@ describe('what a configuration says', () => {
       import { globMatch } from 'hookgate/core'
       import { preset as same } from 'hookgate/preset'
       import { text } from 'hookgate/testing'
-      import { chatDialect } from 'hookgate/adapters/dialects/chat/index'
+      import { chatDialect } from 'hookgate/adapters/dialects/chat'
       globalThis.__seen = [typeof metrics, typeof globMatch, same === preset, typeof text, chatDialect.id]
       export default defineConfig({ ${ECHO} })`
     await load(text)

@@ -1,7 +1,7 @@
 // Connections that bring nothing: they are bounded, they are closed, and nobody else notices.
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { addressBlock } from '../../../adapters/node/address-block.ts'
+import { addressBlock } from '../../../adapters/node/pending-connections.ts'
 import { type RunningServer, serve } from '../../../adapters/node/serve.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

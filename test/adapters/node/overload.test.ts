@@ -7,7 +7,7 @@ import type { RunningServer } from '../../../adapters/node/serve.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
-import type { Pressure } from '../../../core/pipeline/overload.ts'
+import type { Pressure } from '../../../core/load/overload.ts'
 import { ask, collect, DIALECTS, eventually, openSocket, post, until } from './support.ts'
 
 const closing: (() => Promise<void>)[] = []

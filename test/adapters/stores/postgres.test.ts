@@ -1,7 +1,7 @@
 // What is PostgreSQL's own: placeholders, lost connections, time limits, deadlocks, a read-only server, a restart.
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { numbered } from '../../../adapters/stores/postgres/placeholders.ts'
+import { numbered } from '../../../adapters/stores/postgres/statement-names.ts'
 import { type PostgresOptions, postgresDatabase } from '../../../adapters/stores/postgres.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { readEnv } from '../../../core/config/env.ts'
-import { VARIABLES } from '../../../core/config/variables.ts'
+import { type EnvLayers, readEnv as read } from '../../../core/config/env.ts'
+import { variablesOf } from '../../../core/plugins/variables.ts'
+import { preset } from '../../../plugins/preset.ts'
+
+/** Those of the core and of the built-in plugins: the rules are the same. */
+const VARIABLES = variablesOf(preset())
+const readEnv = (layers: EnvLayers) => read({ variables: VARIABLES, ...layers })
 
 const LENIENT = [
   'BUDGET_TIMEZONE',
@@ -88,7 +93,8 @@ describe('GATEWAY_* variables', () => {
   })
 
   it('set to nothing differs from not set where that means something', () => {
-    expect(readEnv({ environment: {} }).get('THINK_TAG_MODELS')).toBeNull()
+    expect(readEnv({ environment: {} }).get('THINK_TAG_MODELS')).toContain('*deepseek-r1*')
+    expect(readEnv({ environment: {} }).isSet('THINK_TAG_MODELS')).toBe(false)
     expect(readEnv({ environment: { GATEWAY_THINK_TAG_MODELS: '' } }).get('THINK_TAG_MODELS')).toEqual([])
     expect(readEnv({ environment: { GATEWAY_PORT: '' } }).get('PORT')).toBe(8788)
   })

@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countersContract } from '../../../adapters/testing/counters-contract.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import { memoryCounters } from '../../../core/counters/memory.ts'
-import { roll, type SlidingWindow, waitFor } from '../../../core/counters/sliding-window.ts'
+import { memoryCounters, roll, type SlidingWindow, waitFor } from '../../../core/counters/memory.ts'
 
 describe('memory counters', () => {
   const open = async () => {

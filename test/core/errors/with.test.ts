@@ -17,7 +17,16 @@ const error = fc
   .map((init) => new GatewayError('line one\nline two', init))
 
 const members = ({ message, status, type, code, param, retryAfterMs, skip, upstream, headers, cause }: GatewayError) => ({
-  ...{ message, status, type, code, param, retryAfterMs, skip, upstream, headers, cause },
+  message,
+  status,
+  type,
+  code,
+  param,
+  retryAfterMs,
+  skip,
+  upstream,
+  headers,
+  cause,
 })
 
 it('error.with() changes what the patch names and keeps every other member', () => {

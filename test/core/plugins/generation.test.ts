@@ -78,12 +78,12 @@ describe('set-up', () => {
     log.length = 0
     const plugin = definePlugin({
       name: 'p',
-      config: z.object({ rate: z.number().meta({ env: 'PRICING_SYNC_DRIFT_PCT' }) }),
+      config: z.object({ rate: z.number().meta({ env: 'UPSTREAM_IDLE_TIMEOUT_MS' }) }),
       setup: (_g, { rate }) => void log.push(String(rate)),
     })
-    await boot([plugin({ rate: 1 })], { GATEWAY_PRICING_SYNC_DRIFT_PCT: '12.5' })
+    await boot([plugin({ rate: 1 })], { GATEWAY_UPSTREAM_IDLE_TIMEOUT_MS: '12' })
     await boot([plugin({ rate: 1 })])
-    expect(log).toEqual(['12.5', '1'])
+    expect(log).toEqual(['12', '1'])
   })
 })
 
@@ -140,13 +140,13 @@ describe('facilities', () => {
     const values: unknown[] = []
     const plugin = definePlugin({
       name: 's',
-      settings: { 'a.b': z.number().default(1).meta({ env: 'LIVE_EVENT_BUFFER' }) },
+      settings: { 'a.b': z.number().default(1).meta({ env: 'UPSTREAM_IDLE_TIMEOUT_MS' }) },
       setup: (g) => void values.push(g.settings.get('a.b')),
     })
     await boot([plugin()])
     await boot([plugin()], {}, { 'a.b': 2 })
-    await boot([plugin()], { GATEWAY_LIVE_EVENT_BUFFER: '3' }, { 'a.b': 2 })
-    await boot([plugin()], { GATEWAY_LIVE_EVENT_BUFFER: '3' }, { 'a.b': { pinned: 4 } })
+    await boot([plugin()], { GATEWAY_UPSTREAM_IDLE_TIMEOUT_MS: '3' }, { 'a.b': 2 })
+    await boot([plugin()], { GATEWAY_UPSTREAM_IDLE_TIMEOUT_MS: '3' }, { 'a.b': { pinned: 4 } })
     expect(values).toEqual([1, 2, 3, 4])
   })
 

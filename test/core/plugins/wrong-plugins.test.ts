@@ -1,10 +1,9 @@
 // Plugins that are wrong in themselves: the boot says which one, and what.
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createGateway } from '../../../adapters/node/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import { systemClock } from '../../../core/timing/clock.ts'
 import type { PluginDefinition, PluginGateway } from '../../../core/types/plugin.ts'
 
 type Loose = Record<string, unknown>
@@ -19,6 +18,8 @@ const data = { method: 'POST', path: '/v1/x', operation: 'x', models: 'none', sc
 const hooked = (options: Loose) => () => inSetup((g) => g.hook('request', () => {}, any(options)))
 const api = (more: Loose) => () => inSetup((g) => g.api(any({ ...route, ...more })))
 const served = (more: Loose) => () => inSetup((g) => g.data(any({ ...data, ...more })))
+const variableOptions = z.object({ ms: z.int().default(1), any: z.unknown() })
+const variable = (name: string, declared: Loose) => () => boot({ config: variableOptions, variables: { [name]: declared } })
 
 const WRONG: Record<string, [() => Promise<unknown>, RegExp]> = {
   'no name': [() => boot({ name: undefined }), /`undefined` cannot be the name of a plugin/],
@@ -32,9 +33,36 @@ const WRONG: Record<string, [() => Promise<unknown>, RegExp]> = {
     () => boot({ config: z.object({ a: z.string().refine(async () => true) }) }, { a: 'x' }),
     /`mine` got wrong options: .*Promise/,
   ],
-  'a variable of its own': [
+  'a variable that is not declared': [
     () => boot({ config: z.object({ token: z.string().optional().meta({ env: 'ACME_TOKEN' }) }) }),
-    /`mine` takes `token` from GATEWAY_ACME_TOKEN, which is no variable of this gateway.*given as an option/,
+    /`mine` takes `token` from GATEWAY_ACME_TOKEN, which is no variable of this gateway. Declare one of your own in `variables`/,
+  ],
+  'variables that are a list': [() => boot({ variables: [] }), /`mine` is defined wrongly: `variables` must be an object/],
+  'a variable in small letters': [
+    variable('overMs', { option: 'ms', about: 'X.' }),
+    /`variables\.overMs` must be a name in capitals, without the prefix GATEWAY_, as `SLOW_LOG_MS`/,
+  ],
+  'a variable with the prefix': [variable('GATEWAY_OVER_MS', { option: 'ms', about: 'X.' }), /without the prefix GATEWAY_/],
+  'a variable of no option': [variable('OVER_MS', { option: 'mss', about: 'X.' }), /must name a field of `config` in `option`/],
+  'a variable of an option and a setting': [
+    variable('OVER_MS', { option: 'ms', setting: 'a.b', about: 'X.' }),
+    /must name a field of `config` in `option`, or a key of `settings` in `setting`/,
+  ],
+  'a variable without a meaning': [
+    variable('OVER_MS', { option: 'ms' }),
+    /`variables\.OVER_MS` must say in `about` what it sets/,
+  ],
+  'a type that is none': [
+    variable('OVER_MS', { option: 'ms', about: 'X.', type: 'integer' }),
+    /must have a `type` of string, int/,
+  ],
+  'a variable without a type': [
+    variable('OVER_MS', { option: 'any', about: 'X.' }),
+    /`variables\.OVER_MS` needs a `type`: the schema of `any` does not say one/,
+  ],
+  'two variables of one option': [
+    () => boot({ config: variableOptions, variables: { A: { option: 'ms', about: 'X.' }, B: { option: 'ms', about: 'X.' } } }),
+    /`variables\.B` is the second variable of the option `ms`/,
   ],
   'a band that is none': [
     hooked({ order: 'first' }),
@@ -84,18 +112,4 @@ describe('is a boot error with a name:', () => {
   it.each(Object.entries(WRONG))('%s', async (_what, [booting, message]) => {
     await expect(booting()).rejects.toThrow(message)
   })
-})
-
-it('a job of every 30 days waits for them: a timer of Node would run it without a pause', async () => {
-  vi.useFakeTimers()
-  const days = (n: number) => n * 86_400_000
-  let fired = 0
-  const timer = systemClock.timer(days(60), () => void fired++)
-  systemClock.timer(days(60), () => void fired++).cancel()
-  await vi.advanceTimersByTimeAsync(days(59))
-  expect(fired).toBe(0)
-  await vi.advanceTimersByTimeAsync(days(2))
-  expect(fired).toBe(1)
-  timer.cancel()
-  vi.useRealTimers()
 })

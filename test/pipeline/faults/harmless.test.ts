@@ -70,7 +70,9 @@ describe('rows 17 to 19: the frame around the answer', () => {
   it('row 17: JSON where a stream was asked, under any content type', async () => {
     for (const contentType of ['application/json', 'text/event-stream', 'text/plain', ''])
       await answersAnyway(world, count, {
-        ...{ row: '17', title: `JSON as ${contentType}`, modes: ['stream'] },
+        row: '17',
+        title: `JSON as ${contentType}`,
+        modes: ['stream'],
         step: ({ upstream }) => raw(200, `  \n${JSON.stringify(whole(upstream))}`, { contentType }),
       })
   })

@@ -1,4 +1,4 @@
-// RELIABILITY 2.2, rows 1-4, 9 and 54's runtime part: the upstream cannot be reached, or its connection dies before a byte.
+// Network faults before the first byte: the upstream cannot be reached, or its connection dies.
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   certificate,

@@ -1,5 +1,5 @@
-// What RELIABILITY 2.2 and CONTRACTS 2.3-2.6 say must be known of an account after each fault, written down a second time: an
-// account as it should be, whatever came before. Times are ms on the test's clock.
+// A second, independent model of an account's state after each fault. Tests compare it with the gateway's own state.
+// Times are milliseconds on the test's clock.
 
 export type Reason = 'disabled' | 'quota_exhausted' | 'circuit_open' | 'cooldown' | 'model_locked'
 type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured'

@@ -1,5 +1,4 @@
-// RELIABILITY 2.2, rows 1, 3, 4, 9 and 54 with the columns of the router: what unreachable upstreams, dead proxies and stale
-// sockets leave on an account, from the first failure to the way back.
+// Account state after network faults: unreachable upstreams, dead proxies and stale sockets, from the first failure to recovery.
 import { connect, createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -39,7 +38,8 @@ async function started(origin: string | null, more: Partial<ConnectionConfig> = 
   const t = await createTestGateway({ config: { connections }, ports: { clock } })
   closing.push(upstream, t)
   return {
-    ...{ clock, upstream },
+    clock,
+    upstream,
     async ask({ caller, upstream: dialect, stream }: Cell) {
       const settled = t.settled.length
       const { path, body } = pathAndBody(caller, `up-${dialect}/m`, stream)

@@ -245,7 +245,8 @@ interface Listed {
 async function listed(t: TestGateway): Promise<Listed[]> {
   const { data } = (await (await t.fetch('/api/providers')).json()) as { data: Listed[] }
   return data.map(({ id, label, state: { last_error: _error, last_used_at: _used, model_locks: locks, ...state } }) => ({
-    ...{ id, label },
+    id,
+    label,
     state: { ...state, model_locks: [...(locks as { model: string }[])].sort((a, b) => (a.model < b.model ? -1 : 1)) },
   }))
 }

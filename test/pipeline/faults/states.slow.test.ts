@@ -1,5 +1,5 @@
-// RELIABILITY 2.2 with the columns of the router: one gateway, and accounts that keep what each fault left on them. After each
-// fault: what is known of every account, who is passed over next and why, and what was told; then everybody comes back.
+// One gateway whose accounts keep their state over a sequence of faults. After each fault the test checks every account's state,
+// which accounts are skipped and why, and which events were emitted; at the end all accounts recover.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DIALECTS } from '../support/accounts.ts'
 import { cells } from '../support/cells.ts'

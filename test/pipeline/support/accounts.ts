@@ -44,8 +44,10 @@ export async function accounts(options: AccountsOptions = {}): Promise<Accounts>
   for (const dialect of DIALECTS) {
     const version = dialect === 'generate_content' ? 'v1beta' : 'v1'
     const faulty = {
-      ...{ baseUrl: options.origin === undefined ? bad.baseUrl(dialect) : `${options.origin}/${version}` },
-      ...{ wireFormat: dialect, apiKey: 'sk-faulty-account', ...options.connection },
+      baseUrl: options.origin === undefined ? bad.baseUrl(dialect) : `${options.origin}/${version}`,
+      wireFormat: dialect,
+      apiKey: 'sk-faulty-account',
+      ...options.connection,
     }
     const add = (provider: string, index: number, entry: Omit<ConnectionConfig, 'provider'>) => {
       connections[`${provider}.${index}`] = { provider, ...entry }

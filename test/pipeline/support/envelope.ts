@@ -1,4 +1,4 @@
-// The error envelope of every dialect: SPEC's four members always present, plus what each dialect's SDK reads beside them.
+// The error envelope of every dialect: four members are always present, plus those that the dialect's SDK reads.
 import { expect } from 'vitest'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'

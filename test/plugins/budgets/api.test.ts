@@ -20,11 +20,27 @@ describe('a budget', () => {
     const { id: keyId, key } = await s.key({ label: 'ci-bot' })
     const made = await s.budget({ scope: 'key', entity_id: keyId, window: 'monthly', hard_limit_usd: 100 })
     expect(made).toEqual({
-      ...{ id: made.id, org_id: null, scope: 'key', entity_id: keyId, entity_label: 'ci-bot', window: 'monthly' },
-      ...{ hard_limit_usd: 100, enabled: true, effective_limit_usd: 100, spend_usd: 0, reserved_usd: 0, remaining_usd: 100 },
-      ...{ percent_used: 0, window_start: '2026-11-01T00:00:00.000Z', window_end: '2026-12-01T00:00:00.000Z' },
-      ...{ projected_usd: 0, projected_exceeded: false, increases: [], managed_by: 'api' },
-      ...{ created_at: at(0), updated_at: at(0) },
+      id: made.id,
+      org_id: null,
+      scope: 'key',
+      entity_id: keyId,
+      entity_label: 'ci-bot',
+      window: 'monthly',
+      hard_limit_usd: 100,
+      enabled: true,
+      effective_limit_usd: 100,
+      spend_usd: 0,
+      reserved_usd: 0,
+      remaining_usd: 100,
+      percent_used: 0,
+      window_start: '2026-11-01T00:00:00.000Z',
+      window_end: '2026-12-01T00:00:00.000Z',
+      projected_usd: 0,
+      projected_exceeded: false,
+      increases: [],
+      managed_by: 'api',
+      created_at: at(0),
+      updated_at: at(0),
     })
     for (let i = 0; i < 10; i++) await s.spend({}, bearer(key))
     // 20.5 of 30 days are gone.
@@ -201,10 +217,16 @@ describe('an increase', () => {
     const made = await increase({ amount_usd: 0.001, expires_at: at(3_600_000), reason: 'launch' })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
-      ...{ hard_limit_usd: 0.001, effective_limit_usd: 0.002, percent_used: 50 },
+      hard_limit_usd: 0.001,
+      effective_limit_usd: 0.002,
+      percent_used: 50,
       increases: [
         {
-          ...{ amount_usd: 0.001, reason: 'launch', expires_at: at(3_600_000), active: true, created_at: at(0) },
+          amount_usd: 0.001,
+          reason: 'launch',
+          expires_at: at(3_600_000),
+          active: true,
+          created_at: at(0),
           created_by: 'local',
         },
       ],

@@ -131,7 +131,12 @@ describe('a new key', () => {
     const [made, ...others] = await list()
     expect(others).toEqual([])
     expect(made).toMatchObject({
-      ...{ scope: 'key', entity_id: id, entity_label: 'fresh', window: 'weekly', hard_limit_usd: 0.0005, managed_by: 'api' },
+      scope: 'key',
+      entity_id: id,
+      entity_label: 'fresh',
+      window: 'weekly',
+      hard_limit_usd: 0.0005,
+      managed_by: 'api',
     })
     // A changed or rotated key is not a new one.
     await s.api('PATCH', `/api/keys/${id}`, { label: 'other' })

@@ -88,8 +88,10 @@ describe.skipIf(missing !== '')(`replicas over PostgreSQL${missing && ` (skipped
   it('count one session together, and an increase or a new key’s budget holds in both', async () => {
     const database = await testPostgres()
     const env = {
-      ...{ DATABASE_URL: database.url, MASTER_KEY: randomBytes(32).toString('base64') },
-      ...{ SESSION_BUDGET_USD: '0.0015', DEFAULT_KEY_BUDGET_USD: '0.0025' },
+      DATABASE_URL: database.url,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      SESSION_BUDGET_USD: '0.0015',
+      DEFAULT_KEY_BUDGET_USD: '0.0025',
     }
     const clock = wallClock()
     s = await site({ env, ports: { clock } })

@@ -131,7 +131,9 @@ describe('nothing is injected', () => {
     const t = await gateway()
     for (const dialect of ['chat', 'responses', 'generate_content']) {
       const body = await sent(t, '/v1/messages', {
-        ...{ model: `${dialect}/m`, max_tokens: 100, system: LONG },
+        model: `${dialect}/m`,
+        max_tokens: 100,
+        system: LONG,
         messages: [{ role: 'user', content: 'Hi' }],
       })
       expect(marksOf(body), dialect).toBe(0)
@@ -161,7 +163,9 @@ it('and one that goes on refusing is heard', async () => {
   const refusal = fail(400, { message: 'cache_control is broken' })
   const t = await gateway({ enabled: true }, [refusal, refusal, text('never')])
   const response = await t.post('/v1/messages', {
-    ...{ model: 'messages/m', max_tokens: 100, system: LONG },
+    model: 'messages/m',
+    max_tokens: 100,
+    system: LONG,
     messages: [{ role: 'user', content: 'Hi' }],
   })
   expect(response.status).toBe(400)

@@ -41,7 +41,9 @@ describe('model lists', () => {
           echo: { provider: 'echo' },
           openai: { provider: 'openai', apiKey: CANARY, baseUrl: 'http://127.0.0.1:9/v1' },
           anthropic: {
-            ...{ provider: 'anthropic', apiKey: CANARY, baseUrl: 'http://127.0.0.1:9' },
+            provider: 'anthropic',
+            apiKey: CANARY,
+            baseUrl: 'http://127.0.0.1:9',
             allowedModels: ['claude-*-4-5', 'claude-made-up'],
           },
           google: { provider: 'google', apiKey: CANARY, enabled: false },

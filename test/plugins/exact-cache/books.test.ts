@@ -25,7 +25,13 @@ it('a hit is a row of its own: tokens as they were stored, cost 0, source `cache
   const [miss, hit] = await rowsOf()
   expect(miss).toMatchObject({ source: 'api', cached: null, costNano: 20 * 1000 + 100 * 10_000, chargeNano: 1_020_000 })
   expect(hit).toMatchObject({
-    ...{ source: 'cache', cached: 'exact', provider: 'chat', model: 'm', connectionId: null, costNano: 0, chargeNano: 0 },
+    source: 'cache',
+    cached: 'exact',
+    provider: 'chat',
+    model: 'm',
+    connectionId: null,
+    costNano: 0,
+    chargeNano: 0,
     tokens: { input: 20, output: 100, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
   })
   expect(hit?.requestId).not.toBe(miss?.requestId)
@@ -42,8 +48,13 @@ it('whoever keeps savings learns at settlement what the call had cost', async ()
   await s.spend()
   expect(outcomes[0]?.cachedCall).toBeUndefined()
   expect(outcomes[1]?.cachedCall).toEqual({
-    ...{ requestId: s.t.settled[0]?.ctx.id, at: s.clock.now(), provider: 'chat', model: 'm' },
-    ...{ costNano: 1_020_000, chargeNano: 1_020_000, priceRef: 'test' },
+    requestId: s.t.settled[0]?.ctx.id,
+    at: s.clock.now(),
+    provider: 'chat',
+    model: 'm',
+    costNano: 1_020_000,
+    chargeNano: 1_020_000,
+    priceRef: 'test',
     usage: expect.objectContaining({ inputTotal: 20, outputTotal: 100 }),
   })
 })

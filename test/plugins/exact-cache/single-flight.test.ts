@@ -10,7 +10,9 @@ afterEach(() => t.close())
 
 const send = (signal?: AbortSignal) =>
   t.fetch('/v1/chat/completions', {
-    ...{ method: 'POST', body: JSON.stringify(bodyOf('chat')), headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    body: JSON.stringify(bodyOf('chat')),
+    headers: { 'content-type': 'application/json' },
     ...(signal && { signal }),
   })
 const many = async (count: number) => Promise.all((await Promise.all(Array.from({ length: count }, () => send()))).map(seenOf))

@@ -21,7 +21,11 @@ async function open(detector: Detector): Promise<void> {
 it('an answer that was not judged is asked for again', async () => {
   let asked = 0
   await open({
-    ...{ name: 'judge', stage: ['output'], mode: 'block', failOpen: true, remote: true },
+    name: 'judge',
+    stage: ['output'],
+    mode: 'block',
+    failOpen: true,
+    remote: true,
     async check() {
       if (++asked === 1) throw new Error('away')
       return []
@@ -36,7 +40,11 @@ it('when the caller leaves, no further text is asked about and nothing counts as
   const gone = new AbortController()
   await open({
     // Longer than the machine may stall: being too slow is not what ends it here.
-    ...{ name: 'judge', stage: ['input'], mode: 'log', remote: true, timeoutMs: 60_000 },
+    name: 'judge',
+    stage: ['input'],
+    mode: 'log',
+    remote: true,
+    timeoutMs: 60_000,
     check() {
       // As many as are asked about at once; it never answers, and does not listen either.
       if (++asked === 8) gone.abort()

@@ -78,6 +78,24 @@ describe('chat', () => {
     expect(JSON.stringify(chunks)).not.toContain(SECRET.slice(10))
   })
 
+  it('a redacted thought is not carried to a generate-content client in the signature of its call', async () => {
+    const t = await open({ guardrails: redacting })
+    const thoughts = (text: string) =>
+      data(
+        chunk({ role: 'assistant', ...piece(text) }),
+        chunk({ reasoning_details: [signed] }),
+        chunk({ tool_calls: [call] }),
+        chunk({}, { finish_reason: 'tool_calls' }),
+      )
+    const path = '/v1beta/models/chat/m:streamGenerateContent?alt=sse'
+    const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
+    const redacted = await streamed(t, path, { contents }, [...thoughts(`The key is ${SECRET}`), 'data: [DONE]\n\n'])
+    expect(said(redacted, 'functionCall')).toHaveLength(1)
+    expect(said(redacted, 'thoughtSignature')).toEqual([])
+    const clean = await streamed(t, path, { contents }, [...thoughts('A key.'), 'data: [DONE]\n\n'])
+    expect(said(clean, 'thoughtSignature')).toHaveLength(1)
+  })
+
   it('details that say more than their thought are read', async () => {
     const t = await open({ guardrails: redacting })
     const details = [{ type: 'reasoning.text', text: `b ${SECRET}` }]

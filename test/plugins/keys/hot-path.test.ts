@@ -1,5 +1,5 @@
-// ARCHITECTURE D.3: in steady state a request reads nothing from the database, whatever its key binds. What it writes are two
-// units of the group commit: its trace when it is admitted, its books when it is settled. A crowd shares commits.
+// In steady state a request reads nothing from the database, whatever restrictions its key has. It writes two units of the group
+// commit: its trace at admission and its books at settlement. Concurrent requests share commits.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'

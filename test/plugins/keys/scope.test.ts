@@ -1,5 +1,5 @@
 // What a key binds, on every data-plane route there is. The table is the route registry:
-// a route that declares a scope and does not keep it fails here, and so does one of SPEC's list that declares none.
+// a route that declares a scope and does not keep it fails here, and so does a listed route that declares none.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -51,11 +51,11 @@ describe('per-key scoping', () => {
     return t.post(path, body, bearer(key))
   }
 
-  it('every data-plane route says what of a key binds it, as SPEC lists it', () => {
+  it('every data-plane route declares which key restrictions apply to it', () => {
     for (const { path, method, scope } of t.gateway.routes.entries) {
       const listed = method === 'POST' ? SPEC_SCOPES.find(([pattern]) => pattern.test(path)) : undefined
       if (listed !== undefined) expect(scope, `${method} ${path}`).toBe(listed[1])
-      else expect(scope, `${method} ${path} is not in SPEC's list`).toBe('none')
+      else expect(scope, `${method} ${path} is not in the list`).toBe('none')
     }
     expect(cases.length).toBeGreaterThanOrEqual(5)
   })

@@ -29,7 +29,9 @@ async function leave(caller: Dialect, upstream: Dialect, words: number): Promise
   const controller = new AbortController()
   const asked = books.gateway.upstream.requests.length
   const answering = fetch(url + path, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' }, signal: controller.signal },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    signal: controller.signal,
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
   answering.catch(() => {})

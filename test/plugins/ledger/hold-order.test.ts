@@ -21,7 +21,10 @@ const hold = (ledger: LedgerService, ctx: RequestContext): void =>
     ctx,
     [
       {
-        ...{ name: 'mine', windowStart: 0, amountNano: 500, limitNano: 100_000 },
+        name: 'mine',
+        windowStart: 0,
+        amountNano: 500,
+        limitNano: 100_000,
         refuse: () => new GatewayError('No money left.', { status: 402, type: 'insufficient_quota' }),
       },
     ],

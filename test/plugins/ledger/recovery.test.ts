@@ -16,8 +16,17 @@ import { type Books, openBooks, PRICE } from './support.ts'
 
 const request = (id: string, at: number): RequestContext =>
   ({
-    ...{ id, startedAt: at, userId: null, sessionId: null, costCenter: null, source: 'api', operation: 'chat', stream: true },
-    ...{ requestedModel: 'p/m', virtualModel: null, bodyBytes: 40 },
+    id,
+    startedAt: at,
+    userId: null,
+    sessionId: null,
+    costCenter: null,
+    source: 'api',
+    operation: 'chat',
+    stream: true,
+    requestedModel: 'p/m',
+    virtualModel: null,
+    bodyBytes: 40,
     principal: { orgId: null, keyId: null, label: null },
     plan: { targets: [{ provider: 'p', model: 'm' }] },
   }) as unknown as RequestContext
@@ -31,7 +40,10 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
       await clock.advance('91s')
       await living.beat()
       const hold: Hold = {
-        ...{ name: 'a', windowStart: 0, amountNano: 500, limitNano: 1000 },
+        name: 'a',
+        windowStart: 0,
+        amountNano: 500,
+        limitNano: 1000,
         refuse: () => new Error('It does not fit.'),
       }
       for (let i = 0; i < 450; i++)
@@ -52,7 +64,10 @@ describe.each(ENGINES)('own requests that are over, on $name', ({ missing, with:
       const boot = instances(db, clock)
       await boot.beat()
       const hold: Hold = {
-        ...{ name: 'a', windowStart: 0, amountNano: 100, limitNano: 1000 },
+        name: 'a',
+        windowStart: 0,
+        amountNano: 100,
+        limitNano: 1000,
         refuse: () => new Error('It does not fit.'),
       }
       for (const id of ['req_lives', 'req_lost', 'req_unsent'])
@@ -75,7 +90,10 @@ describe.each(ENGINES)('own requests that are over, on $name', ({ missing, with:
   it.skipIf(missing !== null)('are held once, however often their unit is committed', async () => {
     await withEngine('ledger', migrations, async (db) => {
       const hold: Hold = {
-        ...{ name: 'a', windowStart: 0, amountNano: 600, limitNano: 1000 },
+        name: 'a',
+        windowStart: 0,
+        amountNano: 600,
+        limitNano: 1000,
         refuse: () => new Error('It does not fit.'),
       }
       const unit = (id: string) => [...reserve(id, hold, 0), insertDispatch('boot', request(id, 0), [hold], 40)]

@@ -21,10 +21,27 @@ describe('rows', () => {
     const [row, ...others] = await books.rows()
     expect(others).toEqual([])
     expect(row).toMatchObject({
-      ...{ step: 0, orgId: null, keyId: null, userId: 'u1', sessionId: 's1', costCenter: 'cc', source: 'api', operation: 'chat' },
-      ...{ provider: 'chat', model: 'm', requestedModel: 'chat/m', virtualModel: null, stream: false, status: 200 },
+      step: 0,
+      orgId: null,
+      keyId: null,
+      userId: 'u1',
+      sessionId: 's1',
+      costCenter: 'cc',
+      source: 'api',
+      operation: 'chat',
+      provider: 'chat',
+      model: 'm',
+      requestedModel: 'chat/m',
+      virtualModel: null,
+      stream: false,
+      status: 200,
       tokens: { input: 20, cacheRead: 3, cacheWrite: 0, output: 5, reasoning: 2 },
-      ...{ costNano: cost(20, 5), chargeNano: cost(20, 5), priceRef: 'test', estimated: false, cached: null, interrupted: false },
+      costNano: cost(20, 5),
+      chargeNano: cost(20, 5),
+      priceRef: 'test',
+      estimated: false,
+      cached: null,
+      interrupted: false,
     })
     expect(row?.requestId).toBe(books.gateway.settled[0]?.ctx.id)
     expect(await books.dispatched()).toBe(0)
@@ -53,7 +70,14 @@ describe('rows', () => {
   it('an internal call without a parent is booked under its source', async () => {
     books = await openBooks({ upstream: [used(20, 5)] })
     const request: CanonicalRequest = {
-      ...{ model: 'chat/m', stream: false, source: 'chat', system: [], tools: [], sampling: {}, headers: {}, ext: {} },
+      model: 'chat/m',
+      stream: false,
+      source: 'chat',
+      system: [],
+      tools: [],
+      sampling: {},
+      headers: {},
+      ext: {},
       messages: [{ role: 'user', parts: [{ t: 'text', text: 'inner' }] }],
     }
     await books.inside.invoke(request, { operation: 'chat', source: 'probe', orgId: null })

@@ -53,7 +53,10 @@ export async function openBooks(options: TestGatewayOptions = {}): Promise<Books
           ctx,
           [
             {
-              ...{ name: name as string, windowStart: 0, amountNano: Number(amount), limitNano: Number(limit) },
+              name: name as string,
+              windowStart: 0,
+              amountNano: Number(amount),
+              limitNano: Number(limit),
               refuse: () => new GatewayError('No money left.', { status: 402, type: 'insufficient_quota' }),
             },
           ],

@@ -39,19 +39,31 @@ describe('the primary card', () => {
       drift: null,
     })
     expect((await t.price('openai/house-model')).prices).toEqual({
-      ...{ input: 1, output: 4, reasoning: 6, input_audio: 10, output_audio: 20 },
-      ...{ per_web_search_usd: 0.025, unit: 'per_1m_tokens' },
+      input: 1,
+      output: 4,
+      reasoning: 6,
+      input_audio: 10,
+      output_audio: 20,
+      per_web_search_usd: 0.025,
+      unit: 'per_1m_tokens',
     })
     expect((await t.price('openai/text-embedding-house')).prices).toEqual({ input: 0.02, unit: 'per_1m_tokens' })
   })
 
   it('has tiers by the tokens of the prompt, also of cache writes and of services', async () => {
     expect((await t.price('anthropic/claude-tiered')).prices).toEqual({
-      ...{ input: 3, output: 15, cache_read: 0.3, cache_write: 3.75, cache_write_1h: 6, unit: 'per_1m_tokens' },
+      input: 3,
+      output: 15,
+      cache_read: 0.3,
+      cache_write: 3.75,
+      cache_write_1h: 6,
+      unit: 'per_1m_tokens',
       tiers: [{ above: 200_000, input: 6, output: 22.5, cache_write_1h: 12 }],
     })
     expect((await t.price('google/gemini-tiered')).prices).toEqual({
-      ...{ input: 1.25, output: 10, unit: 'per_1m_tokens' },
+      input: 1.25,
+      output: 10,
+      unit: 'per_1m_tokens',
       tiers: [
         { above: 128_000, input: 2.5 },
         { above: 272_000, input: 5 },
@@ -100,8 +112,16 @@ describe('the primary card', () => {
     expect(await t.price('google/claude-on-vertex')).toMatchObject({ matched_key: 'vertex/claude-on-vertex' })
     for (const name of ['sample_spec', 'openai/fallback_generalizations', 'no-provider', 'not-an-object', '__proto__/__proto__'])
       expect(await t.price(name), name).toEqual({
-        ...{ model: name, provider: null, prices: { unit: 'per_1m_tokens' }, source: 'none', matched_key: null },
-        ...{ ref: null, price_ref: null, fetched_at: null, stale_since: null, drift: null },
+        model: name,
+        provider: null,
+        prices: { unit: 'per_1m_tokens' },
+        source: 'none',
+        matched_key: null,
+        ref: null,
+        price_ref: null,
+        fetched_at: null,
+        stale_since: null,
+        drift: null,
       })
   })
 
@@ -128,7 +148,9 @@ describe('the primary card', () => {
     expect((await t.price('mistral/ocr-house')).prices).toEqual({ per_page_usd: 0.001, unit: 'per_1m_tokens' })
     // For whoever counts: nano-USD for a million of them.
     expect(t.rateCard.media('openai', 'dall-e-3', { size: '1024x1024', quality: 'hd' })).toEqual({
-      ...{ perImage: 80_000_000_000_000, source: 'primary', ref: 'primary:1' },
+      perImage: 80_000_000_000_000,
+      source: 'primary',
+      ref: 'primary:1',
     })
     expect(t.rateCard.media('openai', 'nothing-known')).toEqual({ source: 'none', ref: null })
   })
@@ -188,18 +210,18 @@ describe('the fallback card', () => {
   it('is USD per million, and says the same of the same model', async () => {
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 2.5, output: 10, cache_read: 1.25, unit: 'per_1m_tokens' },
-      ...{ source: 'fallback', price_ref: 'fallback:1', matched_key: 'openai/gpt-4o' },
+      source: 'fallback',
+      price_ref: 'fallback:1',
+      matched_key: 'openai/gpt-4o',
     })
     expect((await t.price('openai/second-model')).prices).toEqual({
-      ...{
-        input: 0.15,
-        output: 0.6,
-        reasoning: 0.9,
-        input_audio: 1.1,
-        output_audio: 2.2,
-        cache_write: 0.2,
-        unit: 'per_1m_tokens',
-      },
+      input: 0.15,
+      output: 0.6,
+      reasoning: 0.9,
+      input_audio: 1.1,
+      output_audio: 2.2,
+      cache_write: 0.2,
+      unit: 'per_1m_tokens',
     })
     for (const [model, above, input] of [
       ['google/older-tier', 200_000, 4],
@@ -223,8 +245,12 @@ describe('the fallback card', () => {
       context_window: 200_000,
       max_output_tokens: 8000,
       mode: 'chat',
-      ...{ supports_function_calling: true, supports_vision: true, supports_pdf_input: true, supports_audio_input: true },
-      ...{ supports_reasoning: false, supports_response_schema: true },
+      supports_function_calling: true,
+      supports_vision: true,
+      supports_pdf_input: true,
+      supports_audio_input: true,
+      supports_reasoning: false,
+      supports_response_schema: true,
     })
   })
 

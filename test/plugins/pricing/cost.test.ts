@@ -12,7 +12,13 @@ import { ask } from '../keys/support.ts'
 import { type World, world } from './support.ts'
 
 const usage = (given: Partial<Usage>): Usage => ({
-  ...{ inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: false, raw: null },
+  inputTotal: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  outputTotal: 0,
+  total: 0,
+  estimated: false,
+  raw: null,
   ...given,
 })
 /** USD per million tokens. */
@@ -129,8 +135,14 @@ describe('the cost of tokens', () => {
             tokenCost(
               given,
               usage({
-                ...{ inputTotal, cacheRead: read, cacheWrite: short + long, cacheWrite1h: long, inputAudio: audio },
-                ...{ outputTotal: out + thought + spoken, reasoning: thought, outputAudio: spoken },
+                inputTotal,
+                cacheRead: read,
+                cacheWrite: short + long,
+                cacheWrite1h: long,
+                inputAudio: audio,
+                outputTotal: out + thought + spoken,
+                reasoning: thought,
+                outputAudio: spoken,
               }),
             ),
           )

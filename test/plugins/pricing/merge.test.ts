@@ -39,8 +39,18 @@ describe('a price that moves', () => {
     const { data } = await drifts()
     expect(data).toEqual([
       {
-        ...{ id: 1, provider: 'openai', model: 'gpt-4o', field: 'input', old: 2.5, new: 3.1275, unit: 'usd_per_1m_tokens' },
-        ...{ pct: 25.1, run_id: 2, detected_at: '2026-01-01T00:00:00.000Z', reviewed_at: null, reviewed_by: null },
+        id: 1,
+        provider: 'openai',
+        model: 'gpt-4o',
+        field: 'input',
+        old: 2.5,
+        new: 3.1275,
+        unit: 'usd_per_1m_tokens',
+        pct: 25.1,
+        run_id: 2,
+        detected_at: '2026-01-01T00:00:00.000Z',
+        reviewed_at: null,
+        reviewed_by: null,
       },
     ])
     const seen = { model: 'openai/gpt-4o', field: 'input', old: 2.5, new: 3.1275, pct: 25.1 }
@@ -176,7 +186,8 @@ describe('the fallback', () => {
     expect(await t.sync()).toMatchObject({ source: 'fallback', changed: 0 })
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 2.5, output: 10, reasoning: 7, cache_read: 1.25 },
-      ...{ source: 'primary', stale_since: null },
+      source: 'primary',
+      stale_since: null,
     })
     expect(await t.price('openai/extra')).toMatchObject({ source: 'fallback', price_ref: 'fallback:2' })
     // That it does not have a model says nothing.
@@ -188,7 +199,9 @@ describe('the fallback', () => {
     expect(await t.sync()).toMatchObject({ source: 'fallback', changed: 1 })
     expect(await t.price('openai/gpt-4o')).toMatchObject({
       prices: { input: 2.6, output: 10, reasoning: 7 },
-      ...{ source: 'fallback', price_ref: 'fallback:2', stale_since: null },
+      source: 'fallback',
+      price_ref: 'fallback:2',
+      stale_since: null,
     })
     t.cards.primary = { body: PRIMARY_CARD }
     await t.sync()

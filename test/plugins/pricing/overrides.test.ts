@@ -11,15 +11,19 @@ beforeEach(async () => {
 afterEach(() => t.close())
 
 const NONE = {
-  ...{ input: null, output: null, cache_read: null, cache_write: null, cache_write_1h: null, reasoning: null, input_audio: null },
-  ...{
-    output_audio: null,
-    per_image_usd: null,
-    per_second_usd: null,
-    per_character_usd: null,
-    per_query_usd: null,
-    per_page_usd: null,
-  },
+  input: null,
+  output: null,
+  cache_read: null,
+  cache_write: null,
+  cache_write_1h: null,
+  reasoning: null,
+  input_audio: null,
+  output_audio: null,
+  per_image_usd: null,
+  per_second_usd: null,
+  per_character_usd: null,
+  per_query_usd: null,
+  per_page_usd: null,
 }
 const set = async (data: object[]) => expect((await t.put({ data })).status).toBe(200)
 const stored = async () => (await t.get<{ data: unknown[] }>('/api/pricing/overrides')).data
@@ -45,7 +49,10 @@ describe('an override', () => {
     expect((await t.price('openai/gpt-4o')).prices.batch).toEqual({ output: 5 })
     await set([{ model: 'anthropic/claude-tiered', input: 1, per_image_usd: 0.2 }])
     expect((await t.price('anthropic/claude-tiered')).prices).toMatchObject({
-      ...{ input: 1, output: 15, per_image_usd: 0.2, tiers: [{ above: 200_000, output: 22.5, cache_write_1h: 12 }] },
+      input: 1,
+      output: 15,
+      per_image_usd: 0.2,
+      tiers: [{ above: 200_000, output: 22.5, cache_write_1h: 12 }],
     })
     expect(await t.price('openai/gpt-4o')).toMatchObject({ source: 'primary', prices: { input: 9 } })
     await set([])
@@ -135,7 +142,9 @@ it('an organization has its own, over the operator’s, for its own connections 
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
       {
-        ...{ address: '127.0.0.1', local: true, secure: false },
+        address: '127.0.0.1',
+        local: true,
+        secure: false,
         operator: { actor: 'host', orgId, role: 'manage', readOnly: false, auth: 'host' },
       },
     )

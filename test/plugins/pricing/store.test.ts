@@ -30,8 +30,13 @@ const book: Book = new Map([
   ],
 ])
 const source = {
-  ...{ source: 'primary' as const, runId: 1, ref: null, url: 'https://example.com/', etag: '"x"' },
-  ...{ fetchedAt: BIG, confirmedAt: 2 },
+  source: 'primary' as const,
+  runId: 1,
+  ref: null,
+  url: 'https://example.com/',
+  etag: '"x"',
+  fetchedAt: BIG,
+  confirmedAt: 2,
 }
 const ended = {
   source: 'primary' as const,

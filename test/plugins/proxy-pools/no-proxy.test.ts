@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bypass } from '../../../plugins/proxy-pools/no-proxy.ts'
+import { bypass } from '../../../plugins/proxy-pools/pool.ts'
 
 describe('no_proxy', () => {
   it.each([

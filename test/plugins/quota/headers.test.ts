@@ -33,8 +33,14 @@ describe('the windows of an answer', () => {
         exhausted: false,
       },
       {
-        ...{ name: 'tokens', unit: 'tokens', model: 'm', used: 16, limit: 150_000, remaining: 149_984 },
-        ...{ resetsAt: NOW + 360_000, exhausted: false },
+        name: 'tokens',
+        unit: 'tokens',
+        model: 'm',
+        used: 16,
+        limit: 150_000,
+        remaining: 149_984,
+        resetsAt: NOW + 360_000,
+        exhausted: false,
       },
     ])
   })
@@ -82,8 +88,14 @@ describe('the windows of an answer', () => {
       'anthropic-ratelimit-input-tokens-reset': new Date(NOW + 60_000).toISOString(),
     })
     expect(window).toEqual({
-      ...{ name: 'input-tokens', unit: 'tokens', model: 'm', used: 30_000, limit: 40_000, remaining: 10_000 },
-      ...{ resetsAt: NOW + 60_000, exhausted: false },
+      name: 'input-tokens',
+      unit: 'tokens',
+      model: 'm',
+      used: 30_000,
+      limit: 40_000,
+      remaining: 10_000,
+      resetsAt: NOW + 60_000,
+      exhausted: false,
     })
   })
 })

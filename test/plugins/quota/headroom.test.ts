@@ -28,8 +28,12 @@ it('is not known before somebody has said something with a limit', async () => {
 it('is the smallest share of all windows that hold for the model, and a window is over at its reset', async () => {
   w = await world()
   await answered({
-    ...{ 'x-ratelimit-limit-requests': '100', 'x-ratelimit-remaining-requests': '80', 'x-ratelimit-reset-requests': '30s' },
-    ...{ 'x-ratelimit-limit-tokens': '1000', 'x-ratelimit-remaining-tokens': '120', 'x-ratelimit-reset-tokens': '10s' },
+    'x-ratelimit-limit-requests': '100',
+    'x-ratelimit-remaining-requests': '80',
+    'x-ratelimit-reset-requests': '30s',
+    'x-ratelimit-limit-tokens': '1000',
+    'x-ratelimit-remaining-tokens': '120',
+    'x-ratelimit-reset-tokens': '10s',
   })
   expect([left(), left('other')]).toEqual([0.12, null])
   await w.clock.advance('9s')
@@ -44,8 +48,10 @@ it('counts the percent windows of a subscription, those of a model family for th
   w = await world()
   const reset = String(w.clock.now() / 1000 + 3600)
   await answered({
-    ...{ 'anthropic-ratelimit-unified-5h-utilization': '0.4', 'anthropic-ratelimit-unified-5h-reset': reset },
-    ...{ 'anthropic-ratelimit-unified-7d_opus-utilization': '0.95', 'anthropic-ratelimit-unified-7d_opus-reset': reset },
+    'anthropic-ratelimit-unified-5h-utilization': '0.4',
+    'anthropic-ratelimit-unified-5h-reset': reset,
+    'anthropic-ratelimit-unified-7d_opus-utilization': '0.95',
+    'anthropic-ratelimit-unified-7d_opus-reset': reset,
   })
   expect(left()).toBeCloseTo(0.6)
   expect(left('claude-opus-4')).toBeCloseTo(0.05)

@@ -217,7 +217,9 @@ it('rows of an account are of its organization only', async () => {
   expect(await t.snapshots()).toHaveLength(1)
   const asStranger = (path: string, init?: RequestInit) =>
     t.gateway.control.fetch(new Request(`http://gateway.test${path}`, init), {
-      ...{ address: null, local: true, secure: true },
+      address: null,
+      local: true,
+      secure: true,
       operator: { actor: 'u', orgId: 9, role: 'manage', readOnly: false, auth: 'token' },
     })
   expect(await (await asStranger('/api/quota')).json()).toEqual({ data: [] })

@@ -8,8 +8,16 @@ const snapshot = (fetchedAt: number): Snapshot => ({
   plan: 'max',
   windows: [
     {
-      ...{ name: '5h', unit: 'percent', model: null, used: 12.5, limit: 100, remaining: 87.5 },
-      ...{ resetsAt: 1_800_000_000_000, exhausted: false, from: 'api', heardAt: 1 },
+      name: '5h',
+      unit: 'percent',
+      model: null,
+      used: 12.5,
+      limit: 100,
+      remaining: 87.5,
+      resetsAt: 1_800_000_000_000,
+      exhausted: false,
+      from: 'api',
+      heardAt: 1,
     },
   ],
   source: 'api',

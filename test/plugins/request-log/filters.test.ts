@@ -1,11 +1,11 @@
 // Every filter of GET /api/logs on each engine, pages, facets, and that organizations do not meet.
 import { describe, expect, it } from 'vitest'
-import { queryValues } from '../../../core/http/query-values.ts'
+import { queryValues } from '../../../core/http/api-routes.ts'
 import type { Database, Db, Sql } from '../../../core/types/db.ts'
+import { newestRows } from '../../../plugins/request-log/api.ts'
 import { deleteLogged } from '../../../plugins/request-log/body-store.ts'
 import { cursorOf, logQuery } from '../../../plugins/request-log/filters.ts'
 import { migrations } from '../../../plugins/request-log/migrations.ts'
-import { newestRows } from '../../../plugins/request-log/pages.ts'
 import { facetsOf, rowOf } from '../../../plugins/request-log/store.ts'
 import { ENGINES } from '../../support/engines.ts'
 import { watchedDatabase } from '../../support/watched-database.ts'

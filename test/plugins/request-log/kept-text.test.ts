@@ -1,9 +1,8 @@
 // What is taken out of a body before it is kept, and where it is cut.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { clippedUtf8, keptText } from '../../../plugins/request-log/bodies/kept-text.ts'
+import { clippedUtf8, keptText, withoutSecrets } from '../../../plugins/request-log/bodies/kept-text.ts'
 import { withoutMedia } from '../../../plugins/request-log/bodies/media.ts'
-import { withoutSecrets } from '../../../plugins/request-log/bodies/secrets.ts'
 import { expectWithin, timed } from '../../support/in-time.ts'
 
 describe('the cap', () => {

@@ -1,7 +1,7 @@
 // Log rows without requests: entries as the hook leaves them.
 import type { Database } from '../../../core/types/db.ts'
 import type { Entry } from '../../../plugins/request-log/entry.ts'
-import { logWriter } from '../../../plugins/request-log/insert.ts'
+import { logWriter } from '../../../plugins/request-log/queue.ts'
 
 export interface EntryOptions extends Partial<Omit<Entry, 'outcome'>> {
   status?: number

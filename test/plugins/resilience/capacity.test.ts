@@ -46,7 +46,9 @@ it('a slot is held until the end of the stream, and free at once when its caller
   const server = await w.t.listen()
   const gone = new AbortController()
   const streaming = await fetch(`${server.url}/v1/chat/completions`, {
-    ...{ method: 'POST', signal: gone.signal, headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    signal: gone.signal,
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'p/m', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
   })
   expect(streaming.status).toBe(200)
@@ -64,7 +66,9 @@ it('a cost center has a cap of its own, over all accounts, and does not go elsew
   const gone = new AbortController()
   const server = await w.t.listen()
   const running = fetch(`${server.url}/v1/chat/completions`, {
-    ...{ method: 'POST', signal: gone.signal, headers: { 'content-type': 'application/json', ...of('blue') } },
+    method: 'POST',
+    signal: gone.signal,
+    headers: { 'content-type': 'application/json', ...of('blue') },
     body: JSON.stringify({ model: 'p/m', messages: [{ role: 'user', content: 'hi' }] }),
   }).catch(() => null)
   await until(() => w.calls()[0] === 1)

@@ -30,26 +30,32 @@ describe('an account that fails', () => {
       {
         type: 'provider.circuit_opened',
         data: {
-          ...{ provider: 'p', account_id: expect.any(String), occurred_at: expect.stringMatching(/Z$/) },
-          ...{ consecutive_failures: 5, cooldown_until: new Date(w.clock.now() + 30_000).toISOString() },
+          provider: 'p',
+          account_id: expect.any(String),
+          occurred_at: expect.stringMatching(/Z$/),
+          consecutive_failures: 5,
+          cooldown_until: new Date(w.clock.now() + 30_000).toISOString(),
         },
       },
       {
         type: 'account.cooldown_started',
         data: {
-          ...{ provider: 'p', account_id: expect.any(String), occurred_at: expect.any(String) },
-          ...{
-            retry_after_seconds: 30,
-            cooldown_until: new Date(w.clock.now() + 30_000).toISOString(),
-            source: 'circuit_breaker',
-          },
+          provider: 'p',
+          account_id: expect.any(String),
+          occurred_at: expect.any(String),
+          retry_after_seconds: 30,
+          cooldown_until: new Date(w.clock.now() + 30_000).toISOString(),
+          source: 'circuit_breaker',
         },
       },
       expect.objectContaining({ type: 'provider.outage' }),
     ])
     expect(await w.states()).toMatchObject([
       {
-        ...{ status: 'circuit_open', breaker: 'open', consecutive_failures: 5, cooldown_source: 'circuit_breaker' },
+        status: 'circuit_open',
+        breaker: 'open',
+        consecutive_failures: 5,
+        cooldown_source: 'circuit_breaker',
         last_error: { status: 500, message: 'scripted 500' },
       },
     ])
@@ -127,7 +133,9 @@ describe('an account that fails', () => {
     const gone = new AbortController()
     const server = await w.t.listen()
     const leaving = fetch(`${server.url}/v1/chat/completions`, {
-      ...{ method: 'POST', signal: gone.signal, headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      signal: gone.signal,
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'p/m', messages: [{ role: 'user', content: 'hi' }] }),
     }).catch(() => null)
     await until(() => w.calls()[0] === 5)

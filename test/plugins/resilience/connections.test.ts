@@ -51,7 +51,10 @@ it('the prober asks each dialect’s own list of models, with the connection’s
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const clock = fakeClock()
   const connection = (wireFormat: 'chat' | 'messages' | 'generate_content', baseUrl: string) => ({
-    ...{ provider: 'custom', wireFormat, baseUrl, apiKey: `sk-${wireFormat}` },
+    provider: 'custom',
+    wireFormat,
+    baseUrl,
+    apiKey: `sk-${wireFormat}`,
   })
   const t = await createTestGateway({
     ports: { clock },

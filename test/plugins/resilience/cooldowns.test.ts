@@ -26,8 +26,12 @@ describe('a rate limit', () => {
       {
         type: 'account.cooldown_started',
         data: {
-          ...{ provider: 'p', account_id: expect.any(String), occurred_at: expect.any(String), retry_after_seconds: 30 },
-          ...{ cooldown_until: new Date(w.clock.now() + 30_000).toISOString(), source: 'retry_after' },
+          provider: 'p',
+          account_id: expect.any(String),
+          occurred_at: expect.any(String),
+          retry_after_seconds: 30,
+          cooldown_until: new Date(w.clock.now() + 30_000).toISOString(),
+          source: 'retry_after',
         },
       },
     ])
@@ -165,26 +169,39 @@ describe('the Router column of the fault matrix', () => {
         { row: '22: a 400', step: fail(400), first: 400, second: 200, state: free, out: null },
         { row: '25: a 402', step: fail(402), first: 502, second: 429, state: { status: 'cooldown' }, out: 120 },
         {
-          ...{ row: '25: a 400 that means money', first: 502, second: 429, out: 3600 },
+          row: '25: a 400 that means money',
+          first: 502,
+          second: 429,
+          out: 3600,
           step: fail(400, { message: 'Your credit balance is too low to access the API.' }),
           state: { status: 'quota_exhausted' },
         },
         { row: '24: a 403', step: fail(403), first: 502, second: 502, state: lock('permission'), out: 120 },
         { row: '26: a 404', step: fail(404), first: 404, second: 404, state: lock('not_found'), out: 120 },
         {
-          ...{ row: '26: a 404 of something else', first: 404, second: 200, state: free, out: null },
+          row: '26: a 404 of something else',
+          first: 404,
+          second: 200,
+          state: free,
+          out: null,
           step: fail(404, { message: 'Previous response with id x not found.', param: 'previous_response_id' }),
         },
         { row: '27: a 409', step: fail(409), first: 409, second: 200, state: { ...free, consecutive_failures: 0 }, out: null },
         { row: '27: a 408', step: fail(408), first: 408, second: 200, state: { ...free, consecutive_failures: 1 }, out: null },
         { row: '28: a 413', step: fail(413), first: 413, second: 200, state: free, out: null },
         {
-          ...{ row: '31: a 429 that means money', first: 429, second: 429, out: 3600 },
+          row: '31: a 429 that means money',
+          first: 429,
+          second: 429,
+          out: 3600,
           step: fail(429, { code: 'insufficient_quota', message: 'You exceeded your current quota.' }),
           state: { status: 'quota_exhausted' },
         },
         {
-          ...{ row: '32: a 503 with Retry-After', first: 503, second: 429, out: 4 },
+          row: '32: a 503 with Retry-After',
+          first: 503,
+          second: 429,
+          out: 4,
           step: fail(503, { headers: { 'retry-after': '4' } }),
           state: { status: 'cooldown', consecutive_failures: 1 },
         },
@@ -231,7 +248,10 @@ describe('the Router column of the fault matrix', () => {
     const call = (method: string, path: string, body: object) =>
       w.t.fetch(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     const made = await call('POST', '/api/providers', {
-      ...{ provider: 'p', base_url: w.t.upstream.baseUrl('chat'), wire_format: 'chat', api_key: 'sk-revoked' },
+      provider: 'p',
+      base_url: w.t.upstream.baseUrl('chat'),
+      wire_format: 'chat',
+      api_key: 'sk-revoked',
     })
     const { id } = (await made.json()) as { id: number }
     expect(await w.status()).toBe(502)
@@ -255,7 +275,9 @@ describe('the Router column of the fault matrix', () => {
     expect(await w.status()).toBe(502)
     const id = Number(w.told[0]?.data.account_id ?? (await listed()).id)
     const verdict = await w.t.fetch(`/api/providers/${id}/test`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'm' }) },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm' }),
     })
     expect(await verdict.json()).toMatchObject({ ok: true })
     expect(await w.status()).toBe(200)

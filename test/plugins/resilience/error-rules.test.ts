@@ -90,7 +90,9 @@ it('the first rule that matches in every point counts, before the built-in ones'
   )
   await w.status('m')
   expect((await w.states())[0]).toMatchObject({
-    ...{ status: 'cooldown', model_locks: [], cooldown_until: new Date(w.clock.now() + 8000).toISOString() },
+    status: 'cooldown',
+    model_locks: [],
+    cooldown_until: new Date(w.clock.now() + 8000).toISOString(),
   })
 })
 

@@ -47,7 +47,8 @@ describe.each(ENGINES)('a restart over %s', (_name, missing, site) => {
     const clock = fakeClock()
     const account = (script: ReturnType<typeof fail>[]) => ({ script })
     const first = await world({
-      ...{ env, clock },
+      env,
+      clock,
       accounts: [
         account([fail(402)]),
         account([fail(403), fail(429)]),
@@ -90,7 +91,10 @@ it('a reload keeps circuits, too: a connection is added while another one is out
   try {
     for (let i = 0; i < 5; i++) await w.status()
     const known = ({ status, breaker, consecutive_failures, cooldown_until }: Record<string, unknown> = {}) => ({
-      ...{ status, breaker, consecutive_failures, cooldown_until },
+      status,
+      breaker,
+      consecutive_failures,
+      cooldown_until,
     })
     const before = known((await w.states())[0])
     expect(before).toMatchObject({ breaker: 'open', consecutive_failures: 5 })

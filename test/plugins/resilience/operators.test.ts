@@ -41,8 +41,16 @@ it('a healthy account shows what it is', async () => {
   await w.status()
   expect(await w.states()).toEqual([
     {
-      ...{ status: 'active', cooldown_until: null, cooldown_source: null, consecutive_failures: 0, breaker: 'closed' },
-      ...{ model_locks: [], quota_exhausted: false, quota_resets_at: null, inflight: 0, last_error: null },
+      status: 'active',
+      cooldown_until: null,
+      cooldown_source: null,
+      consecutive_failures: 0,
+      breaker: 'closed',
+      model_locks: [],
+      quota_exhausted: false,
+      quota_resets_at: null,
+      inflight: 0,
+      last_error: null,
       last_used_at: new Date(w.clock.now()).toISOString(),
     },
   ])

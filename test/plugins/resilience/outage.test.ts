@@ -20,8 +20,13 @@ it('five failures within a minute are minor; one that becomes major meanwhile is
   await w.clock.advance('10s')
   await times(5)
   const minor = {
-    ...{ provider: 'p', severity: 'minor', error_count: 5, window_seconds: 60, dedup_key: 'p:minor' },
-    ...{ first_error_at: began, last_error_at: new Date(w.clock.now()).toISOString() },
+    provider: 'p',
+    severity: 'minor',
+    error_count: 5,
+    window_seconds: 60,
+    dedup_key: 'p:minor',
+    first_error_at: began,
+    last_error_at: new Date(w.clock.now()).toISOString(),
   }
   expect(outages()).toEqual([minor])
   await times(20)

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { Connection } from '../../../core/types/provider.ts'
-import { AccountState } from '../../../plugins/resilience/account-state.ts'
-import type { Effect } from '../../../plugins/resilience/effects.ts'
-import { join, snapshotOf } from '../../../plugins/resilience/snapshot.ts'
+import { AccountState } from '../../../plugins/resilience/accounts/account-state.ts'
+import type { Effect } from '../../../plugins/resilience/accounts/effects.ts'
+import { join, snapshotOf } from '../../../plugins/resilience/accounts/sharing.ts'
 
 const RULES = { threshold: 3, cooldownMs: 30_000, maxCooldownMs: 300_000 }
 const connection = { id: '1' } as Connection

@@ -63,7 +63,10 @@ export async function world({ accounts: given = [{}], clock = fakeClock(), ...op
     given.map(({ script: _, ...more }, index) => [
       `p.${index + 1}`,
       {
-        ...{ provider: 'p', baseUrl: accounts[index]?.baseUrl('chat'), wireFormat: 'chat', apiKey: `sk-${index + 1}` },
+        provider: 'p',
+        baseUrl: accounts[index]?.baseUrl('chat'),
+        wireFormat: 'chat',
+        apiKey: `sk-${index + 1}`,
         ...more,
       } as ConnectionConfig,
     ]),
@@ -78,7 +81,11 @@ export async function world({ accounts: given = [{}], clock = fakeClock(), ...op
   const chat = (model = 'm', more: object = {}, headers: Record<string, string> = {}) =>
     t.post('/v1/chat/completions', { model: `p/${model}`, messages: [{ role: 'user', content: 'hi' }], ...more }, headers)
   return {
-    ...{ t, clock, accounts, told, chat },
+    t,
+    clock,
+    accounts,
+    told,
+    chat,
     service: service as Services['accountState'],
     calls: () => accounts.map(({ requests }) => requests.length),
     async status(model, more) {

@@ -66,7 +66,9 @@ it('ends with its caller', async () => {
   const server = await w.t.listen()
   const gone = new AbortController()
   const asking = fetch(`${server.url}/v1/chat/completions`, {
-    ...{ method: 'POST', signal: gone.signal, headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    signal: gone.signal,
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'p/m', messages: [{ role: 'user', content: 'hi' }] }),
   }).catch(() => null)
   await until(() => w.types().length > 0)

@@ -92,7 +92,12 @@ export async function site(options: TestGatewayOptions = {}): Promise<Site> {
   const priced = await api('PUT', '/api/pricing/overrides', { data: PRICES })
   if (priced.status !== 200) throw new Error(JSON.stringify(priced))
   return {
-    ...{ t, clock, get, api, inside: inside as unknown as PluginGateway, db: (inside as unknown as PluginGateway).db },
+    t,
+    clock,
+    get,
+    api,
+    inside: inside as unknown as PluginGateway,
+    db: (inside as unknown as PluginGateway).db,
     async ask(body = {}, headers = {}) {
       const settled = t.settled.length
       const messages = [{ role: 'user', content: 'What is a heron?' }]
@@ -125,9 +130,23 @@ let made = 0
 
 export function booked(of: Partial<Booked> = {}): Booked {
   return {
-    ...{ request_id: `req_${String(++made).padStart(8, '0')}`, source: 'exact_cache', org_id: 0, at: NOW, provider: 'p' },
-    ...{ model: 'm', key_id: 1, virtual_model: null, cost_center: null, user_id: null, usage_source: 'api' },
-    ...{ tokens_before: 15, tokens_after: 0, tokens_saved: 15, usd_saved_nano: 1000, method: 'measured', details: '{}' },
+    request_id: `req_${String(++made).padStart(8, '0')}`,
+    source: 'exact_cache',
+    org_id: 0,
+    at: NOW,
+    provider: 'p',
+    model: 'm',
+    key_id: 1,
+    virtual_model: null,
+    cost_center: null,
+    user_id: null,
+    usage_source: 'api',
+    tokens_before: 15,
+    tokens_after: 0,
+    tokens_saved: 15,
+    usd_saved_nano: 1000,
+    method: 'measured',
+    details: '{}',
     price_ref: null,
     ...of,
   }

@@ -68,7 +68,9 @@ describe('no vector is a miss, never an error', () => {
     s.embed.fails = 'silent'
     const leaving = new AbortController()
     const left = s.t.fetch('/v1/chat/completions', {
-      ...{ method: 'POST', body: JSON.stringify(bodyOf('chat', 'q')), signal: leaving.signal },
+      method: 'POST',
+      body: JSON.stringify(bodyOf('chat', 'q')),
+      signal: leaving.signal,
       headers: { 'content-type': 'application/json' },
     })
     await expect.poll(() => s.embed.asked.length).toBe(1)
@@ -165,7 +167,13 @@ describe('the bill', () => {
     const booked = await rows()
     expect(booked.filter(({ source }) => source === 'cache_embedding')).toMatchObject(
       Array.from({ length: 2 }, () => ({
-        ...{ operation: 'embeddings', provider: 'embed', model: 'e-1', keyId: null, costNano: 8000, cached: null, status: 200 },
+        operation: 'embeddings',
+        provider: 'embed',
+        model: 'e-1',
+        keyId: null,
+        costNano: 8000,
+        cached: null,
+        status: 200,
         tokens: { input: 8, output: 0 },
       })),
     )

@@ -106,7 +106,10 @@ describe('four caller dialects', () => {
     })
     expect(s.up.requests).toHaveLength(1)
     expect(s.t.settled.at(-1)?.outcome).toMatchObject({
-      ...{ status: 200, cached: 'semantic', steps: [], cachedCall: { provider: dialect, model: 'm' } },
+      status: 200,
+      cached: 'semantic',
+      steps: [],
+      cachedCall: { provider: dialect, model: 'm' },
     })
   })
 

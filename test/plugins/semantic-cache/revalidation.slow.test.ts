@@ -40,8 +40,14 @@ it('a sample is a miss with a fresh answer, and its caller waits for no comparis
   // The fresh one is the newest of equals.
   expect(await ask('q')).toMatchObject({ cache: 'hit', said: 'answer number 1' })
   expect(await route()).toEqual({
-    ...{ route: 'chat/m', key_id: null, threshold: 0.95, precision: 0, samples: 1 },
-    ...{ disabled: false, hits: 2, misses: 1 },
+    route: 'chat/m',
+    key_id: null,
+    threshold: 0.95,
+    precision: 0,
+    samples: 1,
+    disabled: false,
+    hits: 2,
+    misses: 1,
   })
 })
 

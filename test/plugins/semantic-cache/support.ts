@@ -84,12 +84,16 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     ...rest,
     config: { connections, plugins: [...first, ...preset(semanticCache === undefined ? {} : { semanticCache })], ...config },
     env: {
-      ...{ SEMANTIC_CACHE_ENABLED: 'true', SEMANTIC_CACHE_EMBED_MODEL: 'embed/e-1', SEMANTIC_CACHE_REVALIDATE_RATE: '0' },
+      SEMANTIC_CACHE_ENABLED: 'true',
+      SEMANTIC_CACHE_EMBED_MODEL: 'embed/e-1',
+      SEMANTIC_CACHE_REVALIDATE_RATE: '0',
       ...env,
     },
   })
   return {
-    ...{ t, up, embed },
+    t,
+    up,
+    embed,
     async close() {
       await t.close()
       await up.close()

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
-import { forwardedAddress } from '../../../plugins/sign-in/forwarded-address.ts'
 import { slots } from '../../../plugins/sign-in/slots.ts'
-import { throttle } from '../../../plugins/sign-in/throttle.ts'
+import { forwardedAddress, throttle } from '../../../plugins/sign-in/throttle.ts'
 
 function guarded() {
   const clock = fakeClock(Date.UTC(2026, 0, 1))

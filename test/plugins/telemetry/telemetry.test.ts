@@ -108,9 +108,14 @@ describe('a trace', () => {
     const request = spans.find(({ kind }) => kind === 2) as SpanData
     expect(request).toMatchObject({ name: 'chat vm', parentSpanId: '00f067aa0ba902b7' })
     expect(attributes(request)).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'vm', 'hookgate.virtual_model': 'vm' },
-      ...{ 'gen_ai.usage.input_tokens': 20, 'gen_ai.usage.output_tokens': 5, 'http.response.status_code': 200 },
-      ...{ 'hookgate.attempts': 2, 'hookgate.request.id': t.settled[0]?.ctx.id },
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'vm',
+      'hookgate.virtual_model': 'vm',
+      'gen_ai.usage.input_tokens': 20,
+      'gen_ai.usage.output_tokens': 5,
+      'http.response.status_code': 200,
+      'hookgate.attempts': 2,
+      'hookgate.request.id': t.settled[0]?.ctx.id,
     })
     expect(request.events.map(({ name }) => name)).toContain('gen_ai.first_token')
     const calls = spans.filter(({ kind }) => kind === 3)

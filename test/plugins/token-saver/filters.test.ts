@@ -82,7 +82,11 @@ describe('a text is left alone', () => {
 
   it('where its filter throws, gives nothing or does not save', () => {
     const filter = (shortened: () => readonly string[] | null) => ({
-      ...{ id: 'mine', title: '', description: '', detects: '', limits: {} },
+      id: 'mine',
+      title: '',
+      description: '',
+      detects: '',
+      limits: {},
       detect: () => true,
       shorten: shortened,
     })

@@ -190,7 +190,11 @@ describe('GET /api/token-saver/filters', () => {
     open.push(t)
     const listed = await filters(t)
     expect(listed).toMatchObject({
-      ...{ enabled: false, min_bytes: 500, max_bytes: 10_485_760, caveman_level: 'wenyan', ponytail_level: null },
+      enabled: false,
+      min_bytes: 500,
+      max_bytes: 10_485_760,
+      caveman_level: 'wenyan',
+      ponytail_level: null,
       data: expect.arrayContaining([
         expect.objectContaining({ id: 'git-diff', order: 1, enabled: true, limits: { hunk_lines: 100, max_lines: 500 } }),
       ]),

@@ -20,7 +20,8 @@ async function gateway(upstream = [text('ok')], env: Record<string, string> = {}
   } as const
   const settings = { token_saver: { filters_enabled: true } }
   const t = await createTestGateway({
-    ...{ upstream, env: { CAVEMAN_LEVEL: 'full', ...env } },
+    upstream,
+    env: { CAVEMAN_LEVEL: 'full', ...env },
     config: { virtualModels, settings } as never,
   })
   open.push(t)

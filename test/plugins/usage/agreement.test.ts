@@ -30,11 +30,15 @@ const told = (
   completion: number,
   cost_usd: number | null,
 ): Told => ({
-  ...{ provider, model, cost_usd },
+  provider,
+  model,
+  cost_usd,
   tokens: { prompt, completion, total: prompt + completion },
 })
 const of = ({ provider, model, tokens: { prompt, completion, total }, cost_usd }: Told): Told => ({
-  ...{ provider, model, cost_usd },
+  provider,
+  model,
+  cost_usd,
   tokens: { prompt, completion, total },
 })
 

@@ -51,8 +51,16 @@ describe('the summary', () => {
     expect(body.window).toEqual({ since: new Date(NOW - DAY).toISOString(), until: new Date(NOW).toISOString() })
     expect(body.truncated).toBe(false)
     expect(body.totals).toEqual({
-      ...{ requests: 4, errors: 1, cached_requests: 1, cost_usd: 7e-6, charge_usd: 9e-6, usd_saved: 0 },
-      ...{ estimated_tokens: 30, estimated_cost_usd: 1e-6, estimated_charge_usd: 2e-6, interrupted_requests: 1 },
+      requests: 4,
+      errors: 1,
+      cached_requests: 1,
+      cost_usd: 7e-6,
+      charge_usd: 9e-6,
+      usd_saved: 0,
+      estimated_tokens: 30,
+      estimated_cost_usd: 1e-6,
+      estimated_charge_usd: 2e-6,
+      interrupted_requests: 1,
       tokens: { prompt: 50, completion: 25, cache_read: 5, cache_write: 10, reasoning: 15, total: 75 },
     })
     const brief = (name: string) => body[`by_${name}`]?.map((line) => [line[name], line.requests, line.errors, line.cost_usd])

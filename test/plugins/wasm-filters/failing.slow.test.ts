@@ -1,4 +1,4 @@
-// ARCHITECTURE C.7: what a failing filter means for requests, when it is switched off, and what becomes of what it remembered.
+// A failing filter: its effect on requests, when it is switched off, and what happens to its variables.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/index.ts'
 import type { FailureReason } from '../../../plugins/wasm-filters/failure.ts'

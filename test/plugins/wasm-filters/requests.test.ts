@@ -1,4 +1,4 @@
-// ARCHITECTURE C.7: what a filter may do with requests and whole answers, and what it is told of them.
+// What a filter may do with requests and whole answers, and which facts it receives about them.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createTestGateway, text } from '../../../adapters/testing/index.ts'

@@ -1,5 +1,4 @@
-// ARCHITECTURE C.7: the time that is measured is the guest's own: neither what its thread waits for nor what the gateway's loop
-// is late with is held against it.
+// The time limit measures the guest's own time: waiting for its thread and delays of the gateway's event loop do not count.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sharedTime } from '../../../plugins/wasm-filters/protocol.ts'
 import { Sandbox, type SandboxTime } from '../../../plugins/wasm-filters/sandbox.ts'

@@ -1,4 +1,4 @@
-// ARCHITECTURE C.7: on_chunk takes part in streams, read by read; what it gives back must be a stream still.
+// on_chunk takes part in streams, read by read; its output must still be a valid stream.
 import { describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/index.ts'
 import { ask, DIALECTS, ERROR_FRAME, until } from '../../adapters/node/support.ts'

@@ -72,7 +72,9 @@ describe('an endpoint', () => {
     it(`${what} is 400 with \`param\` ${param ?? 'null'}, for both writes`, async () => {
       t = await world()
       expect(await errorOf(await t.call('POST', ENDPOINTS, body))).toMatchObject({
-        ...{ status: 400, type: 'invalid_request_error', param },
+        status: 400,
+        type: 'invalid_request_error',
+        param,
       })
       const { id } = await t.endpoint()
       if (what === 'no URL') return

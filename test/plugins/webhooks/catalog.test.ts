@@ -1,9 +1,9 @@
 // The event types an endpoint may subscribe to.
 import { describe, expect, it } from 'vitest'
-import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/catalog.ts'
+import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/events/catalog.ts'
 
 describe('the catalogue', () => {
-  it('is SPEC’s, with its defaults', () => {
+  it('lists exactly the documented events, with their defaults', () => {
     const on = EVENT_TYPES.filter((type) => kindOf(type)?.defaultOn)
     expect(on).toEqual([
       ...['request.failed', 'request.rate_limited', 'request.budget_rejected'],

@@ -5,7 +5,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { EventMap } from '../../../core/types/plugin.ts'
-import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/catalog.ts'
+import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/events/catalog.ts'
 import { ask, bearer, makeKey } from '../keys/support.ts'
 import { type Envelope, envelopeIn, turns, until, type World, type WorldOptions, world } from './support.ts'
 
@@ -44,7 +44,7 @@ const refusing = (error: () => Error) =>
   })()
 
 describe('request.failed', () => {
-  it('has exactly the members of SPEC', async () => {
+  it('has exactly the documented members', async () => {
     t = await worldOf({ upstream: [fail(503)] })
     await t.endpoint(only('request.failed'))
     const { id, key } = await makeKey(t, { label: 'ci' })
@@ -113,7 +113,9 @@ describe('request.failed', () => {
     expect(await chat('messages/m', { stream: true })).toBe(200)
     await quiet()
     expect(told()[1]?.data).toMatchObject({
-      ...{ provider: 'messages', status: 502, dedup_key: 'messages:502' },
+      provider: 'messages',
+      status: 502,
+      dedup_key: 'messages:502',
       error: { message: 'The upstream broke its stream off.', code: 'upstream_error', retryable: true },
     })
   })
@@ -179,7 +181,11 @@ describe('request.budget_rejected', () => {
     expect(await chat('chat/some-model')).toBe(402)
     await quiet()
     expect(told()[0]?.data).toMatchObject({
-      ...{ provider: 'chat', account_id: '', model: 'some-model', status: 402, dedup_key: 'chat:402' },
+      provider: 'chat',
+      account_id: '',
+      model: 'some-model',
+      status: 402,
+      dedup_key: 'chat:402',
       error: { message: 'The budget is used up.', code: 'budget_exhausted', retryable: false },
       cost: { cost_usd: 0, charge_usd: 0 },
     })
@@ -222,7 +228,7 @@ describe('events of the bus', () => {
   const emit = (type: string, data: Record<string, unknown>, orgId: number | null = null) =>
     t.plugin.events.emit(type as keyof EventMap, data as never, { orgId })
 
-  it('arrive with the members of SPEC and no others; those that are off by default only where they are asked for', async () => {
+  it('arrive with the documented members and no others; those that are off by default only where they are asked for', async () => {
     t = await worldOf()
     await t.endpoint({ url: 'http://hooks.example.com/default' })
     await t.endpoint({ url: 'http://hooks.example.com/all', event_types: [...EVENT_TYPES] })

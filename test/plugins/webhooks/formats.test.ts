@@ -1,8 +1,8 @@
 // The chat formats: one line of text, with nothing a chat would act on.
 import { describe, expect, it } from 'vitest'
-import { EVENT_TYPES } from '../../../plugins/webhooks/catalog.ts'
-import { envelopeOf } from '../../../plugins/webhooks/envelope.ts'
-import { chatText } from '../../../plugins/webhooks/formats.ts'
+import { chatText } from '../../../plugins/webhooks/delivery/formats.ts'
+import { EVENT_TYPES } from '../../../plugins/webhooks/events/catalog.ts'
+import { envelopeOf } from '../../../plugins/webhooks/queue.ts'
 
 const text = (type: string, data: Record<string, unknown>): string =>
   (JSON.parse(chatText('slack', envelopeOf({ type, orgId: null, data }, 0))) as { text: string }).text

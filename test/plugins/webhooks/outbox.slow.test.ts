@@ -2,11 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import type { Database, Statement } from '../../../core/types/db.ts'
-import { claim } from '../../../plugins/webhooks/delivery-store.ts'
-import { deliveryId, envelopeOf } from '../../../plugins/webhooks/envelope.ts'
+import { prune } from '../../../plugins/webhooks/delivery/prune.ts'
+import { claim } from '../../../plugins/webhooks/delivery/store.ts'
 import { migrations } from '../../../plugins/webhooks/migrations.ts'
-import { prune } from '../../../plugins/webhooks/prune.ts'
-import { queueStatements } from '../../../plugins/webhooks/queue.ts'
+import { deliveryId, envelopeOf, queueStatements } from '../../../plugins/webhooks/queue.ts'
 import { ENGINES } from '../../support/engines.ts'
 import { type RecordingLog, recordingLog } from '../../support/recording-log.ts'
 import { SITES } from '../../support/sites.ts'
@@ -188,7 +187,7 @@ for (const [name, missing, open] of SITES) {
         expect(told.sort()).toEqual(['/first 7', '/first 8', '/second 8'])
       }))
 
-    it('debounces by what SPEC says of the type, for each organization and type by itself', () =>
+    it('debounces each type by its documented key, separately for each organization', () =>
       inside(async (t) => {
         await t.endpoint()
         const budget = (type: string, key: string) =>

@@ -3,8 +3,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { VERSION } from '../../../core/version.ts'
-import { newSecret } from '../../../plugins/webhooks/secret.ts'
-import { signatures } from '../../../plugins/webhooks/sign.ts'
+import { signatures } from '../../../plugins/webhooks/delivery/attempt.ts'
+import { newSecret } from '../../../plugins/webhooks/delivery/secret.ts'
 import { type Arrived, envelopeIn, SOMETHING, type World, world } from './support.ts'
 
 let t: World
@@ -45,7 +45,7 @@ it('a secret is `whsec_` and base64 of 32 bytes, never the same twice', () => {
 })
 
 describe('a delivery', () => {
-  it('is verified by standardwebhooks and svix, with the headers of SPEC', async () => {
+  it('is verified by standardwebhooks and svix, with the documented headers', async () => {
     t = await world()
     const { secret } = await t.endpoint()
     await t.outbox.publish(SOMETHING)

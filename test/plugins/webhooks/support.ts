@@ -110,7 +110,9 @@ export async function socketReceiver(resolve: (host: string) => readonly string[
   })
   const port = await listening(server)
   const receiver: SocketReceiver = {
-    ...{ arrived, port, dialled },
+    arrived,
+    port,
+    dialled,
     answer: (_arrived, response) => void response.writeHead(200).end('ok'),
     post: outboundPost({
       resolve: async (host) => resolve(host).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
@@ -185,7 +187,11 @@ export async function world({ clock = wholeClock(), receiver, ...options }: Worl
   const data = async <T>(path: string): Promise<T[]> => ((await (await call('GET', path)).json()) as { data: T[] }).data
   return {
     ...t,
-    ...{ clock, receiver: ears, plugin, outbox: plugin.use('outbox'), call },
+    clock,
+    receiver: ears,
+    plugin,
+    outbox: plugin.use('outbox'),
+    call,
     async endpoint(body = {}) {
       const response = await call('POST', '/api/webhooks/endpoints', { url: HOOK_URL, ...body })
       if (response.status !== 201) throw new Error(`POST endpoints: ${response.status} ${await response.text()}`)

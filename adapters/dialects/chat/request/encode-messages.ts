@@ -1,14 +1,22 @@
 // Canonical instructions and turns → messages[] of a chat upstream. Results follow their calls at once, one message each;
 // media out of results travels in a user message after all of them.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message, Part, ToolResultPart } from '../../../../core/types/canonical.ts'
+import type {
+  CanonicalRequest,
+  Frozen,
+  Json,
+  JsonObject,
+  Message,
+  Part,
+  ToolResultPart,
+} from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
+import { isObject } from '../read.ts'
 import { wireCallId } from '../tool-names.ts'
-import { acceptsPartArrays } from './cache-marks.ts'
+import { acceptsPartArrays, cacheFields } from './cache-marks.ts'
 import { encodeAssistant } from './encode-assistant.ts'
 import { isMedia, PART_SEPARATOR, textContent, userContent } from './encode-content.ts'
-import { orphanText, resultContent } from './encode-result.ts'
 
 type Request = Frozen<CanonicalRequest>
 type AnyMessage = Frozen<Message>
@@ -61,6 +69,46 @@ function instructions(request: Request, codec: CodecContext): JsonObject[] {
 
 function instructionRole(codec: CodecContext): 'developer' | 'system' {
   return (codec.quirks.developerRole ?? codec.caps.developerRole) === true ? 'developer' : 'system'
+}
+
+// A tool result as the text of a tool message, or as a user's words where its call is gone.
+type ToolResult = Frozen<ToolResultPart> & Frozen<Part>
+
+/** Never empty: some upstreams refuse empty tool messages. */
+function resultContent(result: ToolResult, codec: CodecContext): string | JsonObject[] {
+  const plain = !result.isError && !result.parts.some(isMedia)
+  const content = textContent(result.parts, plain && acceptsPartArrays(codec), PART_SEPARATOR, codec)
+  if (typeof content !== 'string') return content
+  const text = resultText(result, content)
+  const marks = cacheFields(result.cache, codec)
+  return Object.keys(marks).length === 0 ? text : [{ type: 'text', text, ...marks }]
+}
+
+/** The parts that stand for a result without its call; none for an empty one. */
+function orphanText(result: ToolResult): Frozen<Part>[] {
+  const text = result.parts.map((part) => (part.t === 'text' ? part.text : '')).join(PART_SEPARATOR) || jsonText(result)
+  const media = result.parts.filter(isMedia)
+  return text === '' ? media : [{ t: 'text', text: `Tool result: ${text}` }, ...media]
+}
+
+function resultText(result: ToolResult, content: string): string {
+  const lines = [content === '' ? jsonText(result) : content, ...result.parts.filter(isMedia).map(placeholder)]
+  const text = lines.filter((line) => line !== '').join(PART_SEPARATOR)
+  if (text === '') return result.isError ? 'Error: (no output)' : '(no output)'
+  return result.isError && !/^\s*error/i.test(text) ? `Error: ${text}` : text
+}
+
+function placeholder(part: Frozen<Part>): string {
+  return `(${part.t} attached in the next message)`
+}
+
+/** A generate-content response object without parts: `{output: x}` means x. */
+function jsonText(result: ToolResult): string {
+  const { json } = result
+  if (json === undefined || json === null) return ''
+  const value =
+    isObject(json) && Object.keys(json).length === 1 ? ((json.output ?? json.result ?? json.error ?? json) as Frozen<Json>) : json
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** `lead`: media of tool results, put before the content of a user message. */

@@ -3,7 +3,7 @@
 import type { CanonicalRequest, Frozen, Json, JsonObject, OutputFormat } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { effortOfBudget } from '../../shared/effort.ts'
-import { qualifiesForStrict } from './strict-schema.ts'
+import { qualifiesForStrict } from './encode-tools.ts'
 
 type Request = Frozen<CanonicalRequest>
 

@@ -9,7 +9,7 @@ import { addOwnOfDelta, ownOfChoice } from '../own-members.ts'
 import { isObject, text } from '../read.ts'
 import { addDetails } from '../reasoning-details.ts'
 import { callSignature, detailsText } from '../request/decode-assistant.ts'
-import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from '../response/decode-answer.ts'
+import { decodeAnnotations, decodeAudio, decodeImages, spokenContent } from '../response/decode.ts'
 import { callerTool, flattenedInput } from '../tool-names.ts'
 import { callArgs, type ToolSlot, ToolSlots } from './tool-slots.ts'
 
@@ -47,7 +47,7 @@ export class ChoiceDecoder {
     const told = text(delta.reasoning_content) ?? text(delta.reasoning) ?? (details === null ? undefined : detailsText(details))
     const reasoning = told ?? spoken.reasoning
     if (reasoning !== '') this.#writer.reasoning(this.#index, reasoning, emit)
-    if (details !== null && this.#codec.caller === 'chat') this.#details(details, emit)
+    if (details !== null && sendsDetailsBack(this.#codec)) this.#details(details, emit)
     if (spoken.text !== '') this.#text(spoken.text, emit)
     if (isObject(logprobs) && this.#textPart !== null) {
       emit({ e: 'delta', choice: this.#index, part: this.#textPart, d: { logprobs } })
@@ -164,6 +164,11 @@ export class ChoiceDecoder {
 
 function detailed(details: Json[]): Part {
   return { t: 'reasoning', text: '', ext: { chat: { reasoning_details: details } } }
+}
+
+/** A generate-content client does so in the signature of a call. */
+function sendsDetailsBack({ caller }: CodecContext): boolean {
+  return caller === 'chat' || caller === 'generate_content'
 }
 
 function isWholeObject(args: string): boolean {

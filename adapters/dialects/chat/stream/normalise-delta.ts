@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { callerFinishWord } from '../finish.ts'
 import { isObject, text } from '../read.ts'
-import { spokenContent } from '../response/decode-answer.ts'
+import { spokenContent } from '../response/decode.ts'
 import { callArgs, ToolSlots } from './tool-slots.ts'
 
 /** State of one choice so far. */

@@ -7,6 +7,7 @@ import type { WireBody } from '../../../../core/types/dialect.ts'
 import { hash8, hash16 } from '../../shared/names.ts'
 import { fieldsOf, isObject, listField, textField } from '../fields.ts'
 import { type RawParts, rawParts } from '../response/raw-parts.ts'
+import { unpackThoughts } from '../thought-carrier.ts'
 import { type CallPairing, callPairing } from './call-pairing.ts'
 import { appendModelTurn } from './coalesce.ts'
 import { decodePart, media, partExt, signatureOf } from './decode-parts.ts'
@@ -33,6 +34,8 @@ export function decodeContents(value: Json | undefined, body: WireBody): Message
     else if (role === 'system') push(out, 'system', plainParts(content, at))
     else throw GatewayError.invalid(`contents.${index}.role`, 'A role must be `user` or `model`.')
   }
+  // Not sooner: a client may send one answer as many contents.
+  for (const message of out) if (message.role === 'assistant') message.parts = unpackThoughts(message.parts)
   return out
 }
 

@@ -1,8 +1,10 @@
 // One wire part → one canonical part. Calls and results are read by decode-contents, which pairs them.
-import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { isEnvelope, unwrapSignature } from '../../../../core/models/signature.ts'
 import type { Json, JsonObject, Part, Signature, Source } from '../../../../core/types/canonical.ts'
 import { booleanField, fieldsOf, textField } from '../fields.ts'
 import { audioFormat, isGoogleUri, isYouTube, mediaKind, mimeOfUrl } from '../media.ts'
+import { redactedPart } from '../redacted-thinking.ts'
+import { isCarrier } from '../thought-carrier.ts'
 
 const KNOWN = new Set([
   'text',
@@ -20,7 +22,9 @@ const SERVER_SIDE = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolR
 export function decodePart(part: JsonObject, param: string): Part | null {
   const kind = SERVER_SIDE.find((name) => part[name] !== undefined)
   if (kind !== undefined) return { t: 'server_tool', dialect: 'generate_content', kind, raw: part }
-  const signature = signatureOf(part, param)
+  const found = signatureOf(part, param)
+  // Only a call carries thoughts.
+  const signature = isCarrier(found) ? undefined : found
   if (part.inlineData !== undefined || part.fileData !== undefined) return withExt(media(part, param), part, signature)
   if (part.text === undefined && signature === undefined) {
     const meaningful = Object.keys(part).some((key) => key !== 'thought')
@@ -32,11 +36,12 @@ export function decodePart(part: JsonObject, param: string): Part | null {
   return withExt({ t: 'text', text, ...(signature ? { signature } : {}) }, part)
 }
 
-/** A secret that is not in our envelope is Google's own, of a family we do not know. */
+/** A secret that is not in our envelope is Google's own, of a family we do not know. An envelope that cannot be read is no secret. */
 export function signatureOf(part: JsonObject, param: string): Signature | undefined {
   const text = textField(part.thoughtSignature, `${param}.thoughtSignature`)
   if (text === undefined || text === '') return undefined
-  return unwrapSignature(text) ?? { dialect: 'generate_content', modelFamily: '', value: text }
+  if (isEnvelope(text)) return unwrapSignature(text) ?? undefined
+  return { dialect: 'generate_content', modelFamily: '', value: text }
 }
 
 /** Fields of a part that only this dialect knows. */
@@ -71,10 +76,7 @@ function thought(text: string, signature: Signature | undefined): Part {
   if (signature === undefined) return { t: 'reasoning', text }
   // Unwraps reasoning that our encoder wrapped for other dialects.
   if (signature.dialect === 'responses') return { t: 'reasoning', text, encrypted: signature }
-  if (signature.dialect === 'messages' && signature.modelFamily === 'redacted') {
-    return { t: 'reasoning', text, redacted: signature.value }
-  }
-  return { t: 'reasoning', text, signature }
+  return redactedPart(signature) ?? { t: 'reasoning', text, signature }
 }
 
 function withExt(decoded: Part, part: JsonObject, signature?: Signature): Part {

@@ -1,5 +1,5 @@
 // Byte lane, request: model and verb move to the path, foreign secrets of an earlier turn go out, all else stays as sent.
-import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { isEnvelope } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
@@ -23,7 +23,8 @@ export function spliceRequest(body: WireBody, codec: CodecContext, caller: Heade
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */
 function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
-  if (!decodeUtf8(body.bytes).includes('"Z3cx')) return
+  const text = decodeUtf8(body.bytes)
+  if (!text.includes('"Z3cx') && !text.includes('"gw1.')) return
   const contents = listField(body.get(at))
   const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
   // Each splice copies the body: a flood of them is answered by rewriting the contents.
@@ -73,7 +74,7 @@ function foreignSecret(part: Json): string | null {
   if (!isObject(part)) return null
   const key = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature'
   const text = part[key]
-  return typeof text === 'string' && unwrapSignature(text) !== null ? key : null
+  return typeof text === 'string' && isEnvelope(text) ? key : null
 }
 
 function isThought(part: Json): boolean {

@@ -6,6 +6,7 @@ import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { isUnreported } from '../../shared/unreported-usage.ts'
 import { isObject } from '../fields.ts'
 import { finishReason } from '../finish.ts'
+import { ThoughtCarrier } from '../thought-carrier.ts'
 import { usageMetadata } from '../usage.ts'
 import { groundingOf } from './grounding.ts'
 import { logprobsResult } from './logprobs.ts'
@@ -50,16 +51,18 @@ function candidate(choice: Frozen<Choice>, codec: CodecContext): WirePart {
 
 function answerParts(choice: Frozen<Choice>): { parts: WirePart[]; malformed: boolean } {
   const parts: WirePart[] = []
+  const thoughts = new ThoughtCarrier()
   let malformed = false
   for (const [index, part] of choice.parts.entries()) {
     if (part.t !== 'tool_call') {
+      if (part.t === 'reasoning') thoughts.add(part)
       const wire = wirePart(part)
       if (wire !== null) parts.push(wire)
       continue
     }
     // Cut before its arguments began: no call, though an empty text would pass as {}.
     const cut = choice.finish === 'length' && part.args.trim() === '' && index === choice.parts.length - 1
-    const wire = cut ? null : functionCallPart(part)
+    const wire = cut ? null : functionCallPart(part, thoughts)
     if (wire !== null) parts.push(wire)
     else malformed = true
   }

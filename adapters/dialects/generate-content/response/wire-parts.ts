@@ -4,6 +4,8 @@ import { RawJson } from '../../../../core/json/raw-json.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
 import { isObject } from '../fields.ts'
+import { redactedSecret } from '../redacted-thinking.ts'
+import type { ThoughtCarrier } from '../thought-carrier.ts'
 
 /** A wire part; arguments in it are RawJson, so it goes through `stringify`. */
 export type WirePart = Record<string, unknown>
@@ -34,17 +36,21 @@ export function wirePart(part: Frozen<Part>): WirePart | null {
   }
 }
 
-/** Null when the arguments are no JSON object: a call that cannot be represented is not made up. */
-export function functionCallPart(call: Frozen<ToolCallPart>): WirePart | null {
+/**
+ * Null when the arguments are no JSON object: a call that cannot be represented is not made up. A call without a signature of its own
+ * takes the thoughts before it.
+ */
+export function functionCallPart(call: Frozen<ToolCallPart>, thoughts: ThoughtCarrier): WirePart | null {
   const args = callArgs(call)
   if (args === null) return null
   const name = call.namespace ? `${call.namespace}__${call.name}` : call.name
-  return { functionCall: { id: call.id, name, args }, ...signed(call.signature) }
+  const secret = call.signature === undefined ? thoughts.take() : signatureText(call.signature)
+  return { functionCall: { id: call.id, name, args }, ...(secret === undefined ? {} : { thoughtSignature: secret }) }
 }
 
 /** The one secret of a reasoning part that has to come back with it. */
 export function reasoningSecret(part: Extract<Frozen<Part>, { t: 'reasoning' }>): Frozen<Signature> | undefined {
-  if (part.redacted !== undefined) return { dialect: 'messages', modelFamily: 'redacted', value: part.redacted }
+  if (part.redacted !== undefined) return redactedSecret(part.redacted, part.encrypted?.modelFamily)
   return part.signature ?? part.encrypted
 }
 

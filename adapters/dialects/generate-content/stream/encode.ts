@@ -14,6 +14,7 @@ import { responseId } from '../response/encode.ts'
 import { groundingOf } from '../response/grounding.ts'
 import { logprobsResult } from '../response/logprobs.ts'
 import { functionCallPart, reasoningSecret, signatureText, type WirePart, wirePart } from '../response/wire-parts.ts'
+import { ThoughtCarrier } from '../thought-carrier.ts'
 import { usageMetadata } from '../usage.ts'
 import { createFraming, type Framing } from './framing.ts'
 
@@ -28,6 +29,7 @@ interface ChoiceState {
   logprobs: Json[]
   /** A call without arguments: complete only when something follows that is no cut. */
   held: ToolCallPart | null
+  thoughts: ThoughtCarrier
   /** Parts by index: what kind, and whether a signature was already sent. */
   open: Map<number, { kind: string; signed: boolean }>
 }
@@ -130,6 +132,7 @@ class ItemEncoder implements StreamEncoder {
     }
     if (full.t === 'text' || full.t === 'refusal') return ''
     if (full.t === 'reasoning') {
+      state.thoughts.add(full)
       const secret = open?.signed ? undefined : reasoningSecret(full)
       return secret === undefined
         ? ''
@@ -148,9 +151,10 @@ class ItemEncoder implements StreamEncoder {
   }
 
   #call(choice: number, call: ToolCallPart): string {
-    const wire = functionCallPart(call)
+    const state = this.#choice(choice)
+    const wire = functionCallPart(call, state.thoughts)
     if (wire !== null) return this.#part(choice, stringify(wire))
-    this.#choice(choice).malformed = true
+    state.malformed = true
     return ''
   }
 
@@ -210,6 +214,7 @@ class ItemEncoder implements StreamEncoder {
         annotations: [],
         logprobs: [],
         held: null,
+        thoughts: new ThoughtCarrier(),
         open: new Map(),
       }
       this.#choices.set(index, state)

@@ -3,12 +3,20 @@
 import { randomId } from '../../../../core/ids/ids.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED, unwrapSignature } from '../../../../core/models/signature.ts'
-import type { CacheMark, Json, JsonObject, Part, Signature, TextPart } from '../../../../core/types/canonical.ts'
+import type {
+  CacheMark,
+  DocumentPart,
+  Json,
+  JsonObject,
+  Part,
+  Signature,
+  Source,
+  TextPart,
+} from '../../../../core/types/canonical.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
-import { booleanField, isObject, textField, wrongType } from '../../shared/fields.ts'
+import { booleanField, isObject, objectField, textField, wrongType } from '../../shared/fields.ts'
+import { withExt } from '../response/block.ts'
 import { decodeCitation } from '../response/citations.ts'
-import { withExt } from '../response/part-ext.ts'
-import { decodeDocument, decodeImage, decodeSearchResult } from './decode-media.ts'
 
 export interface BlockReader {
   body: WireBody
@@ -49,6 +57,66 @@ export function decodeSignature(value: string, family: string): Signature {
 const TEXT_KEYS = new Set(['type', 'text', 'citations', 'cache_control'])
 const CALL_KEYS = new Set(['type', 'id', 'name', 'input', 'caller', 'cache_control'])
 const RESULT_KEYS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control'])
+
+/** Decodes blocks inside a block. */
+type Inner = (content: Json | undefined, at: string) => Part[]
+
+const IMAGE_KEYS = new Set(['type', 'source', 'cache_control'])
+const DOCUMENT_KEYS = new Set(['type', 'source', 'title', 'context', 'citations', 'cache_control'])
+const SEARCH_KEYS = new Set(['title', 'content', 'citations', 'cache_control'])
+
+function decodeImage(block: JsonObject, at: string): Part {
+  const source = objectField(block, 'source', `${at}.source`) ?? {}
+  return withExt({ t: 'image', src: binarySource(source, `${at}.source`) }, block, IMAGE_KEYS)
+}
+
+function decodeDocument(block: JsonObject, at: string, inner: Inner): Part {
+  const wire = objectField(block, 'source', `${at}.source`) ?? {}
+  const mime = textField(wire, 'media_type', `${at}.source.media_type`)
+  const part: DocumentPart & Part = { t: 'document', src: documentSource(wire, `${at}.source`, inner) }
+  if (mime !== undefined) part.mime = mime
+  addTitle(part, block, at)
+  const context = textField(block, 'context', `${at}.context`)
+  if (context !== undefined) part.context = context
+  return withExt(part, block, DOCUMENT_KEYS)
+}
+
+/** To other dialects a titled document; `ext` keeps what makes it a search result here. */
+function decodeSearchResult(block: JsonObject, at: string, inner: Inner): Part {
+  const part: DocumentPart & Part = { t: 'document', src: { parts: inner(block.content, `${at}.content`) } }
+  addTitle(part, block, at)
+  const source = textField(block, 'source', `${at}.source`)
+  if (source !== undefined) part.context = source
+  return withExt(part, block, SEARCH_KEYS)
+}
+
+function addTitle(part: DocumentPart, block: JsonObject, at: string): void {
+  const title = textField(block, 'title', `${at}.title`)
+  const citations = objectField(block, 'citations', `${at}.citations`)
+  if (title !== undefined) part.title = title
+  const enabled = citations === undefined ? undefined : booleanField(citations, 'enabled', `${at}.citations.enabled`)
+  if (enabled !== undefined) part.citations = enabled
+}
+
+function documentSource(wire: JsonObject, at: string, inner: Inner): DocumentPart['src'] {
+  if (wire.type === 'text') return { text: textField(wire, 'data', `${at}.data`) ?? '' }
+  if (wire.type === 'content') return { parts: inner(wire.content, `${at}.content`) }
+  return binarySource(wire, at)
+}
+
+function binarySource(wire: JsonObject, at: string): Source {
+  const type = textField(wire, 'type', `${at}.type`)
+  if (type === 'base64') {
+    return {
+      kind: 'base64',
+      data: textField(wire, 'data', `${at}.data`) ?? '',
+      mime: textField(wire, 'media_type', `${at}.media_type`) ?? '',
+    }
+  }
+  if (type === 'url') return { kind: 'url', url: textField(wire, 'url', `${at}.url`) ?? '' }
+  if (type === 'file') return { kind: 'file', id: textField(wire, 'file_id', `${at}.file_id`) ?? '' }
+  throw wrongType(`${at}.type`, '"base64", "url" or "file"')
+}
 
 function typed(block: JsonObject, at: string, reader: BlockReader): Part | null {
   const type = textField(block, 'type', `${at}.type`) ?? ''

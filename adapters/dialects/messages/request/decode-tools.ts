@@ -1,4 +1,5 @@
 // tools[] and tool_choice → canonical. The vendor's typed tools stay raw; web search also gets the common form.
+import { RawJson } from '../../../../core/json/raw-json.ts'
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../../core/types/canonical.ts'
 import { booleanField, isObject, listField, numberField, others, textField, wrongType } from '../../shared/fields.ts'
 import { cacheMark } from './decode-block.ts'
@@ -70,4 +71,32 @@ function webSearch(tool: JsonObject, at: string): NonNullable<CanonicalRequest['
 
 function domains(tool: JsonObject, key: string, at: string): string[] | undefined {
   return listField(tool, key, `${at}.${key}`)?.filter((domain) => typeof domain === 'string')
+}
+
+/** The wire `input` of a call; `onWrapped` hears when the arguments were not an object. */
+export function callInput(args: string, custom: boolean, onWrapped: () => void): unknown {
+  const text = args.trim()
+  if (!custom && (text === '' || text === 'null')) return {}
+  const parsed = parse(text)
+  if (custom) {
+    const wrapped = isObject(parsed) && typeof parsed.input === 'string' && Object.keys(parsed).length === 1
+    return wrapped ? new RawJson(text) : { input: args }
+  }
+  if (isObject(parsed)) return new RawJson(text)
+  onWrapped()
+  return { _raw: args }
+}
+
+/** The plain text of a custom call that an upstream made as a function: canonical custom arguments are always bare. */
+export function plainInput(args: string): string {
+  const parsed = parse(args)
+  return isObject(parsed) && typeof parsed.input === 'string' && Object.keys(parsed).length === 1 ? parsed.input : args
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

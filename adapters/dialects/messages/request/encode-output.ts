@@ -2,8 +2,7 @@
 // unwrapped on the way back, else an instruction.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
-import { type InputSchema, inputSchema } from './input-schema.ts'
-import { outputSchema } from './output-schema.ts'
+import { type InputSchema, inputSchema, outputSchema } from './schemas.ts'
 
 export interface OutputPlan {
   /** `output_config.format`. */

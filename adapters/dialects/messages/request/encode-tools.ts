@@ -1,19 +1,89 @@
 // Canonical tools → tools[]. Own typed tools go back raw, those of others are dropped.
-import type { CanonicalRequest, Frozen, FunctionTool, JsonObject, Tool } from '../../../../core/types/canonical.ts'
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Dialect, Frozen, FunctionTool, JsonObject, Tool } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
+import { callerField } from '../../shared/caller-field.ts'
+import { isObject } from '../../shared/fields.ts'
 import { refuseUnmetChoice } from '../../shared/unmet-choice.ts'
 import type { Block } from '../response/block.ts'
 import { declareJsonTool, flatName, rememberCustom, rememberNamespace, wireName } from '../tool-names.ts'
 import { cacheControl } from './encode-blocks.ts'
 import type { OutputPlan } from './encode-output.ts'
-import { encodeToolChoice, type ToolSet } from './encode-tool-choice.ts'
-import { inputSchema } from './input-schema.ts'
-import { outputSchema } from './output-schema.ts'
-import { webSearchTool } from './web-search.ts'
+import { inputSchema, outputSchema } from './schemas.ts'
 
 export interface EncodedTools {
   tools: Block[]
   toolChoice?: Block
+}
+
+// Canonical choice → tool_choice with disable_parallel_tool_use.
+interface ToolSet {
+  /** By the caller's (flattened) name. */
+  functions: Map<string, Block>
+  server: Block[]
+  /** The structured-output tool's wire name. */
+  json?: string
+}
+
+/** Undefined when the default says the same. */
+function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): Block | undefined {
+  const choice =
+    request.parallelToolCalls === false ? (chosen(request, set, codec) ?? { type: 'auto' }) : chosen(request, set, codec)
+  if (choice === undefined || choice.type === 'none' || request.parallelToolCalls !== false) return choice
+  return { ...choice, disable_parallel_tool_use: true }
+}
+
+/** True for a choice that a thinking model refuses. */
+export function isForced(choice: Block | undefined): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool'
+}
+
+function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): Block | undefined {
+  const choice = request.toolChoice
+  const json = set.json === undefined ? undefined : structured(set)
+  if (choice === undefined) return json
+  switch (choice.mode) {
+    case 'none':
+      return set.json === undefined ? { type: 'none' } : { type: 'tool', name: set.json }
+    case 'auto':
+      return json ?? { type: 'auto' }
+    case 'required':
+      return { type: 'any' }
+    case 'allowed':
+      return choice.base === 'required' ? { type: 'any' } : (json ?? { type: 'auto' })
+    case 'tool':
+      return { type: 'tool', name: nameOf(choice.name, set, codec) }
+    case 'server':
+      return serverChoice(choice.raw, request, set)
+  }
+}
+
+/** The answer's tool must be called, or one of the caller's before it. */
+function structured(set: ToolSet): Block {
+  const others = set.functions.size + set.server.length
+  return others > 0 ? { type: 'any' } : { type: 'tool', name: set.json }
+}
+
+function nameOf(wanted: string, set: ToolSet, codec: CodecContext): string {
+  const flat = set.functions.has(wanted) ? wanted : [...set.functions.keys()].find((name) => name.endsWith(`__${wanted}`))
+  if (flat !== undefined) return wireName(flat, codec)
+  if (set.server.some((tool) => tool.name === wanted)) return wanted
+  throw cannotForce(codec.caller)
+}
+
+function serverChoice(raw: unknown, request: Frozen<CanonicalRequest>, set: ToolSet): Block {
+  if (isObject(raw)) {
+    const { disable_parallel_tool_use: _, ...own } = raw
+    if (request.source === 'messages') return own
+    const search = set.server.find((tool) => tool.name === 'web_search')
+    if (search !== undefined && String(raw.type).startsWith('web_search')) return { type: 'tool', name: 'web_search' }
+  }
+  throw cannotForce(request.source)
+}
+
+function cannotForce(caller: Dialect): GatewayError {
+  const field = callerField('tool_choice', caller)
+  return GatewayError.unsupported(field, 'The tool that is to be called is not available on this target.')
 }
 
 export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPlan, codec: CodecContext): EncodedTools {
@@ -94,6 +164,30 @@ function isPlainText(format: unknown): boolean {
 
 function isWebSearch(kind: string): boolean {
   return kind.startsWith('web_search') || kind.startsWith('googleSearch')
+}
+
+// The one server tool that is mapped across dialects: web search in its common form → this vendor's tool.
+function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>): Block {
+  const location = userLocation(search.userLocation)
+  const allowed = search.allowedDomains ?? []
+  const blocked = search.blockedDomains ?? []
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...(search.maxUses === undefined ? {} : { max_uses: search.maxUses }),
+    // Only one of the two lists is accepted.
+    ...(allowed.length > 0 ? { allowed_domains: allowed } : blocked.length > 0 ? { blocked_domains: blocked } : {}),
+    ...(location === null ? {} : { user_location: location }),
+  }
+}
+
+/** chat nests the place under `approximate`, responses and this API do not. */
+function userLocation(value: unknown): JsonObject | null {
+  if (!isObject(value)) return null
+  const place = isObject(value.approximate) ? value.approximate : value
+  const known = ['city', 'region', 'country', 'timezone'].filter((key) => typeof place[key] === 'string')
+  if (known.length === 0) return null
+  return { type: 'approximate', ...Object.fromEntries(known.map((key) => [key, place[key] as string])) }
 }
 
 function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): void {

@@ -1,22 +1,58 @@
 // Canonical → an Anthropic Messages call. Facts come from codec.caps only; what a caller of this
 // very dialect sent goes back as it came.
+import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import { callerField } from '../../shared/caller-field.ts'
 import { isObject } from '../../shared/fields.ts'
+import { fittedId, hashedId } from '../../shared/long-ids.ts'
+import { refuseReferences } from '../../shared/references.ts'
 import type { Block } from '../response/block.ts'
 import { limitCacheMarks } from './cache-marks.ts'
 import { blockWriter, cacheControl } from './encode-blocks.ts'
 import { type OutputPlan, planOutput } from './encode-output.ts'
-import { isForced } from './encode-tool-choice.ts'
-import { encodeTools } from './encode-tools.ts'
+import { encodeTools, isForced } from './encode-tools.ts'
 import { encodeTurns } from './encode-turns.ts'
-import { userId } from './end-user.ts'
-import { refuseUnsupported, warnDropped } from './refusals.ts'
 import { defaultMaxTokens, requestHeaders, requestPath } from './request-head.ts'
-import { encodeSampling } from './sampling.ts'
 import { isOn, planThinking } from './thinking.ts'
+
+/** @throws GatewayError.unsupported naming the caller's field. */
+function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
+  const { state, sampling, source } = request
+  if ((sampling.n ?? 1) > 1) refuse(callerField('n', source), 'This target returns one answer only.')
+  if (request.modalities?.includes('audio')) {
+    refuse(callerField('modalities', source), 'This target cannot answer with audio.')
+  }
+  if (source === 'messages') return
+  refuseReferences(request)
+  if (state?.previousResponseId !== undefined) {
+    refuse('previous_response_id', 'The previous response is not stored here, and this target keeps no state.')
+  }
+  if (state?.conversation !== undefined) refuse('conversation', 'This target keeps no conversations.')
+  if (state?.background === true) refuse('background', 'This target cannot answer in the background.')
+  if (state?.promptTemplate !== undefined) refuse('prompt', 'This target has no prompt templates.')
+  if (request.ext.generate_content?.cachedContent !== undefined)
+    refuse('cachedContent', 'Cached content belongs to another vendor.')
+}
+
+/** Fields without a counterpart that change what comes back. */
+function warnDropped(request: Frozen<CanonicalRequest>, codec: CodecContext): void {
+  const { sampling, output, modalities } = request
+  if (sampling.seed !== undefined) codec.warn('dropped_seed')
+  if (sampling.frequencyPenalty) codec.warn('dropped_frequency_penalty')
+  if (sampling.presencePenalty) codec.warn('dropped_presence_penalty')
+  if (sampling.logitBias !== undefined && Object.keys(sampling.logitBias).length > 0) codec.warn('dropped_logit_bias')
+  if (request.logprobs?.enabled) codec.warn('dropped_logprobs')
+  if (request.ext.chat?.prediction !== undefined) codec.warn('dropped_prediction')
+  if (modalities?.includes('image')) codec.warn('dropped_modalities')
+  if (output?.kind === 'grammar') codec.warn('dropped_response_format')
+}
+
+function refuse(param: string, message: string): never {
+  throw GatewayError.unsupported(param, message)
+}
 
 /** @throws GatewayError.unsupported when this target cannot do what was asked. */
 export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
@@ -54,6 +90,52 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
     ...ownState(request),
   })
   return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(body) }
+}
+
+/** Anthropic's documented limit. A target with another limit declares it as a quirk. */
+const MAX_LENGTH = 256
+const EMAIL = /^[^\s@]+@[^\s@]+$/
+const PHONE = /^\+?\d[\d\s().-]{5,20}\d$/
+
+/** The id itself when it is harmless, else its hash. @param own of a caller of this dialect, who knows what an id is. */
+function userId(id: string, own: boolean, codec: CodecContext): string {
+  const fitted = fittedId('metadata.user_id', id, codec)
+  if (own || fitted !== id) return fitted
+  return id.length > MAX_LENGTH || EMAIL.test(id) || PHONE.test(id) ? hashedId(id) : id
+}
+
+/** The least top_p that goes with thinking. */
+const THINKING_TOP_P = 0.95
+
+function encodeSampling(request: Frozen<CanonicalRequest>, thinking: boolean, codec: CodecContext): Block {
+  const { temperature, topP, topK } = request.sampling
+  if (codec.caps.sampling === 'none' || codec.caps.sampling === 'default_only') {
+    if (temperature !== undefined && temperature !== 1) codec.warn('dropped_temperature')
+    if (topP !== undefined && topP !== 1) codec.warn('dropped_top_p')
+    if (topK !== undefined) codec.warn('dropped_top_k')
+    return {}
+  }
+  if (thinking) return besideThinking(request, codec)
+  const most = Math.min(codec.caps.temperatureMax ?? 1, 1)
+  const clamped = temperature !== undefined && temperature > most
+  if (clamped) codec.warn('temperature_clamped')
+  // Newer models refuse both together.
+  if (temperature !== undefined && topP !== undefined && topP !== 1) codec.warn('dropped_top_p')
+  return {
+    ...(temperature === undefined ? {} : { temperature: clamped ? most : temperature }),
+    ...(topP === undefined || temperature !== undefined ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  }
+}
+
+function besideThinking(request: Frozen<CanonicalRequest>, codec: CodecContext): Block {
+  const { temperature, topP, topK } = request.sampling
+  if (temperature !== undefined && temperature !== 1) codec.warn('dropped_temperature')
+  if (topK !== undefined) codec.warn('dropped_top_k')
+  if (topP === undefined) return {}
+  if (topP >= THINKING_TOP_P && topP <= 1) return { top_p: topP }
+  codec.warn('dropped_top_p')
+  return {}
 }
 
 /** Options that apply only to generation, not to token counts. */

@@ -1,10 +1,12 @@
 // Path, headers and the required output limit of a call, in both lanes.
-import type { CanonicalRequest, Frozen } from '../../../../core/types/canonical.ts'
+import { unwrapSignature } from '../../../../core/models/signature.ts'
+import { decodeUtf8 } from '../../../../core/text/bytes.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, ModelCaps, WireBody } from '../../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../../core/types/ports.ts'
+import { isObject } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'
 import type { WireMessage } from './encode-turns.ts'
-import { dropForeignThinking } from './foreign-thinking.ts'
 
 /** Keeps sampling parameters legal on the models that still take them. */
 const VERSION = '2023-06-01'
@@ -25,6 +27,56 @@ export function requestHeaders(request: Frozen<CanonicalRequest>, messages: read
   const betas = request.source === 'messages' ? [...(request.headers.anthropicBeta ?? [])] : []
   if (messages.some(hasFile) && !betas.some((beta) => beta.startsWith('files-api'))) betas.push(FILES_BETA)
   return ['anthropic-version', VERSION, ...(betas.length > 0 ? ['anthropic-beta', betas.join(',')] : [])]
+}
+
+/** Above this many the list is rewritten: every removal copies the body. */
+const REMOVALS_AT_MOST = 32
+
+function dropForeignThinking(body: WireBody, codec: CodecContext): void {
+  const text = decodeUtf8(body.bytes)
+  if (!text.includes('"thinking"') || !/"signature"\s*:\s*"(?:gw1\.|")/.test(text)) return
+  const messages = body.json().messages
+  if (!Array.isArray(messages)) return
+  const gone = messages.flatMap((message, at) => foreignPaths(message, `messages.${at}`))
+  if (gone.length === 0) return
+  // From the end, so that what goes does not move what goes later.
+  if (gone.length <= REMOVALS_AT_MOST) for (const path of gone.reverse()) body.remove(path)
+  else body.set('messages', messages.flatMap(cleaned) as Json[])
+  if (body.get('thinking.type') !== 'enabled' || mayThink(body.json().messages)) return
+  body.remove('thinking')
+  codec.warn('dropped_reasoning')
+}
+
+/** With a budget, a running tool turn must open with thinking: what opened this one may just have gone. */
+function mayThink(messages: Frozen<Json> | undefined): boolean {
+  if (!Array.isArray(messages)) return true
+  if (!contentOf(messages.at(-1)).some((block) => isObject(block) && block.type === 'tool_result')) return true
+  const [first] = contentOf(messages.at(-2))
+  return !isObject(first) || first.type === 'thinking' || first.type === 'redacted_thinking'
+}
+
+/** The message itself when nothing else is in it. */
+function foreignPaths(message: Frozen<Json>, at: string): string[] {
+  const content = contentOf(message)
+  const paths = content.flatMap((block, place) => (isForeign(block) ? [`${at}.content.${place}`] : []))
+  return paths.length > 0 && paths.length === content.length ? [at] : paths
+}
+
+function cleaned(message: Frozen<Json>): Frozen<Json>[] {
+  const content = contentOf(message)
+  const kept = content.filter((block) => !isForeign(block))
+  if (kept.length === content.length) return [message]
+  return kept.length === 0 ? [] : [{ ...(message as Frozen<JsonObject>), content: kept }]
+}
+
+function contentOf(message: Frozen<Json> | undefined): readonly Frozen<Json>[] {
+  return isObject(message) && Array.isArray(message.content) ? message.content : []
+}
+
+function isForeign(block: Frozen<Json>): boolean {
+  if (!isObject(block) || block.type !== 'thinking') return false
+  const { signature } = block
+  return signature === '' || (typeof signature === 'string' && unwrapSignature(signature) !== null)
 }
 
 /** Byte lane: the caller's body with the upstream's model, and the caller's own version and betas. */

@@ -7,12 +7,11 @@ import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { hasToolCall } from '../../shared/finish.ts'
 import { usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { stopFields } from '../finish.ts'
-import { callInput } from '../request/custom-input.ts'
+import { callInput } from '../request/decode-tools.ts'
 import { flatName } from '../tool-names.ts'
 import { encodeUsage } from '../usage.ts'
-import type { Block } from './block.ts'
+import { type Block, thinkingText } from './block.ts'
 import { encodeCitations } from './citations.ts'
-import { thinkingText } from './thinking-text.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
   if (codec.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })

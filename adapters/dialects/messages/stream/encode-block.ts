@@ -5,9 +5,9 @@ import { UNSIGNED } from '../../../../core/models/signature.ts'
 import type { JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
 import type { Delta, PartKind, PartMeta } from '../../../../core/types/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
-import { callInput } from '../request/custom-input.ts'
+import { callInput } from '../request/decode-tools.ts'
+import { thinkingText } from '../response/block.ts'
 import { callSignatureBlock, thinkingSignature, toolUseHead } from '../response/encode.ts'
-import { thinkingText } from '../response/thinking-text.ts'
 
 export class BlockStream {
   readonly #kind: PartKind

@@ -5,7 +5,7 @@ import { isObject, loose } from '../../shared/fields.ts'
 import { callerName } from '../../shared/names.ts'
 import { decodeReasoning } from '../secrets.ts'
 import { decodeAnnotation } from './annotations.ts'
-import { messageMark } from './message-mark.ts'
+import { messageMark } from './output-items.ts'
 
 const OPAQUE: ReadonlySet<string> = new Set(['compaction', 'compaction_summary'])
 

@@ -7,7 +7,6 @@ import { isUnreported, usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { partSecret, secretText } from '../secrets.ts'
 import { encodeUsage } from '../usage.ts'
 import { encodeAnnotation } from './annotations.ts'
-import { readMark } from './message-mark.ts'
 import {
   callItem,
   callPrefix,
@@ -15,6 +14,7 @@ import {
   imageItem,
   logprobList,
   messageItem,
+  readMark,
   reasoningItem,
   refusalContent,
   textContent,

@@ -1,5 +1,5 @@
 // The output items of an answer, as objects.
-import type { Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { Ext, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
 import { inputText } from '../request/custom-tool.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -57,4 +57,19 @@ export function logprobList(value: Frozen<Json> | undefined): readonly Frozen<Js
   if (Array.isArray(value)) return value
   const content = typeof value === 'object' && value !== null ? (value as JsonObject).content : undefined
   return Array.isArray(content) ? content : []
+}
+
+// Marks the upstream message item and the phase of a text. A canonical answer has neither; this dialect's encoder rebuilds the items from
+// the marks.
+export function messageMark(item: string, phase: string): Ext {
+  return { responses: { item, ...(phase === '' ? {} : { phase }) } }
+}
+
+/** Both undefined for texts of other dialects. */
+export function readMark(ext: Frozen<Ext> | undefined): { item: string | undefined; phase: string | undefined } {
+  const { item, phase } = ext?.responses ?? {}
+  return {
+    item: typeof item === 'string' && item !== '' ? item : undefined,
+    phase: typeof phase === 'string' ? phase : undefined,
+  }
 }

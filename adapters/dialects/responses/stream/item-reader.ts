@@ -5,7 +5,7 @@ import type { CodecContext } from '../../../../core/types/dialect.ts'
 import type { Emit } from '../../../../core/types/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from '../response/decode-items.ts'
-import { messageMark } from '../response/message-mark.ts'
+import { messageMark } from '../response/output-items.ts'
 import { decodeReasoning } from '../secrets.ts'
 
 interface Seen {

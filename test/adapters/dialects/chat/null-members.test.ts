@@ -1,7 +1,7 @@
 // Members that an upstream left out and strict clients need: they are in the answer's bytes, and nothing else has changed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withNulls } from '../../../../adapters/dialects/chat/response/null-members.ts'
+import { withNulls } from '../../../../adapters/dialects/chat/response/inspect.ts'
 import { parsedBody } from '../../../../core/json/wire-body.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
 import { codec, driver } from './support.ts'
@@ -43,12 +43,21 @@ const message = fc
   .record({ role: fc.constant('assistant'), content: tricky, refusal: fc.option(tricky) }, { requiredKeys: [] })
   .chain((known) => more.map((rest) => ({ ...rest, ...known })))
 const choice = fc.tuple(more, message, more, fc.boolean()).map(([before, said, after, logprobs]) => ({
-  ...{ ...before, message: said, ...after, ...(logprobs && { logprobs: null }) },
-  ...{ message: said, finish_reason: 'stop' },
+  ...before,
+  ...{ message: said },
+  ...after,
+  ...(logprobs && { logprobs: null }),
+  message: said,
+  finish_reason: 'stop',
 }))
 const answer = fc.tuple(more, fc.array(choice, { minLength: 1, maxLength: 2 }), more).map(([before, choices, after]) => ({
-  ...{ ...before, choices, ...after },
-  ...{ choices, error: undefined, status: undefined, usage: { prompt_tokens: 1, completion_tokens: 1 } },
+  ...before,
+  ...{ choices },
+  ...after,
+  choices,
+  error: undefined,
+  status: undefined,
+  usage: { prompt_tokens: 1, completion_tokens: 1 },
 }))
 
 describe('members left out', () => {

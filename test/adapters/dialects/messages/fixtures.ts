@@ -16,8 +16,12 @@ export function testHop(overrides: Partial<CodecContext> = {}): TestHop {
   let ids = 0
   const model = overrides.model ?? 'claude-sonnet-4-5'
   const codec = warningCodec(messagesDialect, {
-    ...{ provider: 'anthropic', model, caller: 'chat', caps: claudeCaps(model) },
-    ...{ now: () => 1_750_000_000_000, id: (prefix: string) => `${prefix}test${++ids}` },
+    provider: 'anthropic',
+    model,
+    caller: 'chat',
+    caps: claudeCaps(model),
+    now: () => 1_750_000_000_000,
+    id: (prefix: string) => `${prefix}test${++ids}`,
   })
   // Every warning, also the second of a kind.
   return { ...codec, warn: (slug) => void codec.warnings.push(slug), ...overrides }

@@ -1,0 +1,162 @@
+// An answer made of internal calls: with the usage of all of them, streamed where a stream was asked for, changed once more for the
+// caller. Hooks that the answer has been through are not run again.
+import { transformed } from '../pipeline/staged-sink.ts'
+import { replaySource } from '../pipeline/whole-answer.ts'
+import type { CanonicalResponse, Usage } from '../types/answer.ts'
+import type { Frozen } from '../types/canonical.ts'
+import type { Result } from '../types/result.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource, StreamTransform } from '../types/stream.ts'
+
+const COUNTERS = [
+  'inputTotal',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'inputAudio',
+  'inputImage',
+  'toolUsePrompt',
+  'outputTotal',
+  'reasoning',
+  'outputAudio',
+  'acceptedPrediction',
+  'rejectedPrediction',
+] as const
+
+/** `usage` with the counters of `more` on top; `raw` is the former's. */
+export function addedUsage(usage: Usage, more: Usage): Usage {
+  const sum = { ...usage, ...counted(usage, more), estimated: usage.estimated || more.estimated }
+  return { ...sum, total: sum.inputTotal + sum.outputTotal }
+}
+
+/** The result of an internal call with the usage of others on top. */
+export function withUsage(result: Result, more: Usage): Result {
+  if (result.kind === 'raw') return result
+  const derived: Result =
+    result.kind === 'full'
+      ? { kind: 'full', response: { ...result.response, usage: addedUsage(result.response.usage as Usage, more) } }
+      : { kind: 'stream', source: new AddingSource(result.source, more) }
+  return marked(derived, result)
+}
+
+/** A whole answer as the stream it would have been. */
+export function asStream(result: Result): Result {
+  if (result.kind !== 'full') return result
+  return marked({ kind: 'stream', source: replaySource(result.response) }, result)
+}
+
+/** The same result where the hooks `stream` and `response` of the request are still to see it. */
+export function changedForCaller(
+  result: Result,
+  change: { stream(): StreamTransform; response(response: Frozen<CanonicalResponse>): Frozen<CanonicalResponse> },
+): Result {
+  if (result.kind === 'raw' || !wasTransformed(result)) return result
+  if (result.kind === 'full') return marked({ kind: 'full', response: change.response(result.response) }, result)
+  return marked({ kind: 'stream', source: changedSource(result.source, change.stream()) }, result)
+}
+
+function changedSource(source: StreamSource, transform: StreamTransform): StreamSource {
+  return {
+    lane: source.lane,
+    facts: source.facts,
+    pump(sink) {
+      const out = (event: StreamEvent): void => sink.event(event)
+      return source.pump({
+        event(event) {
+          if (event.e === 'end') transform.flush?.(out)
+          transform.event(event, out)
+        },
+        frame: (bytes) => sink.frame(bytes),
+        ready: () => sink.ready(),
+      })
+    },
+    cancel: (reason) => source.cancel(reason),
+    ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),
+  }
+}
+
+function wasTransformed(result: Result): boolean {
+  return transformed.has(result) || (result.kind === 'stream' && transformed.has(result.source))
+}
+
+function marked(derived: Result, from: Result): Result {
+  if (wasTransformed(from)) {
+    transformed.add(derived)
+    if (derived.kind === 'stream') transformed.add(derived.source)
+  }
+  return derived
+}
+
+function counted(usage: Partial<Usage>, more: Usage): Partial<Usage> {
+  const sum: Partial<Usage> = {}
+  for (const name of COUNTERS)
+    if (usage[name] !== undefined || more[name] !== undefined) sum[name] = (usage[name] ?? 0) + (more[name] ?? 0)
+  return sum
+}
+
+class AddingSource implements StreamSource {
+  readonly lane: StreamSource['lane']
+  readonly facts: StreamFacts
+  readonly #source: StreamSource
+  readonly #more: Usage
+
+  constructor(source: StreamSource, more: Usage) {
+    this.lane = source.lane
+    this.facts = new AddingFacts(source.facts, more)
+    this.#source = source
+    this.#more = more
+  }
+
+  pump(sink: StreamSink): Promise<void> {
+    return this.#source.pump({
+      event: (event) => sink.event(this.#added(event)),
+      frame: (bytes) => sink.frame(bytes),
+      ready: () => sink.ready(),
+    })
+  }
+
+  cancel(reason?: Parameters<StreamSource['cancel']>[0]): void {
+    this.#source.cancel(reason)
+  }
+
+  #added(event: StreamEvent): StreamEvent {
+    if ((event.e !== 'usage' && event.e !== 'start') || event.usage === undefined) return event
+    const { total, ...counters } = event.usage
+    const usage = { ...counters, ...counted(counters, this.#more) }
+    return { ...event, usage: total === undefined ? usage : { ...usage, total: total + this.#more.total } }
+  }
+}
+
+/** The call's own facts, which its own settlement reads, are left as they are. */
+class AddingFacts implements StreamFacts {
+  readonly #facts: StreamFacts
+  readonly #more: Usage
+
+  constructor(facts: StreamFacts, more: Usage) {
+    this.#facts = facts
+    this.#more = more
+  }
+
+  get content(): boolean {
+    return this.#facts.content
+  }
+  get contentBytes(): number {
+    return this.#facts.contentBytes
+  }
+  get terminal(): boolean {
+    return this.#facts.terminal
+  }
+  get finish(): StreamFacts['finish'] {
+    return this.#facts.finish
+  }
+  get usage(): Usage | null {
+    const { usage } = this.#facts
+    return usage === null ? null : addedUsage(usage, this.#more)
+  }
+  get error(): StreamFacts['error'] {
+    return this.#facts.error
+  }
+  set error(error: StreamFacts['error']) {
+    this.#facts.error = error
+  }
+}

@@ -1,0 +1,89 @@
+// Reads a variable's type, choices, range and default from the schema of its option. The schema is their only declaration.
+import { type ZodType, z } from 'zod'
+import { WORDED } from '../text/issue-text.ts'
+import type { Variable, VariableType, VariableValue } from '../types/variables.ts'
+
+export type SchemaFacts = Pick<Variable, 'default' | 'values' | 'min' | 'max'> & {
+  /** null: the schema does not say how a text becomes its value. */
+  readonly type: VariableType | null
+}
+
+interface JsonSchema {
+  readonly type?: unknown
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly anyOf?: readonly JsonSchema[]
+  readonly default?: VariableValue
+}
+
+/** @throws Error from zod for a schema that has no JSON form at all. */
+export function schemaFacts(schema: ZodType): SchemaFacts {
+  const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+  const form = withoutNull(described)
+  const type = typeOf(form)
+  return {
+    type,
+    default: described.default ?? null,
+    ...(type === 'enum' ? { values: choices(form) } : {}),
+    ...(type === 'int' || type === 'number' ? rangeOf(form, type) : {}),
+  }
+}
+
+/** The first thing that the schema refuses in this value, in words; null: it accepts it. */
+export function refusalOf(schema: ZodType, value: unknown): string | null {
+  try {
+    const parsed = schema.safeParse(value, WORDED)
+    if (parsed.success) return null
+    const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue
+    return path.length === 0 ? message : `at ${path.join('.')} ${message}`
+  } catch {
+    return null // A check that is asynchronous: set-up names the plugin that has it.
+  }
+}
+
+/** The one form beside null; a union of several says no type. */
+function withoutNull(described: JsonSchema): JsonSchema {
+  const forms = (described.anyOf ?? [described]).filter(({ type }) => type !== 'null')
+  const [form = {}, ...others] = forms
+  if (others.length > 0) return {}
+  const types = [form.type].flat().filter((type) => type !== 'null')
+  return { ...form, type: types.length === 1 ? types[0] : undefined }
+}
+
+const TYPES: Readonly<Record<string, VariableType>> = {
+  integer: 'int',
+  number: 'number',
+  boolean: 'bool',
+  array: 'list',
+  object: 'json',
+  string: 'string',
+}
+
+function typeOf(form: JsonSchema): VariableType | null {
+  if (typeof form.type !== 'string') return null
+  if (form.type === 'string' && choices(form).length > 0) return 'enum'
+  if (form.type === 'string' && form.format === 'uri') return 'url'
+  return TYPES[form.type] ?? null
+}
+
+function choices(form: JsonSchema): string[] {
+  const values = form.enum ?? (form.const === undefined ? [] : [form.const])
+  return values.filter((value) => typeof value === 'string')
+}
+
+/** Zod bounds every whole number by what a double holds exactly: those bounds say nothing. */
+function rangeOf(form: JsonSchema, type: 'int' | 'number'): Pick<Variable, 'min' | 'max'> {
+  const beyond = (bound: number | undefined, step: number) =>
+    bound === undefined || type === 'number' ? undefined : bound + step
+  const min = form.minimum ?? beyond(form.exclusiveMinimum, 1)
+  const max = form.maximum ?? beyond(form.exclusiveMaximum, -1)
+  return {
+    ...(min === undefined || min === Number.MIN_SAFE_INTEGER ? {} : { min }),
+    ...(max === undefined || max === Number.MAX_SAFE_INTEGER ? {} : { max }),
+  }
+}

@@ -1,0 +1,63 @@
+// A plugin's options: what its factory was given, overridden by variables, checked against the plugin's schema.
+import type { ZodObject } from 'zod'
+import type { Env } from '../config/env.ts'
+import { WORDED } from '../text/issue-text.ts'
+import type { Plugin } from '../types/plugin.ts'
+import { optionVariables } from './variables.ts'
+
+/**
+ * Returns the options that the config file gave, overridden by the variables that are declared for the fields.
+ * @throws Error naming plugin and field, and the variable that the value came from.
+ */
+export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown> {
+  const schema = plugin.definition.config as ZodObject | undefined
+  const given = plugin.options as Record<string, unknown>
+  const wrong = (what: string): Error => new Error(`The plugin \`${plugin.name}\` got wrong options: ${what}`)
+  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('they must be an object')
+  if (schema === undefined) return given
+  const merged: Record<string, unknown> = { ...given }
+  const sources = new Map<string, string>()
+  const known = new Map(env.all().map((resolved) => [resolved.variable.name, resolved]))
+  for (const [field, name] of optionVariables(plugin)) {
+    const resolved = known.get(name)
+    if (resolved === undefined)
+      throw new Error(
+        `The plugin \`${plugin.name}\` takes \`${field}\` from GATEWAY_${name}, which is no variable of this gateway. Declare one of your own in \`variables\` of the plugin.`,
+      )
+    const { source, value, variable } = resolved
+    if (source !== 'default') {
+      merged[field] = value
+      sources.set(field, `GATEWAY_${name}`)
+      continue
+    }
+    // The default of a variable of its own is that of the schema, which applies it after its transforms.
+    if (variable.plugin !== plugin.name && merged[field] === undefined && value !== null) merged[field] = value
+  }
+  let parsed: ReturnType<typeof schema.safeParse>
+  try {
+    parsed = schema.safeParse(merged, WORDED)
+  } catch (error) {
+    throw wrong((error as Error).message)
+  }
+  if (parsed.success) return parsed.data
+  const lines = parsed.error.issues.map(({ path, message }) => {
+    const source = sources.get(String(path[0]))
+    return `${path.join('.') || 'options'}${source === undefined ? '' : ` (from ${source})`}: ${message}`
+  })
+  throw wrong(lines.join('; '))
+}
+
+/** True when two resolved option values are the same; functions and class instances by identity. */
+export function sameOptions(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const plain = (value: object) => Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
+  if (!plain(a) || !plain(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(
+      (key) => Object.hasOwn(b, key) && sameOptions((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
+  )
+}

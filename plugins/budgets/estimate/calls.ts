@@ -1,0 +1,131 @@
+// The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them.
+import { capsOf } from '../../../core/models/model-caps.ts'
+import type { ConnectionService } from '../../../core/services.ts'
+import { encodeUtf8 } from '../../../core/text/bytes.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { Services } from '../../../core/types/plugin.ts'
+import type { Provider } from '../../../core/types/provider.ts'
+
+export interface Call {
+  readonly provider: string
+  readonly model: string
+  /** Tokens. */
+  readonly input: number
+  /** Output tokens of all choices. */
+  readonly output: number
+}
+
+export interface Calls {
+  readonly calls: readonly Call[]
+  /** All are made; else one of them answers. */
+  readonly all: boolean
+}
+
+type VirtualModel = NonNullable<ReturnType<Services['virtualModels']['named']>>
+
+/** Targets of virtual models. */
+export interface CompiledModels {
+  named(orgId: number | null, name: string): VirtualModel | null
+  /** An id or alias to the id. */
+  providerId(provider: string): string
+}
+
+/** Output tokens of one choice. @param cap `max_tokens` of the virtual model; null = it sets none. */
+export type OutputOf = (provider: string, model: string, cap: number | null) => number
+
+/** Tokens of the gateway's own prompt for a judge, or for a pipeline step without an instruction. */
+const OWN_WORDS = 200
+const PER_SOURCE = 16
+/** By which a target's params may bound the answer, in the four dialects. */
+const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const
+
+export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, compiledModels: CompiledModels): Calls {
+  const request = ctx.request
+  const choices = Math.max(1, Math.ceil(request.sampling.n ?? 1))
+  const targets = ctx.plan?.targets ?? []
+  const model = ctx.virtualModel === null ? null : compiledModels.named(ctx.principal.orgId, ctx.virtualModel)
+  const single = ({ provider, model: name }: { provider: string; model: string }, extra = 0, times = choices): Call => ({
+    provider,
+    model: name,
+    input: input + extra,
+    output: outputOf(provider, name, capOf(model, provider, name, compiledModels)) * times,
+  })
+
+  if (ctx.plan?.strategy === 'pipeline') {
+    const said = Math.max(OWN_WORDS, ...(model?.targets ?? []).map(({ instruction }) => byteLength(instruction) / 2))
+    let before = 0
+    const calls = targets.map((target, index) => {
+      const isLast = index === targets.length - 1
+      const call = single(target, index === 0 ? 0 : before + Math.ceil(said), isLast ? choices : 1)
+      before = call.output
+      return call
+    })
+    return { calls, all: true }
+  }
+  if (ctx.plan?.strategy === 'fusion') {
+    const judge = judgeOf(model, compiledModels) ?? targets[0]
+    const offersTools = request.tools.length > 0 && request.toolChoice?.mode !== 'none'
+    // With tools one model answers: a panel cannot call them.
+    if (!offersTools && targets.length > 1 && judge !== undefined) {
+      const panel = targets.map((target) => single(target, 0, 1))
+      const heard = panel.reduce((sum, { output }) => sum + output + PER_SOURCE, OWN_WORDS)
+      return { calls: [...panel, single(judge, heard)], all: true }
+    }
+    const asked = judge === undefined ? targets : [...targets, judge]
+    return { calls: asked.map((target) => single(target)), all: false }
+  }
+  return { calls: targets.map((target) => single(target)), all: false }
+}
+
+/** A judge may have a price where no target has one. */
+export function areSeveral({ plan }: RequestContext): boolean {
+  return plan?.strategy === 'fusion' || plan?.strategy === 'pipeline'
+}
+
+function judgeOf(model: VirtualModel | null, compiledModels: CompiledModels): { provider: string; model: string } | null {
+  const judge = model?.config.judge ?? null
+  if (judge === null) return null
+  const slash = judge.indexOf('/')
+  return { provider: compiledModels.providerId(judge.slice(0, slash)), model: judge.slice(slash + 1) }
+}
+
+function capOf(model: VirtualModel | null, provider: string, name: string, compiledModels: CompiledModels): number | null {
+  let most: number | null = null
+  for (const target of model?.targets ?? []) {
+    if (target.params === null || target.model !== name || compiledModels.providerId(target.provider) !== provider) continue
+    const { params } = target
+    const nested = params.generationConfig as Readonly<Record<string, unknown>> | undefined
+    for (const cap of CAPS) {
+      const said = params[cap] ?? params[`generationConfig.${cap}`] ?? nested?.[cap]
+      if (typeof said === 'number') most = Math.max(most ?? 0, said)
+    }
+  }
+  return most
+}
+
+function byteLength(text: string | null): number {
+  return text === null ? 0 : encodeUtf8(text).length
+}
+
+// The upstream dialects that a request may use towards a model, as far as they change the output limit: the caller's limit may be unknown
+// to another vendor, or smaller than its minimum.
+export interface Upstream {
+  readonly provider: string
+  readonly model: string
+}
+
+export type DialectsOf = (ctx: RequestContext, request: Frozen<CanonicalRequest>, upstream: Upstream) => readonly Dialect[]
+
+export function upstreamDialects(
+  connections: () => Pick<ConnectionService, 'list'> | undefined,
+  providerOf: (id: string) => Pick<Provider, 'id' | 'dialectFor' | 'caps'>,
+): DialectsOf {
+  return (ctx, request, { provider, model }) => {
+    const found = providerOf(provider)
+    const list = connections()?.list(provider, model, ctx) ?? []
+    return list.map(
+      (connection) => connection.wireFormat ?? found.dialectFor(() => request, request.source, capsOf(found, connection, model)),
+    )
+  }
+}

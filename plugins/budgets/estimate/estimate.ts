@@ -1,0 +1,178 @@
+// Upper bound of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing here, as in the
+// ledger.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { Services } from '../../../core/types/plugin.ts'
+import { areSeveral, type Call, type CompiledModels, callsOf, type DialectsOf, type Upstream } from './calls.ts'
+import { type PromptSize, promptSize } from './prompt-size.ts'
+import { NO_USE, type ServerUse, serverUse, type ToolShares, toolsOf } from './server-tools.ts'
+import { unknownPrompt } from './unknown-prompt.ts'
+
+export interface Estimate {
+  /** Nano-USD. */
+  readonly nano: number
+  /** The part of it that is kept back however small the limit: of a prompt whose size is not known, or tools at the vendor. */
+  readonly leastNano: number
+  /** The caller said how long the answer may be. */
+  readonly explicit: boolean
+}
+
+type Facts = ReturnType<Services['modelFacts']['facts']>
+export type FactsOf = (provider: string, model: string) => Facts | undefined
+
+export interface EstimateRules {
+  /** For a prompt of unknown size: reserve the model's whole window, or refuse the request. */
+  readonly unknownPrompt: 'reserve' | 'refuse'
+  readonly serverTools: ToolShares
+  readonly dialectsOf: DialectsOf
+}
+
+/** Output tokens when neither request nor model sets a limit. */
+const DEFAULT_OUTPUT = 4096
+/** The vendor takes no smaller bound, so it is raised on the way. */
+const LEAST_OF_RESPONSES = 16
+/** Context window of an unknown model, tokens. No current model has a larger one. */
+const DEFAULT_WINDOW = 2_097_152
+/** Names that upstreams may take for a bound of the answer, beside the one of the caller's dialect. */
+const OTHER_BOUNDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'maxOutputTokens'] as const
+const TEXT_ONLY: PromptSize = { tokens: 0, hasImage: false, hasAudio: false, longCache: false }
+
+export function estimator(
+  factsOf: FactsOf,
+  compiledModels: CompiledModels,
+  rules: EstimateRules,
+): (ctx: RequestContext) => Estimate {
+  return (ctx) => {
+    const targets = ctx.plan?.targets ?? []
+    // Most of what is not priced is found out without reading the request.
+    if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
+      return { nano: 0, leastNano: 0, explicit: false }
+    if (ctx.operation !== 'chat') {
+      const prompt = { ...TEXT_ONLY, tokens: Math.ceil(ctx.bodyBytes / 2) }
+      const costs = targets.map(({ provider, model }) =>
+        costOf({ provider, model, input: prompt.tokens, output: 0 }, { prompt, use: NO_USE }, factsOf),
+      )
+      const nano = bounded(highest(costs))
+      return { nano, leastNano: nano, explicit: true }
+    }
+    const request = ctx.request
+    const prompt = promptSize(request, ctx.bodyBytes)
+    const unknown = unknownPrompt(request)
+    if (unknown !== null && rules.unknownPrompt === 'refuse') throw refused(unknown)
+    const offered = toolsOf(request)
+    const isOwn = (target: Upstream) => rules.dialectsOf(ctx, request, target).every((dialect) => dialect === request.source)
+    const capped = offered.length > 0 && !areSeveral(ctx) && targets.every(isOwn)
+    const use = serverUse(offered, request, rules.serverTools, capped)
+    const asked = { prompt, request, unknown: unknown !== null, use }
+    const said = largestBound(request)
+    const isRaised = (target: Upstream) =>
+      request.source !== 'responses' && rules.dialectsOf(ctx, request, target).includes('responses')
+    const outputOf = (provider: string, model: string, cap: number | null): number => {
+      const output = outputTokens(request, said, factsOf(provider, model)?.maxOutputTokens, cap)
+      return output < LEAST_OF_RESPONSES && isRaised({ provider, model }) ? LEAST_OF_RESPONSES : output
+    }
+    const { calls, all } = callsOf(ctx, prompt.tokens, outputOf, compiledModels)
+    const total = (of: readonly Call[]): number => {
+      const costs = of.map((call) => costOf(call, asked, factsOf))
+      return bounded(all ? costs.reduce((sum, cost) => sum + cost, 0n) : highest(costs))
+    }
+    const nano = total(calls)
+    if (said !== undefined) return { nano, leastNano: nano, explicit: true }
+    const isPlain = unknown === null && use.uses === 0
+    const leastNano = isPlain ? 0 : total(calls.map((call) => ({ ...call, output: 0 })))
+    return { nano, leastNano, explicit: false }
+  }
+}
+
+function refused(member: string): GatewayError {
+  return GatewayError.invalid(
+    member,
+    `\`${member}\` names a prompt, or a part of one, that is not in the request, and a budget applies: its cost cannot be estimated before it is sent. Include it in the request, or ask your gateway administrator to set \`budgets.unknownPrompt\` to \`reserve\`.`,
+    'unknown_prompt',
+  )
+}
+
+/** An upstream may go by any of them, so the largest is what may come back. */
+function largestBound({ maxTokens, source, ext }: Frozen<CanonicalRequest>): number | undefined {
+  let most = maxTokens
+  for (const name of OTHER_BOUNDS) {
+    const value = ext[source]?.[name]
+    if (most !== undefined && typeof value === 'number' && value > most) most = value
+  }
+  return most
+}
+
+/** Output tokens of one choice. @param cap limit of the virtual model, which overrides the caller's; null = none. */
+function outputTokens(
+  { reasoning }: Frozen<CanonicalRequest>,
+  bound: number | undefined,
+  ceiling: number | undefined,
+  cap: number | null,
+): number {
+  const thinking = whole(reasoning?.budgetTokens ?? 0)
+  // Beside the caller's in another spelling, an upstream may go by either.
+  const said = cap === null || bound === undefined ? (cap ?? bound) : Math.max(cap, bound)
+  if (said !== undefined) return Math.max(whole(said), thinking)
+  const answer = Math.min(ceiling ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
+  return Math.min(answer + thinking, Math.max(ceiling ?? Number.POSITIVE_INFINITY, answer))
+}
+
+/** The limits of each call. */
+interface Asked {
+  readonly prompt: PromptSize
+  readonly use: ServerUse
+  readonly request?: Frozen<CanonicalRequest>
+  /** The prompt may be as long as the model takes. */
+  readonly unknown?: boolean
+}
+
+/** Each use of a tool at the vendor makes the model read all again, with what the uses before brought. */
+function inputTokens({ input, output }: Call, { use, unknown }: Asked, window: number): number {
+  const first = unknown ? Math.max(input, window) : input
+  if (use.uses === 0) return first
+  return first + use.uses * Math.min(first + use.tokens + output, Math.max(first, window))
+}
+
+function costOf(call: Call, asked: Asked, factsOf: FactsOf): bigint {
+  const { prompt, request, use } = asked
+  const { provider, model, output } = call
+  const facts = factsOf(provider, model)
+  const price = facts?.price
+  if (price === undefined) return 0n
+  const input = inputTokens(call, asked, facts?.contextWindow ?? DEFAULT_WINDOW)
+  const served = request?.serviceTier === 'priority' ? price.services?.priority : undefined
+  const lists = served === undefined ? [price] : [price, served]
+  const rates = lists.flatMap((list) => [list, ...(list.tiers ?? []).filter(({ above }) => above < input)])
+  const modalities = request?.modalities
+  let [perInput, perOutput] = [0, 0]
+  for (const rate of rates) {
+    perInput = Math.max(perInput, rate.input ?? 0, rate.cacheWrite ?? 0)
+    if (prompt.longCache) perInput = Math.max(perInput, rate.cacheWrite1h ?? 0)
+    if (prompt.hasAudio) perInput = Math.max(perInput, rate.inputAudio ?? 0)
+    if (prompt.hasImage) perInput = Math.max(perInput, rate.inputImage ?? 0)
+    perOutput = Math.max(perOutput, rate.output ?? 0, rate.reasoning ?? 0)
+    if (modalities?.includes('audio')) perOutput = Math.max(perOutput, rate.outputAudio ?? 0)
+    if (modalities?.includes('image')) perOutput = Math.max(perOutput, rate.outputImage ?? 0)
+  }
+  const micro =
+    BigInt(whole(input)) * BigInt(whole(perInput)) +
+    BigInt(whole(output)) * BigInt(whole(perOutput)) +
+    BigInt(whole(use.searches)) * BigInt(whole(price.webSearch ?? 0))
+  return (micro + 999_999n) / 1_000_000n
+}
+
+/** Callers send any number. */
+function whole(value: number): number {
+  if (!(value > 0)) return 0
+  return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER)
+}
+
+function highest(costs: readonly bigint[]): bigint {
+  return costs.reduce((most, cost) => (cost > most ? cost : most), 0n)
+}
+
+/** Above every limit (`MAX_LIMIT_NANO`): what is out of range is refused, whatever it is exactly. */
+function bounded(nano: bigint): number {
+  return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano)
+}

@@ -1,0 +1,112 @@
+// The most tokens a prompt can have, without a tokenizer: letters take two bytes a token, digits and signs one; media go by a
+// declared table.
+import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../../core/types/canonical.ts'
+import { clipSeconds } from './unknown-prompt.ts'
+
+export interface PromptSize {
+  /** Tokens. */
+  readonly tokens: number
+  readonly hasImage: boolean
+  readonly hasAudio: boolean
+  /** Something is to be kept in the vendor's cache for an hour, which costs more. */
+  readonly longCache: boolean
+}
+
+const PER_MESSAGE = 8
+
+/**
+ * Tokens of what is not text: for what stands behind an address, and per byte of what is sent along. Vendors count images by
+ * area and halt at some 4,800 tokens; sound at 32 tokens a second (16 kbit/s and up), film at 300 (200 kbit/s and up); a page
+ * of a document takes some 3,000 tokens and 6 kB. Sound, film and documents elsewhere are of unknown length: the model's whole
+ * window counts for them.
+ */
+export const MEDIA_TOKENS = {
+  image: { elsewhere: 4800, perByte: 0 },
+  audio: { elsewhere: 0, perByte: 32 / 2000 },
+  video: { elsewhere: 0, perByte: 300 / 25_000 },
+  document: { elsewhere: 0, perByte: 0.5 },
+} as const
+const FILM_PER_SECOND = 300
+
+interface Seen {
+  tokens: number
+  /** Bytes of base64 media in the body. */
+  mediaBytes: number
+  hasImage: boolean
+  hasAudio: boolean
+  longCache: boolean
+}
+
+// The most tokens a text can have beyond one for two bytes of it. Letters and spaces never come in smaller tokens than that;
+// digits and signs may be a token each, and rare characters one for each of their bytes.
+const LONELY = new Uint8Array(128).map((_, code) => {
+  const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
+  return isLetter || code === 0x20 || code === 0x0a ? 0 : 1
+})
+
+/** Tokens. */
+function extraTokens(text: string): number {
+  let halves = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x80) halves += LONELY[code] as number
+    else if (code < 0x800) halves += 2
+    // Chinese, Japanese and Korean: two tokens a character at most in vocabularies that know them.
+    else if ((code >= 0x3000 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3)) halves += 1
+    else halves += code >= 0xd800 && code <= 0xdfff ? 2 : 3
+  }
+  return halves / 2
+}
+
+/** Extra tokens of all texts in the value, member names included. Bodies are bounded in depth before they are decoded. */
+function extraTokensIn(value: Frozen<Json>): number {
+  if (typeof value === 'string') return extraTokens(value)
+  if (typeof value === 'number') return extraTokens(String(value))
+  if (typeof value !== 'object' || value === null) return 0
+  let tokens = 0
+  for (const [name, member] of Object.entries(value as Readonly<Record<string, Frozen<Json>>>))
+    tokens += (Array.isArray(value) ? 0 : extraTokens(name)) + extraTokensIn(member)
+  return tokens
+}
+
+export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number): PromptSize {
+  const { auto } = request.cache ?? {}
+  const seen: Seen = { tokens: 0, mediaBytes: 0, hasImage: false, hasAudio: false, longCache: auto?.ttl === '1h' }
+  for (const { parts } of request.system) look(parts, seen)
+  for (const { parts } of request.messages) look(parts, seen)
+  for (const tool of request.tools) {
+    if (tool.t === 'function' && tool.cache?.ttl === '1h') seen.longCache = true
+    seen.tokens += extraTokensIn(tool as Frozen<Json>)
+  }
+  if (request.output?.schema !== undefined) seen.tokens += extraTokensIn(request.output.schema)
+  const text = Math.ceil(Math.max(0, bodyBytes - seen.mediaBytes) / 2)
+  const { hasImage, hasAudio, longCache } = seen
+  const messages = request.messages.length + request.system.length
+  return { tokens: text + PER_MESSAGE * messages + Math.ceil(seen.tokens), hasImage, hasAudio, longCache }
+}
+
+/** Parts nest a few levels at most: bodies are bounded in depth before they are decoded. */
+function look(parts: readonly Frozen<Part>[], seen: Seen): void {
+  for (const part of parts) {
+    if (part.cache?.ttl === '1h') seen.longCache = true
+    if (part.t === 'tool_result') look(part.parts, seen)
+    else if (part.t === 'document' && 'parts' in part.src) look(part.src.parts, seen)
+    else if (part.t === 'document' && 'text' in part.src) seen.tokens += extraTokens(part.src.text)
+    else if (part.t === 'document' && 'kind' in part.src) add('document', part.src, seen)
+    else if (part.t === 'image' || part.t === 'audio' || part.t === 'video') {
+      if (part.t === 'image') seen.hasImage = true
+      else seen.hasAudio = true
+      add(part.t, part.src, seen)
+      if (part.t === 'video' && part.src.kind !== 'base64') seen.tokens += (clipSeconds(part.meta) ?? 0) * FILM_PER_SECOND
+    } else if (part.t === 'tool_call') seen.tokens += extraTokens(part.name) + extraTokens(part.args)
+    else if (part.t === 'opaque' || part.t === 'server_tool') seen.tokens += extraTokensIn(part.raw)
+    else if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') seen.tokens += extraTokens(part.text)
+  }
+}
+
+function add(kind: keyof typeof MEDIA_TOKENS, source: Frozen<Source>, seen: Seen): void {
+  const { elsewhere, perByte } = MEDIA_TOKENS[kind]
+  if (source.kind !== 'base64' || perByte === 0) seen.tokens += elsewhere
+  else seen.tokens += source.data.length * 0.75 * perByte
+  if (source.kind === 'base64') seen.mediaBytes += source.data.length
+}

@@ -1,0 +1,88 @@
+// Reads Helicone's request headers (properties, options, credential) and writes its answer headers.
+import type { RequestContext } from '../../core/types/context.ts'
+import type { Services } from '../../core/types/plugin.ts'
+import type { HeaderBag } from '../../core/types/ports.ts'
+import type { FallbackState } from './fallbacks.ts'
+import { namesIn } from './headers.ts'
+import type { RatePolicy } from './rate-policy.ts'
+import { requestIdIn } from './request-ids.ts'
+import type { RetryPolicy } from './retry.ts'
+
+const MAX_PROPERTIES = 32
+const MAX_NAME = 64
+const MAX_VALUE = 512
+const PREFIX = 'helicone-property-'
+
+/** By header without the prefix; a dash becomes an underscore. */
+const LABELS: ReadonlySet<string> = new Set([
+  ...['session-path', 'session-name', 'prompt-id', 'prompt-version', 'prompt-mode', 'prompt-name', 'prompt-format'],
+  ...['node-id', 'job-id', 'experiment-id', 'experiment-column-id', 'experiment-row-index'],
+  // A label: what is asked and what is paid for is the model that answers.
+  'model-override',
+])
+const COST_CENTER = /^[\x20-\x7e]{1,128}$/
+
+/** The caller's own come last: where there are too many, they are those that go. null: none. */
+export function propertiesIn(headers: HeaderBag): Record<string, string> | null {
+  const own: [string, string][] = []
+  const labels: [string, string][] = []
+  for (const name of namesIn(headers)) {
+    const value = headers.get(name)?.trim() ?? ''
+    if (value === '' || value.length > MAX_VALUE) continue
+    const label = name.slice('helicone-'.length)
+    if (name.startsWith(PREFIX)) {
+      const property = name.slice(PREFIX.length)
+      if (property !== '' && property.length <= MAX_NAME) own.push([property, value])
+    } else if (LABELS.has(label)) labels.push([label.replaceAll('-', '_'), value])
+  }
+  // A label too: an id that was used before is found by it.
+  const id = requestIdIn(headers)
+  if (id !== null) labels.push(['request_id', id])
+  const kept = [...labels, ...own].slice(0, MAX_PROPERTIES)
+  return kept.length === 0 ? null : Object.fromEntries(kept)
+}
+
+/** The reader of `x-gateway-cost-center` decides whether a header may set it. */
+export function costCenterIn(headers: HeaderBag): string | null {
+  const value = headers.get('helicone-property-cost-center') ?? headers.get('helicone-property-costcenter')
+  return value !== null && COST_CENTER.test(value.trim()) ? value.trim() : null
+}
+
+// Options from a request's Helicone headers, for later stages.
+export interface Asked extends FallbackState {
+  /** The caller's own id for the request. */
+  readonly requestId: string | null
+  readonly retry: RetryPolicy | null
+  readonly rate: RatePolicy | null
+  readonly targetUrl: string | null
+  readonly streamUsage: boolean
+  /** The provider that the target URL stands for, where it decided. */
+  chosen: string | null
+}
+
+// `Helicone-Auth`: where it holds one of our keys and `Authorization` does not, the caller is who that key says. Helicone's own
+// key is not ours, and means nothing here.
+export function adoptKey(headers: HeaderBag, keys: Pick<Services['keys'], 'find'>): void {
+  const key = bearerOf(headers.get('helicone-auth'))
+  if (key === null || keys.find(key) === null) return
+  const presented = bearerOf(headers.get('authorization'))
+  if (presented !== null && keys.find(presented) !== null) return
+  headers.set('authorization', `Bearer ${key}`)
+}
+
+function bearerOf(value: string | null): string | null {
+  if (value === null || !/^bearer\s/i.test(value)) return null
+  const key = value.slice(7).trim()
+  return key === '' ? null : key
+}
+
+// Headers for callers that sent any of Helicone's: the request's id, and what the cache did.
+export function answerHeaders(ctx: RequestContext, caches: () => Services['exactCache'] | undefined): void {
+  ctx.responseHeaders.set('helicone-id', ctx.id)
+  ctx.tap(({ status }) => {
+    const lookup = caches()?.lookup(ctx) ?? null
+    if (status !== 200 || (lookup === null && ctx.cached === false)) return
+    ctx.responseHeaders.set('helicone-cache', ctx.cached === false ? 'MISS' : 'HIT')
+    if (lookup !== null) ctx.responseHeaders.set('helicone-cache-bucket-idx', String(lookup.bucketIndex))
+  })
+}

@@ -1,0 +1,79 @@
+// When the rate card is fetched: shortly after the start, on an interval, and on request.
+import type { View } from '../../../core/types/db.ts'
+import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { Timer } from '../../../core/types/ports.ts'
+import type { PricingStatus } from '../service.ts'
+import type { RunRow, Stored } from '../store.ts'
+import type { Syncer } from './sync.ts'
+
+/** A command that is done before then fetches nothing. */
+const FIRST_MS = 2000
+
+export interface Schedule {
+  now(): Promise<RunRow | null>
+  /** Resolves when nothing runs any more. */
+  stop(): Promise<void>
+}
+
+export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer: Syncer): Schedule {
+  const { clock, log } = gateway
+  const ending = new AbortController()
+  let timer: Timer | null = null
+  let running: Promise<unknown> = Promise.resolve()
+  const run = (reason: RunRow['reason']): Promise<RunRow | null> => {
+    const started = syncer.run(reason, ending.signal)
+    running = started.catch(() => null)
+    return started
+  }
+
+  /** A process that was killed may have left its claim: that ends, and then it is tried once more. */
+  const first = (again: boolean): void => {
+    run('start').then(
+      (done) => {
+        if (done === null && again && !ending.signal.aborted) timer = clock.timer(syncer.leaseMs, () => first(false), true)
+      },
+      (error: unknown) => log.warn('pricing.sync_failed', { error: error instanceof Error ? error.message : String(error) }),
+    )
+  }
+  gateway.hook('ready', () => {
+    timer = clock.timer(FIRST_MS, () => first(true), true)
+  })
+  gateway.every('sync', intervalMs, async () => {
+    await run('timer')
+  })
+  return {
+    now: () => run('request'),
+    async stop() {
+      ending.abort()
+      timer?.cancel()
+      await running
+    },
+  }
+}
+
+// How fresh the prices are, in metrics and for /healthz. All processes show what one of them has fetched.
+export function showFreshness({ metrics }: PluginGateway, view: View<Stored>): PricingStatus {
+  const succeeded = metrics.gauge('pricing_last_success_timestamp_seconds', 'When a rate card was fetched last; 0: never.')
+  const models = metrics.gauge('pricing_models', 'Models of the rate card.')
+  const open = metrics.gauge('pricing_drift_open', 'Price changes that are not reviewed.')
+  const show = (stored: Stored): void => {
+    succeeded.set((lastSuccess(stored) ?? 0) / 1000)
+    models.set([...stored.book.values()].reduce((sum, found) => sum + found.size, 0))
+    open.set(stored.driftOpen)
+  }
+  show(view.current)
+  view.watch(show)
+  return {
+    summary() {
+      const stored = view.current
+      if (stored.lastRun === undefined) return null
+      const at = lastSuccess(stored)
+      return { ok: stored.lastRun.status !== 'failed', last_success_at: at === null ? null : new Date(at).toISOString() }
+    },
+  }
+}
+
+function lastSuccess({ sources }: Stored): number | null {
+  const times = [...sources.values()].map(({ confirmedAt }) => confirmedAt)
+  return times.length === 0 ? null : Math.max(...times)
+}

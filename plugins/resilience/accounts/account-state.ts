@@ -1,0 +1,213 @@
+// State of one account: cooldown, model locks, quota, refused credential, circuit. Kept in memory, changed by effects and successes, read
+// by every candidate. Times are monotonic ms; expiry is checked on read.
+import type { SkipReason } from '../../../core/types/error.ts'
+import type { Connection } from '../../../core/types/provider.ts'
+import { Breaker, type BreakerRules, type CircuitChange } from './breaker.ts'
+import type { Effect, LockReason, Span } from './effects.ts'
+
+export interface ModelLock {
+  until: number
+  reason: LockReason
+  /** Times in a row without a hint of the upstream's own. */
+  level: number
+  /** Serial number of the change that made it. */
+  serial: number
+}
+
+export interface Cooldown {
+  until: number
+  serial: number
+}
+
+export interface LastError {
+  status: number
+  message: string
+  /** Epoch ms. */
+  at: number
+}
+
+/** Why a candidate is passed over; `until` is monotonic. */
+export interface Block {
+  reason: SkipReason
+  until: number | null
+  lock: LockReason | null
+}
+
+/** New states that one effect started; ms from now. */
+export interface Started {
+  cooldownMs?: number
+  quota?: true
+  opened?: true
+}
+
+export const ALL_MODELS = '*'
+const MAX_SPAN_MS = 300_000
+const MAX_LEVEL = 15
+/** After its end a lock still knows how often it came; not for ever. */
+const FORGOTTEN_MS = 3_600_000
+/** Model names come from callers. */
+const MAX_LOCKS = 500
+
+export class AccountState {
+  readonly id: string
+  readonly breaker = new Breaker()
+  readonly locks = new Map<string, ModelLock>()
+  cooldown: Cooldown | null = null
+  /** 429s of the whole account in a row, without a hint. */
+  level = 0
+  quotaUntil: number | null = null
+  /** The access that was refused: a connection that has another one since gets another try. */
+  refused: unknown = null
+  inflight = 0
+  lastError: LastError | null = null
+  /** Epoch ms. */
+  lastUsedAt: number | null = null
+  /** Epoch ms of the last manual reset; older states from other processes are ignored. */
+  clearedAt = 0
+  /** Epoch ms of the last change of the circuit. */
+  circuitAt = 0
+  /** Goes up with each change: an attempt knows what was there when it started. */
+  serial = 0
+  /** True without any state to check, which is the usual case. */
+  quiet = true
+  readonly #accessOf: (connection: Connection) => unknown
+  /** Monotonic ms: until then a limit on another model is not reported again. */
+  #reportedUntil = 0
+
+  /** @param accessOf differs when what a connection presents to its upstream does. */
+  constructor(id: string, accessOf: (connection: Connection) => unknown = (connection) => connection) {
+    this.id = id
+    this.#accessOf = accessOf
+  }
+
+  refuses(connection: Connection): boolean {
+    return this.refused !== null && this.refused === this.#accessOf(connection)
+  }
+
+  /** null: it may be asked. */
+  blocked(connection: Connection, model: string, now: number): Block | null {
+    if (this.quiet) return null
+    if (this.refused !== null) {
+      if (this.refuses(connection)) return { reason: 'disabled', until: null, lock: null }
+      this.refused = null
+    }
+    if (this.quotaUntil !== null && now < this.quotaUntil)
+      return { reason: 'quota_exhausted', until: this.quotaUntil, lock: null }
+    const admitsAt = this.breaker.admitsAt(now)
+    return admitsAt > now ? { reason: 'circuit_open', until: admitsAt, lock: null } : this.#resting(model, now)
+  }
+
+  /** True when only the circuit blocks the account and an early probe is allowed. */
+  admitsEarly(connection: Connection, model: string, now: number, everyMs: number): boolean {
+    if (this.blocked(connection, model, now)?.reason !== 'circuit_open') return false
+    return this.#resting(model, now) === null && this.breaker.admitsEarly(now, everyMs)
+  }
+
+  #resting(model: string, now: number): Block | null {
+    if (this.cooldown !== null && now < this.cooldown.until) return { reason: 'cooldown', until: this.cooldown.until, lock: null }
+    for (const name of [ALL_MODELS, model]) {
+      const lock = this.locks.get(name)
+      if (lock !== undefined && now < lock.until) return { reason: 'model_locked', until: lock.until, lock: lock.reason }
+    }
+    return null
+  }
+
+  /**
+   * @param access what was sent; the connection may have another one by now.
+   * @param seen the serial when the attempt started: of failures that ran side by side one raises the level.
+   */
+  apply(effect: Effect, access: unknown, model: string, now: number, seen: number): Started {
+    const started: Started = {}
+    if (effect.lock) {
+      const name = effect.lock.all ? ALL_MODELS : model
+      const before = this.locks.get(name)
+      const { until, level } = this.#extended(effect.lock, before, before?.level ?? 0, now, seen)
+      // Reported once for the account, however many models are asked for.
+      if (effect.lock.reason === 'rate_limited' && now >= this.#reportedUntil) started.cooldownMs = until - now
+      // Behind the others: the oldest goes when there are too many.
+      this.locks.delete(name)
+      this.locks.set(name, { until, level, reason: effect.lock.reason, serial: ++this.serial })
+      if (this.locks.size > MAX_LOCKS) this.locks.delete(this.locks.keys().next().value as string)
+    }
+    if (effect.cooldown) {
+      const before = this.cooldown
+      const { until, level } = this.#extended(effect.cooldown, before, this.level, now, seen)
+      if (before === null || now >= before.until) started.cooldownMs = until - now
+      this.level = level
+      this.cooldown = { until, serial: ++this.serial }
+    }
+    if (started.cooldownMs !== undefined) this.#reportedUntil = now + started.cooldownMs
+    if (effect.quotaMs !== undefined) {
+      if (this.quotaUntil === null || now >= this.quotaUntil) started.quota = true
+      this.quotaUntil = Math.max(this.quotaUntil ?? 0, now + effect.quotaMs)
+      this.serial++
+    }
+    if (effect.refused) {
+      this.refused = access
+      this.serial++
+    }
+    this.settle()
+    return started
+  }
+
+  failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
+    const change = this.breaker.failed(now, rules, probe)
+    this.settle()
+    return change
+  }
+
+  /** Ends what a success disproves, unless it is younger than the attempt. Returns ms the circuit was open, if this closed it. */
+  succeeded(model: string, now: number, seen: number, probe: boolean): number | null {
+    const openFor = this.breaker.succeeded(now, probe)
+    if (this.quiet) return openFor
+    this.level = 0
+    const lock = this.locks.get(model)
+    if (lock !== undefined && lock.serial <= seen) this.locks.delete(model)
+    for (const [name, { until }] of this.locks) if (now >= until + FORGOTTEN_MS) this.locks.delete(name)
+    if (this.cooldown !== null && now >= this.cooldown.until) this.cooldown = null
+    if (this.quotaUntil !== null && now >= this.quotaUntil) this.quotaUntil = null
+    this.serial++
+    this.settle()
+    return openFor
+  }
+
+  /** As if nothing had ever been said of it; running requests go on. */
+  clear(): void {
+    this.breaker.reset()
+    this.locks.clear()
+    this.cooldown = null
+    this.#reportedUntil = 0
+    this.level = 0
+    this.quotaUntil = null
+    this.refused = null
+    this.lastError = null
+    this.serial++
+    this.settle()
+  }
+
+  settle(): void {
+    this.quiet =
+      this.breaker.closed &&
+      this.locks.size === 0 &&
+      this.cooldown === null &&
+      this.level === 0 &&
+      this.quotaUntil === null &&
+      this.refused === null
+  }
+
+  /** Never shortened; doubled once for all that failed side by side. */
+  #extended(
+    span: Span,
+    before: { until: number; serial: number } | null | undefined,
+    level: number,
+    now: number,
+    seen: number,
+  ): { until: number; level: number } {
+    const beside = before !== null && before !== undefined && before.serial > seen
+    const next = span.backoff && !beside ? Math.min(MAX_LEVEL, level + 1) : level
+    const doubled = span.backoff ? span.ms * 2 ** Math.max(0, next - 1) : span.ms
+    const ms = Math.min(doubled, Math.max(MAX_SPAN_MS, span.ms))
+    const until = beside && span.backoff ? before.until : now + ms
+    return { until: Math.max(before?.until ?? 0, until), level: next }
+  }
+}

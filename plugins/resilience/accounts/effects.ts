@@ -1,0 +1,113 @@
+// The effects of an upstream's failure on its account. Pure: state is kept elsewhere.
+import { isQuota } from '../../../core/errors/classify.ts'
+import { RATE_LIMIT_MAX_MS } from '../../../core/errors/retry-hint.ts'
+import type { GatewayErrorShape, UpstreamFailure } from '../../../core/types/error.ts'
+
+export interface Span {
+  ms: number
+  /** Doubled for each time in a row. */
+  backoff: boolean
+}
+
+export type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured' | 'rule'
+
+export interface Effect {
+  /** Lock of the requested model; `all`: of every model. */
+  lock?: Span & { reason: LockReason; all?: true }
+  /** Cooldown of the account. */
+  cooldown?: Span
+  quotaMs?: number
+  /** The credential is not taken: nothing is sent until the connection changes. */
+  refused?: true
+  /** Counts towards opening the circuit. */
+  breaker?: true
+  /** The upstream said itself when it wants to hear from us again, and may be waited for, ms. */
+  waitMs?: number
+  /** Where the walk goes, when not where the error itself sends it. */
+  walk?: UpstreamFailure['walk']
+  /** Once more to the same account. */
+  again?: true
+}
+
+export const QUOTA_MS = 3_600_000
+export const LOCK_MS = 120_000
+export const UNKNOWN_MS = 30_000
+const BILLING_MS = 120_000
+const MISCONFIGURED_MS = 60_000
+const OVERLOADED_MS = 5000
+const BACKOFF_MS = 2000
+
+/** @param error one with an upstream. */
+export function effectOf(error: GatewayErrorShape): Effect {
+  const { status, kind, stale, vendorCode } = error.upstream as UpstreamFailure
+  // A dead proxy or a socket that had been idle too long says nothing about the account.
+  if (status === 0) return kind === 'proxy' || stale ? {} : { breaker: true }
+  if (status >= 500) return serverEffect(error, status === 529 || vendorCode === 'overloaded_error')
+  if (status >= 300 && status < 400) return { lock: { ms: MISCONFIGURED_MS, backoff: false, reason: 'misconfigured', all: true } }
+  switch (status) {
+    case 400:
+      return isBilling400(error) ? { quotaMs: quotaMs(error) } : {}
+    case 401:
+      return { refused: true }
+    case 402:
+      return isQuota(error) ? { quotaMs: quotaMs(error) } : { cooldown: { ms: BILLING_MS, backoff: false } }
+    case 403:
+      return { lock: { ms: LOCK_MS, backoff: false, reason: 'permission' } }
+    case 404:
+      return isOtherThing(error) ? {} : { lock: { ms: LOCK_MS, backoff: false, reason: 'not_found' } }
+    case 408:
+      return { breaker: true }
+    case 429:
+      return rateEffect(error)
+    default:
+      return OF_THE_REQUEST.has(status) ? {} : { cooldown: { ms: UNKNOWN_MS, backoff: false }, walk: 'next_account' }
+  }
+}
+
+/** Statuses that speak of what was sent, not of who sent it. */
+const OF_THE_REQUEST = new Set([405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 422, 424, 431, 451])
+
+function serverEffect(error: GatewayErrorShape, overloaded: boolean): Effect {
+  const hint = error.retryAfterMs === null ? null : Math.min(error.retryAfterMs, RATE_LIMIT_MAX_MS)
+  if (hint !== null) return { breaker: true, cooldown: { ms: hint, backoff: false }, waitMs: hint }
+  return overloaded ? { breaker: true, cooldown: { ms: OVERLOADED_MS, backoff: false } } : { breaker: true }
+}
+
+function rateEffect(error: GatewayErrorShape): Effect {
+  const hint = error.retryAfterMs
+  // Google says RESOURCE_EXHAUSTED and "quota" of a minute, too: what ends within the hour is a rate.
+  const rate = hint !== null && hint <= RATE_LIMIT_MAX_MS && error.upstream?.vendorCode === 'RESOURCE_EXHAUSTED'
+  if ((hint !== null && hint > RATE_LIMIT_MAX_MS) || (isQuota(error) && !rate)) return { quotaMs: quotaMs(error) }
+  const span: Span = hint === null ? { ms: BACKOFF_MS, backoff: true } : { ms: hint, backoff: false }
+  const effect: Effect = hint === null ? {} : { waitMs: hint }
+  return ACCOUNT_WIDE.test(error.message)
+    ? { ...effect, cooldown: span }
+    : { ...effect, lock: { ...span, reason: 'rate_limited' } }
+}
+
+const ACCOUNT_WIDE = /\baccount[- ](?:wide|level)\b|\ball models\b|\bconcurrent (?:requests|connections)\b/i
+
+function quotaMs(error: GatewayErrorShape): number {
+  return error.retryAfterMs ?? QUOTA_MS
+}
+
+/**
+ * A 400 may quote the caller: its words must not shut an account down. So only the vendor's own code, or Anthropic's
+ * sentence at the very start, means money.
+ */
+function isBilling400(error: GatewayErrorShape): boolean {
+  return (
+    /^(?:insufficient_quota|billing_error|credit_balance_exhausted|enforced_spend_limit_reached)$/.test(
+      error.upstream?.vendorCode ?? '',
+    ) || /^your credit balance is too low\b/i.test(error.message)
+  )
+}
+
+/** A 404 about something else that the request names: the caller's mistake, whatever the model. */
+function isOtherThing({ param, message, upstream }: GatewayErrorShape): boolean {
+  if (param !== null) return param !== 'model'
+  if (/model/i.test(`${upstream?.vendorCode ?? ''} ${message}`)) return false
+  return /\b(?:previous_response|response|conversation|item|file|vector.?store|container|thread)s?\b.{0,80}\bnot found\b/i.test(
+    message,
+  )
+}

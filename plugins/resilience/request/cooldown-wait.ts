@@ -1,0 +1,43 @@
+// COOLDOWN_RETRY_MAX_WAIT_MS: staying on an account whose upstream said when to come back, instead of going
+// on to the next one. Once per account and request, no longer in all than the setting, never past the deadline.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { rootOf } from '../../../core/records/root-request.ts'
+import type { Attempt, RequestContext } from '../../../core/types/context.ts'
+import type { PluginGateway } from '../../../core/types/plugin.ts'
+
+interface Waited {
+  ms: number
+  readonly accounts: Set<string>
+}
+
+export interface CooldownWaitOptions {
+  /** 0 = off. */
+  maxWaitMs: number
+  /** Deadline of a request until its first content; 0 = none. */
+  deadlineMs: number
+}
+
+/** Resolves true when it has waited. @throws GatewayError when the request ended meanwhile. */
+export type CooldownWait = (ctx: RequestContext, accountId: string, ms: number | undefined) => Promise<boolean>
+
+export function cooldownWait(gateway: PluginGateway, { maxWaitMs, deadlineMs }: CooldownWaitOptions): CooldownWait {
+  const { clock } = gateway
+  const slot = gateway.slot<Waited>()
+  return async (ctx, accountId, ms) => {
+    if (maxWaitMs === 0 || ms === undefined) return false
+    const waited = slot.get(ctx) ?? { ms: 0, accounts: new Set<string>() }
+    if (waited.accounts.has(accountId) || waited.ms + ms > maxWaitMs) return false
+    if (deadlineMs > 0 && clock.now() - rootOf(ctx).startedAt + ms >= deadlineMs) return false
+    waited.accounts.add(accountId)
+    waited.ms += ms
+    slot.set(ctx, waited)
+    try {
+      await clock.sleep(ms, ctx.signal)
+    } catch (reason) {
+      throw GatewayError.from(reason)
+    }
+    const attempt = ctx.attempts.at(-1) as Attempt
+    attempt.action = 'waited_cooldown'
+    return true
+  }
+}
