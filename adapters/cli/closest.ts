@@ -1,4 +1,4 @@
-// Suggests the name that a wrong word was probably meant to be.
+// Suggests the name that the user probably wanted to write.
 
 /** The known name that differs by one letter, or by two in a word of eight and more; null when there is none. */
 export function closest(word: string, names: Iterable<string>): string | null {
