@@ -1,48 +1,103 @@
-// Loads a module that imports `hookgate`, wherever it lies: TypeScript or JavaScript, with the running modules behind that name.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+// Loads a module that imports `hookgate`: TypeScript or JavaScript, in any folder. `hookgate` is the running code there. Files that have
+// not changed since the last load keep their modules, so that a reload keeps the plugins that they define.
+import { existsSync, readdirSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createJiti, type Jiti } from 'jiti'
+import { type ModuleFile, type ModuleGraph, moduleGraph } from './module-graph.ts'
 
-/** @param from the file or folder that a package name is looked up from; default: here. */
-export async function importModule(specifier: string, from = import.meta.url): Promise<Readonly<Record<string, unknown>>> {
-  const forget = await shareOwnModules()
+export interface ImportOptions {
+  /** The file or folder that a package name is looked up from; default: here. */
+  from?: string
+  /** Runs the named module itself also when it has not changed: it may read files or variables. */
+  again?: boolean
+  /** Gets the graph before anything runs, so that it is known when the load fails. */
+  onGraph?(graph: ModuleGraph): void
+}
+
+type Exports = Readonly<Record<string, unknown>>
+
+export async function importModule(specifier: string, options: ImportOptions = {}): Promise<Exports> {
+  const from = options.from ?? import.meta.url
+  await shareOwnModules()
   const jiti = createJiti(from, { fsCache: false, alias: ownEntries(), interopDefault: false })
+  const resolve = (name: string, importer?: string): string | undefined => {
+    const path = pathOf(jiti.esmResolve(name, importer === undefined ? { try: true } : { try: true, parentURL: importer }))
+    return path === undefined || OWN.some((folder) => path.startsWith(folder)) ? undefined : path
+  }
+  const entry = resolve(specifier)
+  const graph = entry === undefined ? NOTHING : moduleGraph(entry, resolve)
+  options.onGraph?.(graph)
+  forgetChanged(graph, options.again === true ? entry : undefined)
   try {
-    return await (imported(jiti, specifier) ?? jiti.import<Record<string, unknown>>(specifier))
+    for (const path of certain(graph, entry)) await evaluated(jiti, graph.files.get(path) as ModuleFile)
+    return await jiti.import<Record<string, unknown>>(specifier)
   } finally {
-    forget()
+    remember(graph)
   }
 }
 
-/**
- * A JavaScript module of the user's, compiled like TypeScript: the loader would leave it to node, which reads a file once in the
- * life of a process. undefined: it is none.
- */
-function imported(jiti: Jiti, specifier: string): Promise<Record<string, unknown>> | undefined {
-  const url = jiti.esmResolve(specifier, { try: true })
-  if (url === undefined || !/^file:.*\.m?js$/.test(url) || url.includes('/node_modules/')) return undefined
-  const filename = fileURLToPath(url)
-  const source = readFileSync(filename, 'utf8')
-  if (filename.endsWith('.js') && !/^\s*(?:import|export)\b/m.test(source)) return undefined
-  return jiti.evalModule(source, { filename, async: true, forceTranspile: true }) as Promise<Record<string, unknown>>
+const { cache } = createRequire(import.meta.url)
+/** Folders of this package. */
+const OWN = ['core', 'adapters', 'plugins'].map((folder) => fileURLToPath(at(`${folder}/`)))
+const NOTHING: ModuleGraph = { files: new Map(), missing: [] }
+
+/** Digests of the files whose modules are in `cache`. */
+const digests = new Map<string, string>()
+
+/** Drops the modules of changed files, and of the files that import them. */
+function forgetChanged({ files }: ModuleGraph, again: string | undefined): void {
+  const changed = new Set<string>()
+  for (const { path, digest } of files.values()) if (path === again || digests.get(path) !== digest) changed.add(path)
+  for (let size = -1; size !== changed.size; ) {
+    size = changed.size
+    for (const { path, imports } of files.values()) if (imports.some((imported) => changed.has(imported))) changed.add(path)
+  }
+  for (const path of changed) {
+    delete cache[path]
+    digests.delete(path)
+  }
 }
 
-/**
- * Configs and plugins import `hookgate`: they must get the very modules that are running, or plugins would look changed at
- * every reload. They are put where the loader looks first. Returns forget(): what the load itself added goes, so that the next
- * one reads the files again.
- */
-async function shareOwnModules(): Promise<() => void> {
-  const { cache } = createRequire(import.meta.url)
+function remember({ files }: ModuleGraph): void {
+  for (const { path, digest } of files.values()) if (cache[path]?.loaded) digests.set(path, digest)
+}
+
+/** Files that this load runs for certain, in their order. */
+function certain({ files }: ModuleGraph, entry: string | undefined): string[] {
+  const reached = new Set<string>()
+  const visit = (path: string): void => {
+    if (reached.has(path)) return
+    reached.add(path)
+    for (const imported of files.get(path)?.always ?? []) visit(imported)
+  }
+  if (entry !== undefined) visit(entry)
+  return [...files.keys()].filter((path) => reached.has(path))
+}
+
+/** Runs JavaScript where jiti would pass it to Node's `import`, which reads a file once in the life of a process. */
+async function evaluated(jiti: Jiti, { path, source }: ModuleFile): Promise<void> {
+  if (cache[path]?.loaded || !/\.[cm]?js$/.test(path)) return
+  if (path.endsWith('.mjs') || /^\s*(?:import|export)\b/m.test(source)) {
+    await jiti.evalModule(source, { filename: path, async: true, forceTranspile: true })
+    return
+  }
+  const exports: unknown = createRequire(path)(path)
+  // As Node's `import` of CommonJS has it.
+  const open = (typeof exports === 'object' && exports !== null) || typeof exports === 'function'
+  if (open && !('default' in exports)) Object.defineProperty(exports, 'default', { value: exports })
+}
+
+function pathOf(url: string | undefined): string | undefined {
+  return url?.startsWith('file:') ? fileURLToPath(url) : undefined
+}
+
+/** Puts the running modules where jiti looks first: with copies of them, each plugin would look changed at every reload. */
+async function shareOwnModules(): Promise<void> {
   for (const path of Object.values(sharedEntries())) {
     if (cache[path] !== undefined || !existsSync(path)) continue
     const exports: unknown = await import(pathToFileURL(path).href)
     cache[path] = Object.assign(new Module(path), { filename: path, loaded: true, exports })
-  }
-  const before = new Set(Object.keys(cache))
-  return () => {
-    for (const key of Object.keys(cache)) if (!before.has(key) && !key.includes('node_modules')) delete cache[key]
   }
 }
 

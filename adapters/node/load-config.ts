@@ -1,10 +1,10 @@
-// Loads gateway.config.ts (or .mjs, .js) with jiti and watches it: a change is reloaded; one that does not load keeps
-// the last good configuration.
-import { existsSync, lstatSync, realpathSync, watch } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+// Loads gateway.config.ts (or .mjs, .js) with jiti, and the plugins that it names.
+import { existsSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import type { ConfigFile, GatewayConfig } from '../../core/config/define.ts'
 import { importModule } from './import-module.ts'
 import { loadNamed } from './load-plugin.ts'
+import type { ModuleGraph } from './module-graph.ts'
 
 const NAMES = ['gateway.config.ts', 'gateway.config.mjs', 'gateway.config.js']
 
@@ -18,11 +18,14 @@ export function findConfig(asked: string | null, cwd: string): string | null {
   return NAMES.map((name) => resolve(cwd, name)).find((path) => existsSync(path)) ?? null
 }
 
-/** @throws Error naming the file; syntax errors name the line. */
-export async function loadConfig(path: string): Promise<GatewayConfig> {
+/**
+ * @param onGraph gets the files of the configuration and of each plugin that it names by path.
+ * @throws Error naming the file; syntax errors name the line.
+ */
+export async function loadConfig(path: string, onGraph: (graph: ModuleGraph) => void = () => {}): Promise<GatewayConfig> {
   let loaded: unknown
   try {
-    loaded = (await importModule(path)).default
+    loaded = (await importModule(path, { again: true, onGraph })).default
   } catch (error) {
     throw new Error(`${basename(path)} could not be loaded: ${(error as Error).message}`, { cause: error })
   }
@@ -31,38 +34,8 @@ export async function loadConfig(path: string): Promise<GatewayConfig> {
   const { plugins, ...rest } = loaded as ConfigFile
   if (!Array.isArray(plugins)) return loaded as GatewayConfig
   try {
-    return { ...rest, plugins: await loadNamed(plugins, path) }
+    return { ...rest, plugins: await loadNamed(plugins, path, onGraph) }
   } catch (error) {
     throw new Error(`${basename(path)}: ${(error as Error).message}`, { cause: error })
   }
 }
-
-/** Calls `changed` after the file was written, once per burst. Returns stop(). */
-export function watchConfig(path: string, changed: () => void): () => void {
-  let timer: NodeJS.Timeout | null = null
-  let target = targetOf(path)
-  // The folder, not the file: editors replace files, and a watcher on the old inode would fall silent.
-  const watcher = watch(dirname(path), (_event, name) => {
-    const own = name === null || name === basename(path)
-    if (!own && (target === null || target === targetOf(path))) return
-    target = targetOf(path)
-    if (timer !== null) clearTimeout(timer)
-    timer = setTimeout(changed, SETTLE_MS)
-  })
-  return () => {
-    if (timer !== null) clearTimeout(timer)
-    watcher.close()
-  }
-}
-
-/** Null for a file that is no link. A mounted ConfigMap is one: what changes is a folder that it leads through. */
-function targetOf(path: string): string | null {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return null
-  try {
-    return realpathSync(path)
-  } catch {
-    return ''
-  }
-}
-
-const SETTLE_MS = 100

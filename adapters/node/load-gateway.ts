@@ -6,8 +6,10 @@ import type { HostedGateway } from '../../core/gateway.ts'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
-import { findConfig, loadConfig, watchConfig } from './load-config.ts'
+import { findConfig, loadConfig } from './load-config.ts'
+import type { ModuleGraph } from './module-graph.ts'
 import { defaultDataDir } from './stores.ts'
+import { type FileWatch, watchFiles } from './watch-files.ts'
 
 export interface LoadOptions {
   /** Default: GATEWAY_CONFIG, else gateway.config.ts in `cwd`. */
@@ -35,6 +37,8 @@ export interface LoadedGateway {
   close(): Promise<void>
 }
 
+const UNWATCHED: FileWatch = { follow() {}, stop() {} }
+
 const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
 /**
@@ -51,24 +55,47 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const env = readEnv({ environment, flags, variables: FILE_VARIABLES })
   const path = findConfig(env.get<string | null>('CONFIG'), options.cwd ?? process.cwd())
   const withoutFile = env.get<string>('PROFILE') === 'local' ? WITHOUT_FILE : {}
-  const config = path === null ? withoutFile : await loadConfig(path)
-  const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
-  const gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
+  const files: FileWatch = path === null || options.watch === false ? UNWATCHED : watchFiles(() => void refresh())
+  let known: readonly string[] = []
+  let gateway: HostedGateway
+  try {
+    const config = path === null ? withoutFile : await followed(path)
+    const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
+    gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
+  } catch (error) {
+    files.stop()
+    throw error
+  }
   // From reading the file on: of two saved states the later one stays, whichever loads faster.
   const reload = serialize(async () => {
-    if (path !== null) await gateway.reload(withDataDir(await loadConfig(path), environment))
+    if (path !== null) await gateway.reload(withDataDir(await followed(path), environment))
   })
   const refresh = () => reload().catch(keepOld)
-  const stop = path === null || options.watch === false ? () => {} : watchConfig(path, () => void refresh())
   return {
     gateway,
     path,
     reload,
     refresh,
     async close() {
-      stop()
+      files.stop()
       await gateway.close()
     },
+  }
+
+  /** Loads the file and watches what it imports, also when it cannot be loaded. */
+  async function followed(path: string): Promise<GatewayConfig> {
+    const paths = new Set([path])
+    const before = known
+    try {
+      return await loadConfig(path, (graph: ModuleGraph) => {
+        for (const each of [...graph.files.keys(), ...graph.missing]) paths.add(each)
+        // At once: a file may be saved again while this load goes on.
+        files.follow([...before, ...paths])
+      })
+    } finally {
+      known = [...paths]
+      files.follow(known)
+    }
   }
 
   function keepOld(error: Error): void {

@@ -6,26 +6,33 @@ import type { PluginReference } from '../../core/config/define.ts'
 import { refuseOtherApi } from '../../core/plugins/define.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
 import { importModule } from './import-module.ts'
+import type { ModuleGraph } from './module-graph.ts'
 
 /**
  * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. It is never downloaded.
  * @param options of the plugin, as its factory takes them.
  * @param from the file that names it; default: one in the working directory.
+ * @param onGraph gets the plugin's own files.
  * @throws Error naming the plugin as it was named, and what to do.
  */
 export async function loadPlugin(
   specifier: string,
   options: Readonly<Record<string, unknown>> = {},
   from: string = resolve('gateway.config.ts'),
+  onGraph?: (graph: ModuleGraph) => void,
 ): Promise<Plugin> {
   const where = placeOf(specifier, from)
-  const made = madeBy(await exportsOf(specifier, where, from), specifier, options)
+  const made = madeBy(await exportsOf(specifier, where, from, onGraph), specifier, options)
   refuseOtherApi(made)
   return made
 }
 
 /** Those of a configuration file, in their order. @throws Error as loadPlugin does, with the place in the list. */
-export async function loadNamed(plugins: readonly (Plugin | PluginReference)[], from: string): Promise<Plugin[]> {
+export async function loadNamed(
+  plugins: readonly (Plugin | PluginReference)[],
+  from: string,
+  onGraph?: (graph: ModuleGraph) => void,
+): Promise<Plugin[]> {
   const loaded: Plugin[] = []
   for (const [index, entry] of plugins.entries()) {
     const reference = typeof entry === 'string' ? { plugin: entry } : entry
@@ -34,7 +41,7 @@ export async function loadNamed(plugins: readonly (Plugin | PluginReference)[], 
       continue
     }
     try {
-      loaded.push(await loadPlugin(reference.plugin, reference.options, from))
+      loaded.push(await loadPlugin(reference.plugin, reference.options, from, onGraph))
     } catch (error) {
       throw new Error(`plugins.${index}: ${(error as Error).message}`, { cause: error })
     }
@@ -64,9 +71,14 @@ function existing(path: string, specifier: string): string {
   throw new Error(`The plugin \`${specifier}\` does not exist: there is no ${path}.`)
 }
 
-async function exportsOf(specifier: string, where: string, from: string): Promise<Readonly<Record<string, unknown>>> {
+async function exportsOf(
+  specifier: string,
+  where: string,
+  from: string,
+  onGraph: ((graph: ModuleGraph) => void) | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return await importModule(where, from)
+    return await importModule(where, { from, ...(onGraph ? { onGraph } : {}) })
   } catch (error) {
     const { message } = error as Error
     if (isMissing(error) && message.includes(`'${where}'`) && where === specifier)
