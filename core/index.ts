@@ -3,6 +3,7 @@
 export { addedUsage, asStream, changedForCaller, withUsage } from './calls/derived-answer.ts'
 export { ExpiringMap, type ExpiringMapOptions } from './collections/expiring-map.ts'
 export type { Configuration } from './config/configuration.ts'
+export type { MemberChange } from './config/declaration.ts'
 export {
   type ConfigFile,
   type ConfigSections,

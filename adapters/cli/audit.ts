@@ -1,6 +1,6 @@
 // `hookgate audit verify`: is the chain whole?
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { readControlPlane } from './control-plane.ts'
 import { printJson, say } from './table.ts'
 
 interface Report {
@@ -15,7 +15,7 @@ export const verify = action({
   description: 'Walk the audit chain; exit 1 when an entry was altered or is missing.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const report = await withControlPlane(given, ({ call }) => call<Report>('GET', '/api/audit/verify'))
+    const report = await readControlPlane(given, ({ call }) => call<Report>('GET', '/api/audit/verify'))
     if (given.json) {
       printJson(report)
       return report.ok ? 0 : 1

@@ -1,6 +1,6 @@
 // `hookgate budget`: what keys, virtual models and the organization may spend.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { bar, localTime, usd } from './figures.ts'
 import { amount, count, expiry, id } from './flag-values.ts'
@@ -33,7 +33,7 @@ export const listBudgets = action({
   description: 'List budgets with what is spent of them.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const budgets = await withControlPlane(given, ({ call }) => call<{ data: Budget[] }>('GET', '/api/budgets'))
+    const budgets = await readControlPlane(given, ({ call }) => call<{ data: Budget[] }>('GET', '/api/budgets'))
     if (given.json) return printJson(budgets)
     const head = ['ID', 'FOR', 'WINDOW', 'LIMIT', 'SPENT', 'RESERVED', 'LEFT', 'USED', '', 'ENDS', 'STATE', 'FROM']
     const rows = budgets.data.map((budget) => [

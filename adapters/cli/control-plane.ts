@@ -21,6 +21,33 @@ export interface ControlPlane {
 }
 
 /**
+ * The control plane for a command that only reads. Creates no database, key or folder: without a database it reads an empty one in
+ * memory, and says so on stderr.
+ * @throws Error when the database lacks migrations of this version.
+ */
+export async function readControlPlane<T>(
+  place: Place,
+  work: (plane: ControlPlane) => Promise<T>,
+  quiet: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const [{ surroundings }, { missing }] = await Promise.all([import('./place.ts'), import('./db.ts')])
+  const found = await surroundings(place)
+  const { there, steps } = await missing(found)
+  const kept = found.file ?? (/^postgres/.test(found.databaseUrl ?? '') ? 'the tables' : null)
+  if (!there && kept !== null) {
+    say.info(`There is no data yet: \`hookgate serve\` creates ${kept}.`)
+    return withControlPlane(place, work, { ...quiet, DATABASE_URL: EMPTY })
+  }
+  if (there && steps.length > 0)
+    throw new Error(
+      `The database lacks ${steps.length} migrations of this version. Run \`hookgate db migrate\` with a backup at hand.`,
+    )
+  return withControlPlane(place, work, quiet)
+}
+
+const EMPTY = 'sqlite::memory:'
+
+/**
  * @param quiet variables over the environment, for a command that stays: it is no server.
  * @throws Error when the configuration is wrong or the database lives in memory; ApiFailure
  */
@@ -33,7 +60,7 @@ export async function withControlPlane<T>(
   const flags = { ...quiet, CONFIG: place.config, DATA_DIR: place['data-dir'] }
   const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: stderrLog } })
   try {
-    refuseMemory(loaded.gateway)
+    if (quiet.DATABASE_URL !== EMPTY) refuseMemory(loaded.gateway)
     const { gateway } = loaded
     return await work({
       gateway,

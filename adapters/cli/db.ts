@@ -14,7 +14,7 @@ export const migrate = action({
     ...PLACE,
   },
   async run(given) {
-    const steps = await missing(await surroundings(given))
+    const { steps } = await missing(await surroundings(given))
     // Loading is migrating, behind a look at the master key: a wrong one changes nothing.
     if (!given['dry-run']) await withControlPlane(given, async () => {})
     if (given.json) return printJson({ data: steps, applied: !given['dry-run'] })
@@ -24,12 +24,14 @@ export const migrate = action({
   },
 })
 
-export async function missing(place: Surroundings): Promise<MigrationRef[]> {
+/** Migrations that the database lacks. `there`: it exists, and a gateway has used it. Creates nothing. */
+export async function missing(place: Surroundings): Promise<{ there: boolean; steps: MigrationRef[] }> {
   const plugins = place.plugins.map(({ name, definition }) => ({ name, migrations: definition.migrations ?? [] }))
   const { sqliteDatabase } = await import('../stores/sqlite.ts')
   const db = (await existingDatabase(place)) ?? sqliteDatabase({ path: ':memory:' })
   try {
-    return await pending(db, plugins)
+    const steps = await pending(db, plugins)
+    return { there: steps.length < plugins.reduce((sum, { migrations }) => sum + migrations.length, 0), steps }
   } finally {
     await db.close()
   }

@@ -29,14 +29,18 @@ export const doctor = action({
 const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 async function examined(given: Place): Promise<Finding[]> {
-  const { checkNode, checkVariables } = await import('./doctor/variables.ts')
+  const { checkNode, checkSecrets, checkVariables } = await import('./doctor/variables.ts')
   let place: Surroundings
   try {
     place = await surroundings(given)
   } catch (error) {
     return [checkNode(), fail('configuration', reasonOf(error), 'Correct what is named; `hookgate env` lists every variable.')]
   }
-  const [{ checkNetwork }, { checkStores }] = await Promise.all([import('./doctor/network.ts'), import('./doctor/stores.ts')])
+  const [{ checkNetwork }, { checkServer }, { checkStores }] = await Promise.all([
+    import('./doctor/network.ts'),
+    import('./doctor/server.ts'),
+    import('./doctor/stores.ts'),
+  ])
   const file = ok(
     'configuration',
     place.path ?? 'No file: every default holds; on the local profile `echo` is the only connection.',
@@ -46,7 +50,9 @@ async function examined(given: Place): Promise<Finding[]> {
     checkNode(),
     file,
     ...checkVariables(place, process.env),
+    ...checkSecrets(place),
     ...checkNetwork(place),
+    ...(await checkServer(place)),
     ...findings,
     ...(ready ? await contents(given, place) : []),
   ]

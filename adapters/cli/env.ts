@@ -5,7 +5,7 @@ import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import { knownVariables } from '../node/gateway.ts'
 import { findConfig, loadConfig } from '../node/load-config.ts'
 import { action } from './action.ts'
-import { table } from './table.ts'
+import { printJson, table } from './table.ts'
 
 const args = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
@@ -20,18 +20,19 @@ export const envCommand = action({
     const env = await effective(given.config)
     const rows = env.all().map((entry) => ({
       name: `GATEWAY_${entry.variable.name}`,
-      value: shownValue(entry),
+      type: entry.variable.type,
+      value: masked(entry),
       source: entry.source,
-      default: shown(entry.variable.default),
+      default: entry.variable.default,
       plugin: entry.variable.plugin ?? 'core',
       about: entry.variable.about,
     }))
-    if (given.json) console.log(JSON.stringify(rows, null, 2))
+    if (given.json) printJson(rows)
     else
       console.log(
         table(
           ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'PLUGIN', 'MEANING'],
-          rows.map((row) => Object.values(row)),
+          rows.map((row) => [row.name, shown(row.value), row.source, shown(row.default), row.plugin, row.about]),
         ),
       )
     for (const warning of env.warnings) console.error(warning)
@@ -47,9 +48,10 @@ async function effective(file: string | undefined): Promise<Env> {
   return readEnv({ environment, flags, options: fileOptions(config), variables: knownVariables(config) })
 }
 
-function shownValue({ variable, value }: Resolved): string {
+/** The value with its own type; a secret and a password in an address as `***`. */
+function masked({ variable, value }: Resolved): unknown {
   if (variable.type === 'secret' && value !== null) return '***'
-  return variable.type === 'url' && typeof value === 'string' ? withoutPassword(value) : shown(value)
+  return variable.type === 'url' && typeof value === 'string' ? withoutPassword(value) : value
 }
 
 function withoutPassword(text: string): string {

@@ -1,6 +1,6 @@
 // `hookgate key`: client keys. A secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, expiry, id, list } from './flag-values.ts'
 import { cell, printJson, say, table } from './table.ts'
 
@@ -60,7 +60,7 @@ export const listKeys = action({
   description: 'List client keys.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const keys = await withControlPlane(given, ({ call }) => call<{ data: Key[] }>('GET', '/api/keys'))
+    const keys = await readControlPlane(given, ({ call }) => call<{ data: Key[] }>('GET', '/api/keys'))
     if (given.json) return printJson(keys)
     const rows = keys.data.map((key) => [
       key.id,

@@ -1,6 +1,6 @@
 // `hookgate logs`: logged requests, oldest first, as a terminal is read; with --follow also those that come.
 import { action, PLACE } from './action.ts'
-import { type ControlPlane, queryOf, withControlPlane } from './control-plane.ts'
+import { type ControlPlane, queryOf, readControlPlane } from './control-plane.ts'
 import { count, past } from './flag-values.ts'
 import type { LogRow, Page } from './logs/row.ts'
 import { printJson, say } from './table.ts'
@@ -71,7 +71,7 @@ export const logsCommand = action({
     const read = (call: ControlPlane['call']) => (query: Record<string, string>) =>
       call<Page>('GET', `/api/logs${queryOf({ ...filters, ...query })}`)
     if (!following) {
-      const page = await withControlPlane(given, ({ call }) => read(call)({ limit: String(limit) }))
+      const page = await readControlPlane(given, ({ call }) => read(call)({ limit: String(limit) }))
       if (json) return printJson(page)
       if (page.data.length === 0) return say.info('No logged request fits.')
       console.log([head(), ...page.data.map(logLine).toReversed()].join('\n'))
@@ -84,6 +84,6 @@ export const logsCommand = action({
       await follow({ read: read(call), first: limit, show })
     }
     // It stays: prices are fetched and accounts are probed by servers.
-    await withControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
+    await readControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
   },
 })

@@ -5,6 +5,7 @@ import { type Env, readEnv } from '../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
+import type { ModuleGraph } from '../node/module-graph.ts'
 import type { Place } from './control-plane.ts'
 
 export interface Surroundings {
@@ -17,6 +18,8 @@ export interface Surroundings {
   /** The SQLite file; null for another engine and for memory. */
   readonly file: string | null
   readonly plugins: readonly Plugin[]
+  /** Texts of the files that the configuration was made from. */
+  readonly sources: readonly string[]
 }
 
 /** @throws Error naming file, field or variable. */
@@ -30,7 +33,9 @@ export async function surroundings(place: Place): Promise<Surroundings> {
   const environment = process.env
   const flags = { CONFIG: place.config, DATA_DIR: place['data-dir'] }
   const path = findConfig(readEnv({ environment, flags, variables: FILE_VARIABLES }).get<string | null>('CONFIG'), process.cwd())
-  const config = path === null ? {} : parseConfig(await loadConfig(path))
+  const sources: string[] = []
+  const onGraph = ({ files }: ModuleGraph): void => void sources.push(...[...files.values()].map(({ source }) => source))
+  const config = path === null ? {} : parseConfig(await loadConfig(path, onGraph))
   const { plugins = [] } = withPreset(config)
   const inFile = { dataDir: defaultDataDir(environment), ...fileOptions(config) }
   const env = readEnv({ environment, flags, options: inFile, variables: knownVariables(config) })
@@ -38,7 +43,7 @@ export async function surroundings(place: Place): Promise<Surroundings> {
   const databaseUrl = env.get<string | null>('DATABASE_URL')
   const given = databaseUrl ?? 'sqlite:gateway.db'
   const sqlite = /^postgres(ql)?:/.test(given) ? null : sqlitePath(given, dataDir)
-  return { path, config, env, dataDir, databaseUrl, plugins, file: sqlite === ':memory:' ? null : sqlite }
+  return { path, config, env, dataDir, databaseUrl, plugins, sources, file: sqlite === ':memory:' ? null : sqlite }
 }
 
 /** Null when the SQLite file is not there yet: looking must not make it. */

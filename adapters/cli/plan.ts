@@ -1,20 +1,22 @@
 // `hookgate plan` and `hookgate apply`: what the configuration file would change in the database, and the change itself.
-import type { PlanStep } from '../../core/config/reconcile.ts'
+import type { MemberChange } from '../../core/config/declaration.ts'
+import type { PlanAction, PlanStep } from '../../core/config/reconcile.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
-import { cell, printJson, say, table } from './table.ts'
+import { readControlPlane, withControlPlane } from './control-plane.ts'
+import { printable, printJson, say, styled } from './table.ts'
 
 /** Exit code of a plan with changes. */
 const CHANGES = 3
-const STYLES = { create: 'green', revive: 'green', adopt: 'yellow', update: 'yellow', archive: 'red', conflict: 'red' } as const
+/** Version of the JSON output. It goes up when a member is removed or changes its meaning. */
+const FORMAT = 1
 
 export const plan = action({
   name: 'plan',
   description:
-    'Print what the configuration file would change in the database. Exit 3 when there are changes, 1 when something stands in the way.',
+    'Print what the configuration file would change in the database, checked as `apply` checks it. Exit 3 when there are changes, 1 when something stands in the way.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const steps = await withControlPlane(given, ({ gateway }) => gateway.plan())
+    const steps = await readControlPlane(given, ({ gateway }) => gateway.plan())
     show(steps, given.json, 'The database says what the file says.')
     if (steps.some(({ action }) => action === 'conflict')) return 1
     return steps.length > 0 ? CHANGES : 0
@@ -31,12 +33,48 @@ export const apply = action({
   },
 })
 
+const ACTIONS: Readonly<Record<PlanAction, { sign: string; style: 'green' | 'yellow' | 'red'; about: string }>> = {
+  create: { sign: '+', style: 'green', about: 'new' },
+  revive: { sign: '+', style: 'green', about: 'archived before' },
+  adopt: { sign: '~', style: 'yellow', about: 'made through the API until now' },
+  update: { sign: '~', style: 'yellow', about: 'changed' },
+  archive: { sign: '-', style: 'red', about: 'no longer in the file' },
+  conflict: {
+    sign: '!',
+    style: 'red',
+    about: 'another row made through the API has this name: rename one, or set `adopt: true`',
+  },
+}
+
 function show(steps: readonly PlanStep[], json: boolean | undefined, nothing: string): void {
-  if (json) return printJson({ data: steps })
+  if (json) return printJson({ format: FORMAT, data: steps })
   if (steps.length === 0) {
     say.success(nothing)
     return
   }
-  const rows = steps.map(({ action, section, key, name, id, changes }) => [action, section, key, name, id, changes].map(cell))
-  console.log(table(['ACTION', 'SECTION', 'KEY', 'NAME', 'ROW', 'CHANGES'], rows, STYLES))
+  for (const step of steps) console.log(described(step))
+  const counts = Object.keys(ACTIONS).map((name) => [steps.filter(({ action }) => action === name).length, name] as const)
+  console.log(`\n${counts.flatMap(([count, name]) => (count > 0 ? [`${count} ${name}`] : [])).join(', ')}`)
+}
+
+function described({ action, section, key, name, id, changes }: PlanStep): string {
+  const { sign, style, about } = ACTIONS[action]
+  const row = [...(name === key ? [] : [name]), ...(id === null ? [] : [`row ${id}`]), about].join(', ')
+  const head = `${styled(`${sign} ${action}`, style)} ${styled(`${section}.${key}`, 'bold')} (${printable(row)})`
+  return [head, ...changes.map((change) => `    ${change.member}: ${printable(difference(change, action))}`)].join('\n')
+}
+
+function difference({ from, to }: MemberChange, action: PlanAction): string {
+  return action === 'create' ? text(to) : `${text(from)} → ${text(to)}`
+}
+
+/** A value as the file has it; a secret only by where it is from. */
+function text(value: MemberChange['from']): string {
+  if (value === null) return '(not set)'
+  if (typeof value === 'object' && 'secret' in value && !Array.isArray(value)) {
+    const { secret, name } = value
+    if (secret === 'hidden') return '(secret)'
+    return secret === 'inline' ? '(secret in the file)' : `secret.${String(secret)}(${String(name)})`
+  }
+  return JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
 // `hookgate pricing show`, in short `hookgate price`: what a model costs here, and who says so.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { queryOf, withControlPlane } from './control-plane.ts'
+import { queryOf, readControlPlane } from './control-plane.ts'
 import { localTime, usd } from './figures.ts'
 import { cell, printJson, say, table } from './table.ts'
 
@@ -32,7 +32,7 @@ const price = (name: string) =>
     },
     async run(given) {
       const path = `/api/pricing/resolve${queryOf({ model: given.model })}`
-      const found = await withControlPlane(given, ({ call }) => call<Price>('GET', path))
+      const found = await readControlPlane(given, ({ call }) => call<Price>('GET', path))
       if (given.json) return printJson(found)
       if (found.source === 'none') {
         const hint = found.model.includes('/') ? '' : ' Model strings begin with their provider, such as openai/gpt-4.1.'

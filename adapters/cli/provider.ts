@@ -1,6 +1,6 @@
 // `hookgate provider`: connections to providers. Keys go in and never come out.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, id, list, secret } from './flag-values.ts'
 import { cell, printJson, say, table } from './table.ts'
 
@@ -90,7 +90,7 @@ export const listConnections = action({
   description: 'List connections, by priority.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const connections = await withControlPlane(given, ({ call }) => call<{ data: Connection[] }>('GET', '/api/providers'))
+    const connections = await readControlPlane(given, ({ call }) => call<{ data: Connection[] }>('GET', '/api/providers'))
     if (given.json) return printJson(connections)
     const rows = connections.data.map((one) => [
       one.id,

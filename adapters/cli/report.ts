@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { action, PLACE } from './action.ts'
-import { queryOf, WINDOW, withControlPlane } from './control-plane.ts'
+import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { say } from './table.ts'
 
@@ -29,7 +29,7 @@ export const reportCommand = action({
     if (format === 'parquet' && out === undefined && process.stdout.isTTY)
       failUsage('Parquet is nothing for a terminal: name a file with `--out`.')
     const path = `/api/reports${queryOf({ window, since, until, group_by: by, format })}`
-    await withControlPlane(given, async ({ download }) => {
+    await readControlPlane(given, async ({ download }) => {
       const { body } = await download(path)
       const target = out === undefined ? process.stdout : createWriteStream(out)
       if (body !== null)

@@ -1,6 +1,6 @@
 // `hookgate savings`: what was saved and by what; `hookgate savings verify`: are its receipts whole?
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { queryOf, WINDOW, withControlPlane } from './control-plane.ts'
+import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { count, localTime, usd } from './figures.ts'
 import { cell, printJson, say, table } from './table.ts'
 
@@ -32,7 +32,7 @@ export const totals = action({
   fields: { window: 'window', since: 'since', until: 'until' },
   async run({ window, since, until, ...given }) {
     const path = `/api/savings/totals${queryOf({ window, since, until })}`
-    const found = await withControlPlane(given, ({ call }) => call<Totals>('GET', path))
+    const found = await readControlPlane(given, ({ call }) => call<Totals>('GET', path))
     if (given.json) return printJson(found)
     console.log(`${localTime(found.window.since)} to ${localTime(found.window.until)}\n`)
     const rows = Object.entries(found.by_source).map(([source, sum]) => row(source, sum))
@@ -46,7 +46,7 @@ export const verify = action({
   description: 'Walk the chain of savings receipts; exit 1 when one was altered or is missing.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const report = await withControlPlane(given, ({ call }) => call<Report>('GET', '/api/savings/verify'))
+    const report = await readControlPlane(given, ({ call }) => call<Report>('GET', '/api/savings/verify'))
     if (given.json) {
       printJson(report)
       return report.ok ? 0 : 1

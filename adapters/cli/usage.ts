@@ -1,6 +1,6 @@
 // `hookgate usage`: what was used and what it cost, in sums, over time, and by who and what.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { type ControlPlane, queryOf, WINDOW, withControlPlane } from './control-plane.ts'
+import { type ControlPlane, queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { bar, count, localTime, milliseconds, sparkline, usd } from './figures.ts'
 import { cell, printJson, say, styled, table } from './table.ts'
 
@@ -59,7 +59,7 @@ export const usageCommand = action({
   fields: { window: 'window', since: 'since', until: 'until' },
   async run({ window, since, until, ...given }) {
     const query = queryOf({ window, since, until })
-    const { summary, series } = await withControlPlane(given, ({ call }) => asked(call, query))
+    const { summary, series } = await readControlPlane(given, ({ call }) => asked(call, query))
     if (given.json) return printJson(summary)
     const { totals } = summary
     console.log(`${localTime(summary.window.since)} to ${localTime(summary.window.until)}\n`)

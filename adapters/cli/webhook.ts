@@ -1,6 +1,6 @@
 // `hookgate webhook`: endpoints that events are sent to. A signing secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLACE } from './action.ts'
-import { withControlPlane } from './control-plane.ts'
+import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { localTime } from './figures.ts'
 import { list } from './flag-values.ts'
@@ -27,7 +27,7 @@ export const listEndpoints = action({
   description: 'List webhook endpoints.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
-    const endpoints = await withControlPlane(given, ({ call }) => call<{ data: Endpoint[] }>('GET', '/api/webhooks/endpoints'))
+    const endpoints = await readControlPlane(given, ({ call }) => call<{ data: Endpoint[] }>('GET', '/api/webhooks/endpoints'))
     if (given.json) return printJson(endpoints)
     const rows = endpoints.data.map((one) => [
       one.id,

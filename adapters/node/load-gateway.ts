@@ -6,6 +6,7 @@ import type { HostedGateway } from '../../core/gateway.ts'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { createGateway } from './gateway.ts'
+import { LITERAL_SECRET, literalSecrets } from './literal-secrets.ts'
 import { findConfig, loadConfig } from './load-config.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { defaultDataDir } from './stores.ts'
@@ -57,6 +58,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const withoutFile = env.get<string>('PROFILE') === 'local' ? WITHOUT_FILE : {}
   const files: FileWatch = path === null || options.watch === false ? UNWATCHED : watchFiles(() => void refresh())
   let known: readonly string[] = []
+  let warnedOf: readonly string[] = []
   let gateway: HostedGateway
   try {
     const config = path === null ? withoutFile : await followed(path)
@@ -86,16 +88,27 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   async function followed(path: string): Promise<GatewayConfig> {
     const paths = new Set([path])
     const before = known
+    const sources: string[] = []
     try {
-      return await loadConfig(path, (graph: ModuleGraph) => {
+      const config = await loadConfig(path, (graph: ModuleGraph) => {
+        for (const { source } of graph.files.values()) sources.push(source)
         for (const each of [...graph.files.keys(), ...graph.missing]) paths.add(each)
         // At once: a file may be saved again while this load goes on.
         files.follow([...before, ...paths])
       })
+      if (options.watch !== false) warnOfSecrets(literalSecrets(config, sources))
+      return config
     } finally {
       known = [...paths]
       files.follow(known)
     }
+  }
+
+  /** Once for each set of members, not at each save. */
+  function warnOfSecrets(members: readonly string[]): void {
+    if (members.join() === warnedOf.join()) return
+    warnedOf = members
+    if (members.length > 0) options.ports?.log?.warn('config.literal_secrets', { members, hint: LITERAL_SECRET })
   }
 
   function keepOld(error: Error): void {

@@ -4,10 +4,9 @@ import { lock } from '../db/lock.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'
 import type { ViewHub } from '../db/views.ts'
 import { WORDED } from '../text/issue-text.ts'
-import { maskUrl } from '../text/sanitize.ts'
 import type { Db, View } from '../types/db.ts'
 import type { ResourceKind, ResourceRow } from '../types/resource.ts'
-import { isSecretRef } from './secret.ts'
+import { changesBetween, declaredText, type MemberChange } from './declaration.ts'
 
 export type PlanAction = 'create' | 'update' | 'revive' | 'adopt' | 'archive' | 'conflict'
 
@@ -18,8 +17,8 @@ export interface PlanStep {
   readonly action: PlanAction
   /** The row, where there is one. */
   readonly id: number | null
-  /** Members that differ. */
-  readonly changes: readonly string[]
+  /** Members that differ; all members of a new row. */
+  readonly changes: readonly MemberChange[]
 }
 
 interface Step extends PlanStep {
@@ -43,10 +42,27 @@ export function refuseUnknown(kinds: readonly ResourceKind[], sections: Sections
   if (lines.length > 0) throw wrong(lines)
 }
 
-/** Lists the steps that reconcile would take. @throws Error that names the invalid entry of the file. */
+/**
+ * Lists the steps that reconcile would take. Takes them in a transaction that is rolled back, unless there is a conflict: the database
+ * checks what no schema can.
+ * @throws Error that names the invalid entry of the file.
+ */
 export async function planOf(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<PlanStep[]> {
-  return (await steps(kinds, sections, db)).map(shown)
+  const planned = await steps(kinds, sections, db)
+  if (planned.length > 0 && !planned.some(({ action }) => action === 'conflict')) {
+    const rehearsed = db.tx(async (tx) => {
+      await carryOut(kinds, sections, tx)
+      throw new Rehearsed()
+    })
+    await rehearsed.catch((error: unknown) => {
+      if (!(error instanceof Rehearsed)) throw error
+    })
+  }
+  return planned.map(shown)
 }
+
+/** Rolls a transaction back that went well. */
+class Rehearsed extends Error {}
 
 /**
  * Makes it so, in one transaction that other replicas wait for; all views show it when it resolves.
@@ -103,44 +119,6 @@ function shown({ release: _, run: __, ...step }: Step): PlanStep {
   return step
 }
 
-/** Members whose plain text is a secret even where the file spells it out; so are the values of headers. */
-const SECRET_MEMBERS = /^(?:apiKey|secret|clientSecret|signingSecret|password|token|proxyUrl)$/
-
-/** Equal declarations give equal text; a secret spelled out in the file becomes a marker, a reference stays one. */
-function declaredText(entry: unknown, fingerprint?: string): string {
-  const plain = canonical(entry) as Record<string, unknown>
-  return JSON.stringify(fingerprint === undefined ? plain : { ...plain, [FINGERPRINT]: fingerprint })
-}
-
-const FINGERPRINT = 'secrets'
-
-function canonical(value: unknown, member = ''): unknown {
-  if (typeof value === 'string' && SECRET_MEMBERS.test(member)) return { secret: 'inline' }
-  if (typeof value === 'string') return maskUrl(value)
-  if (typeof value !== 'object' || value === null) return value
-  if (member === 'headers')
-    return Object.fromEntries(
-      Object.keys(value)
-        .sort()
-        .map((name) => [name, { secret: 'inline' }]),
-    )
-  if (Array.isArray(value)) return value.map((item) => canonical(item))
-  if (isSecretRef(value)) return { secret: value.secret, name: value.name }
-  const sorted = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(sorted.map(([key, item]) => [key, canonical(item, key)]))
-}
-
-/** Members that differ between two declarations, dotted one level deep; for plans. */
-function changedMembers(before: string | null, after: string): string[] {
-  const old = before === null ? {} : (JSON.parse(before) as Record<string, unknown>)
-  const now = JSON.parse(after) as Record<string, unknown>
-  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .filter((key) => JSON.stringify(old[key]) !== JSON.stringify(now[key]))
-    .sort()
-}
-
 function stepsOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>, rows: readonly ResourceRow[]): Step[] {
   const ofFile = new Map(rows.filter(({ managedBy }) => managedBy === 'config').map((row) => [row.configKey, row]))
   const ofApi = new Map(rows.filter((row) => row.managedBy === 'api' && !row.archived).map((row) => [row.name, row]))
@@ -156,10 +134,11 @@ function stepsOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>,
       continue
     }
     if (row === undefined) {
-      work.push({ ...step, action: 'create', id: null, changes: [], run: (tx) => kind.insert(tx, key, entry, declared) })
+      const changes = changesBetween(null, declared)
+      work.push({ ...step, action: 'create', id: null, changes, run: (tx) => kind.insert(tx, key, entry, declared) })
       continue
     }
-    const changes = changedMembers(row.declared, declared)
+    const changes = changesBetween(row.declared, declared)
     const action = row.managedBy === 'api' ? 'adopt' : row.archived ? 'revive' : 'update'
     if (action === 'update' && changes.length === 0) continue
     work.push({

@@ -2,7 +2,7 @@
 import { builtInProviders } from '../../providers/index.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 import { checkRecords } from './records.ts'
 
 interface Connection {
@@ -73,7 +73,12 @@ async function checkKeys({ call }: ControlPlane, { env }: Surroundings): Promise
 }
 
 async function checkPlan({ gateway }: ControlPlane): Promise<Finding[]> {
-  const steps = await gateway.plan()
+  let steps: Awaited<ReturnType<typeof gateway.plan>>
+  try {
+    steps = await gateway.plan()
+  } catch (error) {
+    return [fail('plan', reasonOf(error), 'Correct the entry: `serve` would end with the same words.')]
+  }
   const conflicts = steps.filter(({ action }) => action === 'conflict')
   if (conflicts.length > 0)
     return conflicts.map(({ section, key, id }) =>

@@ -103,7 +103,7 @@ async function checkDatabase(place: Surroundings): Promise<{ findings: Finding[]
     if (db === null)
       return { findings: [ok('database', `${where} is not there yet; the first start makes it.`)], db, migrated: false }
     await db.ping()
-    const steps = await missing(place)
+    const { steps } = await missing(place)
     const findings: Finding[] = []
     if (steps.length > 0)
       findings.push(

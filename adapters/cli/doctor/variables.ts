@@ -1,5 +1,6 @@
 // Checks Node and the variables: unknown ones, ones that override the file, and ignored values.
 import { variableName } from '../../../core/config/env.ts'
+import { LITERAL_SECRET, literalSecrets } from '../../node/literal-secrets.ts'
 import { dotEnvOfProcess } from '../dot-env.ts'
 import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'
@@ -13,6 +14,12 @@ export function checkNode(version = process.versions.node): Finding {
   const [leastMajor = 0, leastMinor = 0] = LEAST_NODE
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', `Node ${version}`)
   return fail('node', `Node ${version} is too old.`, `Install Node ${LEAST_NODE.join('.')} or newer.`)
+}
+
+export function checkSecrets({ config, sources }: Surroundings): Finding[] {
+  const members = literalSecrets(config, sources)
+  if (members.length === 0) return []
+  return [warn('secrets', `The file spells out ${members.join(', ')}.`, LITERAL_SECRET)]
 }
 
 export function checkVariables({ env, config }: Surroundings, environment: NodeJS.ProcessEnv): Finding[] {

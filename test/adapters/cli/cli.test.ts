@@ -99,9 +99,10 @@ describe('hookgate env', () => {
     expect([...all.keys()]).toEqual(VARIABLES.map(({ name }) => `GATEWAY_${name}`))
     expect(all.get('GATEWAY_PORT')).toEqual({
       name: 'GATEWAY_PORT',
-      value: '8788',
+      type: 'int',
+      value: 8788,
       source: 'default',
-      default: '8788',
+      default: 8788,
       plugin: 'core',
       about: 'Port; 0 picks a free one.',
     })
@@ -120,8 +121,8 @@ describe('hookgate env', () => {
     })
     expect(seen).toEqual([
       ['cloud', 'config'],
-      ['2222', 'env'],
-      ['1111', 'config'],
+      [2222, 'env'],
+      [1111, 'config'],
       ['127.0.0.1', 'default'],
     ])
   })

@@ -30,13 +30,14 @@ describe('hookgate env', () => {
     expect(rows).toEqual([
       {
         name: 'GATEWAY_SLOW_LOG_OVER_MS',
-        value: '20',
+        type: 'int',
+        value: 20,
         source: 'env',
-        default: '1000',
+        default: 1000,
         plugin: 'slow-log',
         about: 'Requests that take longer are logged, ms.',
       },
-      expect.objectContaining({ name: 'GATEWAY_SLOW_LOG_TOKEN', value: '***', default: '-' }),
+      expect.objectContaining({ name: 'GATEWAY_SLOW_LOG_TOKEN', value: '***', default: null }),
     ])
   })
 

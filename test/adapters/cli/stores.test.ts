@@ -1,9 +1,11 @@
 // What the command line does to the stores: migrations, the file's entries, the master key, a password.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
+import { sql } from '../../../core/db/sql.ts'
 import { passwordCheck } from '../../../plugins/sign-in/password.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { built, type Finished, folder, hookgateRoot, start } from './hookgate.ts'
@@ -60,12 +62,13 @@ describe('hookgate plan and apply', () => {
   })
 
   it('show and make what the file declares, and nothing without being told', async () => {
-    const { cli, data } = place(file(`mine: { provider: 'echo', label: 'mine' }`))
+    const { dir, cli, data } = place(file(`mine: { provider: 'echo', label: 'mine' }`))
     expect(await data('plan')).toMatchObject([{ section: 'connections', key: 'mine', action: 'create', id: null }])
     expect(await data('provider', 'list')).toEqual([])
     const changes = await cli('plan')
     expect(changes.code).toBe(3)
-    expect(changes.stdout).toMatch(/^create +connections +mine/m)
+    expect(changes.stdout).toMatch(/^\+ create connections\.mine \(.*new\)\n {4}label: "mine"\n {4}provider: "echo"/)
+    expect(readdirSync(dir), 'plans and lists create nothing').toEqual([])
     expect(await data('apply')).toMatchObject([{ key: 'mine', action: 'create' }])
     expect(await data('provider', 'list')).toMatchObject([{ label: 'mine', managed_by: 'config' }])
     expect(await cli('plan')).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/says what the file says/) })
@@ -79,6 +82,51 @@ describe('hookgate plan and apply', () => {
     expect(await data('plan')).toMatchObject([{ action: 'conflict', id: Number(added.stdout) }])
     expect((await cli('plan')).code).toBe(1)
     expect(await cli('apply')).toMatchObject({ code: 1, stderr: expect.stringMatching(/connections\.mine/) })
+  })
+})
+
+describe('commands that only read', () => {
+  const READS = [
+    'key list',
+    'token list',
+    'provider list',
+    'budget list',
+    'webhook list',
+    'usage',
+    'logs',
+    'audit verify',
+    'plan',
+    'doctor',
+  ]
+
+  it.each(READS)('`%s` creates nothing where no gateway has run, and says so', async (words) => {
+    const home = folder({})
+    const dir = join(home, 'data')
+    const { code, stderr } = await command(words.split(' '), { cwd: folder({}), env: { GATEWAY_DATA_DIR: dir } })
+    expect(code).toBe(words === 'plan' ? 3 : 0)
+    if (words !== 'doctor') expect(stderr).toMatch(/There is no data yet: `?hookgate serve`? creates .*gateway\.db/)
+    expect(readdirSync(home)).toEqual([])
+  })
+
+  it.skipIf(noPostgres)(`\`key list\` creates no tables on PostgreSQL${noPostgres ? ` (${noPostgres})` : ''}`, async () => {
+    const db = await testPostgres()
+    const { cli, data } = place({}, { DATABASE_URL: db.url })
+    const before = await data('db', 'migrate', '--dry-run')
+    expect(await cli('key', 'list')).toMatchObject({ code: 0, stderr: expect.stringMatching(/no data yet/) })
+    expect(await data('db', 'migrate', '--dry-run')).toEqual(before)
+    await db.drop()
+  })
+
+  it('refuse a database of an older version', async () => {
+    const { dir, cli } = place()
+    await cli('db', 'migrate')
+    const db = sqliteDatabase({ path: join(dir, 'gateway.db') })
+    await db.run(sql`DELETE FROM gateway_migrations WHERE plugin = 'webhooks'`)
+    await db.close()
+    expect(await cli('key', 'list')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/lacks \d+ migrations.*hookgate db migrate/s),
+    })
   })
 })
 

@@ -95,8 +95,8 @@ describe('.env', () => {
   it('is read by every command, and logged by `serve`', async () => {
     const cwd = folder({ '.env': 'GATEWAY_STREAM_HEARTBEAT_MS=1234\n' })
     const { stdout } = await hookgate(['env', '--json'], { cwd })
-    const rows = JSON.parse(stdout) as { name: string; value: string }[]
-    expect(rows.find(({ name }) => name === 'GATEWAY_STREAM_HEARTBEAT_MS')?.value).toBe('1234')
+    const rows = JSON.parse(stdout) as { name: string; value: unknown }[]
+    expect(rows.find(({ name }) => name === 'GATEWAY_STREAM_HEARTBEAT_MS')?.value).toBe(1234)
     const server = await serving([], { cwd })
     expect(server.stderr()).toContain('"serve.env_file"')
     server.child.kill('SIGKILL')

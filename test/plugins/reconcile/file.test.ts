@@ -72,7 +72,9 @@ describe('keys of the file', () => {
     const t = await site.start(config)
     const before = await site.living('keys')
     site.env.CI_KEY = 'the-second-secret-of-this-key'
-    expect(await t.gateway.plan()).toMatchObject([{ section: 'keys', key: 'ci', action: 'update', changes: ['secrets'] }])
+    expect(await t.gateway.plan()).toMatchObject([
+      { section: 'keys', key: 'ci', action: 'update', changes: [{ member: 'secrets' }] },
+    ])
     await t.gateway.reload(config)
     expect([await chat(t, 'the-first-secret-of-this-key'), await chat(t, 'the-second-secret-of-this-key')]).toEqual([401, 200])
     expect((await site.living('keys')).map(({ id }) => id)).toEqual(before.map(({ id }) => id))
@@ -142,7 +144,14 @@ describe('plan and apply', () => {
     expect(await site.rows('keys')).toEqual(before)
     const plan = await gateway.plan()
     expect(plan).toMatchObject([
-      { section: 'keys', key: 'kept', name: 'kept', action: 'update', id: before[1]?.id, changes: ['rateLimitRpm'] },
+      {
+        section: 'keys',
+        key: 'kept',
+        name: 'kept',
+        action: 'update',
+        id: before[1]?.id,
+        changes: [{ member: 'rateLimitRpm', from: null, to: 3 }],
+      },
       { section: 'keys', key: 'old', action: 'archive', id: before[0]?.id },
       { section: 'virtualModels', key: 'fast', name: 'fast', action: 'create', id: null },
     ])
@@ -153,6 +162,16 @@ describe('plan and apply', () => {
     expect(site.service('virtualModels').named(null, 'fast')).not.toBeNull()
     expect(await gateway.plan()).toEqual([])
     expect(await gateway.apply()).toEqual([])
+  })
+
+  it('a plan finds what only the database can find, and changes nothing', async () => {
+    await site.start({ keys: { first: { secret: SECRET } } })
+    const gateway = await site.startDry({ keys: { first: { secret: SECRET }, new: {}, ci: { secret: SECRET } } })
+    const before = await site.rows('keys')
+    const refusal = 'keys.ci: another row has the same name or the same secret already.'
+    await expect(gateway.plan()).rejects.toThrow(refusal)
+    await expect(gateway.apply()).rejects.toThrow(refusal)
+    expect(await site.rows('keys')).toEqual(before)
   })
 
   it('shows a conflict that apply refuses, and does nothing of the rest then', async () => {

@@ -1,0 +1,64 @@
+// Asks the server that runs at the configured address.
+import { request } from 'undici'
+import { VERSION } from '../../../core/version.ts'
+import type { Surroundings } from '../place.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const PATIENCE_MS = 2000
+const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '[::]'])
+
+export async function checkServer({ env }: Surroundings): Promise<Finding[]> {
+  const given = env.get<string>('HOST')
+  const host = EVERY_ADDRESS.has(given) ? '127.0.0.1' : given
+  const port = env.get<number>('PORT')
+  if (port === 0) return []
+  const base = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+  const health = await answerOf(`${base}/healthz`)
+  if (health === null) return [ok('server', `No server answers at ${base}.`)]
+  const { version, status } = health.body as { version?: unknown; status?: unknown }
+  if (typeof version !== 'string')
+    return [fail('server', `Another program listens at ${base}.`, 'Set GATEWAY_PORT to a free port, or stop that program.')]
+  const ready = await answerOf(`${base}/health/readiness`)
+  if (ready?.status !== 200)
+    return [
+      fail(
+        'server',
+        `The server at ${base} is not ready: ${String((ready?.body as { status?: unknown } | undefined)?.status ?? 'no answer')}.`,
+        'Look at its log; it takes requests again when the database answers.',
+      ),
+    ]
+  const findings = [
+    status === 'degraded'
+      ? warn('server', `The server at ${base} is degraded.`, `\`curl ${base}/healthz\` says what it misses.`)
+      : ok('server', `A server of version ${version} is ready at ${base}.`),
+  ]
+  if (version !== VERSION)
+    findings.push(
+      warn(
+        'server',
+        `It runs version ${version}, and this command is of version ${VERSION}.`,
+        'Restart it, or use the same version.',
+      ),
+    )
+  return findings
+}
+
+/** null: nothing answered in time. A body that is no JSON is an empty object. */
+async function answerOf(url: string): Promise<{ status: number; body: object } | null> {
+  try {
+    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const text = await body.text()
+    return { status: statusCode, body: objectOf(text) }
+  } catch {
+    return null
+  }
+}
+
+function objectOf(text: string): object {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null ? parsed : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,59 @@
+// The declaration of a row as canonical text, without secrets, and what differs between two of them.
+import { maskUrl } from '../text/sanitize.ts'
+import type { Json } from '../types/canonical.ts'
+import { isSecretRef } from './secret.ts'
+
+/** One member of a declaration; null where it is not there. Secrets are shown as their reference or as `{ secret: 'inline' }`. */
+export interface MemberChange {
+  readonly member: string
+  readonly from: Json
+  readonly to: Json
+}
+
+/** Equal declarations give equal text; a secret spelled out in the file becomes a marker, a reference stays one. */
+export function declaredText(entry: unknown, fingerprint?: string): string {
+  const plain = canonical(entry) as Record<string, unknown>
+  return JSON.stringify(fingerprint === undefined ? plain : { ...plain, [FINGERPRINT]: fingerprint })
+}
+
+/** Members that differ, by name. A value behind a secret reference that changed is the member `secrets`, without its values. */
+export function changesBetween(before: string | null, after: string): MemberChange[] {
+  const old = before === null ? {} : (JSON.parse(before) as Record<string, Json>)
+  const now = JSON.parse(after) as Record<string, Json>
+  const members = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort()
+  return members
+    .filter((member) => JSON.stringify(old[member]) !== JSON.stringify(now[member]))
+    .filter((member) => before !== null || member !== FINGERPRINT)
+    .map((member) =>
+      member === FINGERPRINT
+        ? { member, from: { secret: 'hidden' }, to: { secret: 'hidden' } }
+        : { member, from: old[member] ?? null, to: now[member] ?? null },
+    )
+}
+
+const FINGERPRINT = 'secrets'
+
+/** Members whose plain text is a secret even where the file spells it out; so are the values of headers. */
+const SECRET_MEMBERS = /^(?:apiKey|secret|clientSecret|signingSecret|password|token|proxyUrl)$/
+
+export function isSecretMember(member: string): boolean {
+  return SECRET_MEMBERS.test(member)
+}
+
+function canonical(value: unknown, member = ''): unknown {
+  if (typeof value === 'string' && isSecretMember(member)) return { secret: 'inline' }
+  if (typeof value === 'string') return maskUrl(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (member === 'headers')
+    return Object.fromEntries(
+      Object.keys(value)
+        .sort()
+        .map((name) => [name, { secret: 'inline' }]),
+    )
+  if (Array.isArray(value)) return value.map((item) => canonical(item))
+  if (isSecretRef(value)) return { secret: value.secret, name: value.name }
+  const sorted = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([key, item]) => [key, canonical(item, key)]))
+}
