@@ -1,55 +1,18 @@
 // hookgate doctor: each thing that can be wrong is found, with what to do; nothing is made by looking.
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkNode } from '../../../adapters/cli/doctor/variables.ts'
-import { createGateway } from '../../../adapters/node/gateway.ts'
-import { serve } from '../../../adapters/node/serve.ts'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { sql } from '../../../core/db/sql.ts'
-import { silentLog } from '../../../core/log.ts'
-import { VERSION } from '../../../core/version.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
+import { config, doctor, finding } from './doctor-findings.ts'
 import { folder } from './hookgate.ts'
 import { command } from './in-process.ts'
 
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 const noPostgres = await whyNoPostgres()
-
-interface Finding {
-  check: string
-  status: 'ok' | 'warn' | 'fail'
-  message: string
-  fix?: string
-}
-
-/** `said`: what loading the gateway warns of. */
-async function doctor(env: Record<string, string> = {}, files: Record<string, string> = {}, dir = folder({}), said = /^$/) {
-  const { code, stdout, stderr } = await command(['doctor', '--json'], {
-    cwd: folder(files),
-    env: { GATEWAY_DATA_DIR: dir, ...env },
-  })
-  expect(stderr).toMatch(said)
-  const findings = (JSON.parse(stdout) as { data: Finding[] }).data
-  const of = (check: string) => findings.filter((finding) => finding.check === check)
-  for (const { status, fix } of findings) expect(fix === undefined).toBe(status === 'ok')
-  expect(code).toBe(findings.some(({ status }) => status === 'fail') ? 1 : 0)
-  return { findings, of, dir }
-}
 
 const FACTS = JSON.stringify([
   ...[null, null, null, null, null, null, 'api', 'chat'],
@@ -57,11 +20,6 @@ const FACTS = JSON.stringify([
 ])
 /** Of nobody's password. */
 const HASH = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b3dWRWJTmaQKTTlnGx0bYVpuPo'
-
-const config = (text: string) => ({
-  'gateway.config.ts': `import { defineConfig } from 'hookgate'\nexport default defineConfig(${text})`,
-})
-const finding = (status: string, message: RegExp) => expect.objectContaining({ status, message: expect.stringMatching(message) })
 
 describe('hookgate doctor', () => {
   it('finds nothing wrong with a new machine, and makes nothing', async () => {
@@ -88,33 +46,6 @@ describe('hookgate doctor', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ok {4}node +Node \d+/m)
     expect(stdout).toMatch(/^warn {2}network +Listens on 0\.0\.0\.0.*\n +→ Set GATEWAY_REQUIRE_API_KEY=true/m)
-  })
-
-  it('asks the server that runs at the address', async () => {
-    const port = await freePort()
-    const env = { GATEWAY_PORT: String(port) }
-    expect((await doctor(env)).of('server')).toEqual([finding('ok', new RegExp(`No server answers at http://127.0.0.1:${port}`))])
-    const gateway = await createGateway({}, { log: silentLog })
-    const server = await serve(gateway, { host: '127.0.0.1', port, drainMs: 0, log: silentLog })
-    expect((await doctor(env)).of('server')).toEqual([finding('ok', new RegExp(`version ${VERSION} is ready`))])
-    await server.close()
-    await gateway.close()
-    const other = createServer((_request, response) => response.end('hello')).listen(port, '127.0.0.1')
-    await once(other, 'listening')
-    expect((await doctor(env)).of('server')).toEqual([finding('fail', /Another program listens/)])
-    other.close()
-  })
-
-  it('names secrets that the file spells out, and no others', async () => {
-    const file = config(`{ connections: {
-      a: { provider: 'openai', apiKey: 'sk-spelled-out-here', headers: { 'x-team': 'a-long-team-token' } },
-      b: { provider: 'openai', apiKey: process.env.DOCTOR_TEST_KEY },
-    } }`)
-    vi.stubEnv('DOCTOR_TEST_KEY', 'sk-of-the-environment')
-    const { of, findings } = await doctor({}, file)
-    vi.unstubAllEnvs()
-    expect(of('secrets')).toEqual([finding('warn', /spells out connections\.a\.apiKey, connections\.a\.headers\.x-team\.$/)])
-    expect(JSON.stringify(findings)).not.toContain('sk-')
   })
 
   it.each([
