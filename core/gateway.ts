@@ -187,7 +187,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         audit: generation.service('audit') as never,
         strict: create.strict ?? false,
       })
-      refuseUnknown(generation.resources, sectionsOf(next), nextConfiguration.exclusive)
+      refuseUnknown(generation, sectionsOf(next), nextConfiguration.exclusive)
       succession.refuseClosed()
       if (create.reconcile !== false && db && views) await reconcile(generation.resources, sectionsOf(next), db, views)
     } catch (error) {

@@ -45,7 +45,8 @@ export async function readControlPlane<T>(
   return withControlPlane(place, work, quiet)
 }
 
-const EMPTY = 'sqlite::memory:'
+/** An empty database that ends with the command. */
+export const EMPTY = 'sqlite::memory:'
 
 /**
  * @param quiet variables over the environment, for a command that stays: it is no server.

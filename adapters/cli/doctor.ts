@@ -54,14 +54,17 @@ async function examined(given: Place): Promise<Finding[]> {
     ...checkNetwork(place),
     ...(await checkServer(place)),
     ...findings,
-    ...(ready ? await contents(given, place) : []),
+    ...(await contents(given, place, ready)),
   ]
 }
 
-async function contents(given: Place, place: Surroundings): Promise<Finding[]> {
-  const { checkContents } = await import('./doctor/contents.ts')
+/** Without a database that is ready, the file is checked on an empty one in memory. */
+async function contents(given: Place, place: Surroundings, ready: boolean): Promise<Finding[]> {
+  const { checkContents, loadAlone } = await import('./doctor/contents.ts')
   try {
-    return await withControlPlane(given, (plane) => checkContents(plane, place))
+    if (ready) return await withControlPlane(given, (plane) => checkContents(plane, place))
+    await loadAlone(given)
+    return []
   } catch (error) {
     return [fail('gateway', reasonOf(error), 'Correct what is named: `serve` would end with the same words.')]
   }

@@ -30,16 +30,24 @@ interface Step extends PlanStep {
 export type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** @throws Error naming a section, given or called exclusive, that no plugin of the configuration takes. */
-export function refuseUnknown(kinds: readonly ResourceKind[], sections: Sections, exclusive: readonly string[]): void {
-  // Connections are core's own section: they also work from the file alone.
-  const unknown = (section: string) => section !== 'connections' && !kinds.some((kind) => kind.section === section)
+export function refuseUnknown(
+  { resources, instances }: { resources: readonly ResourceKind[]; instances: readonly { uses: ReadonlySet<string> }[] },
+  sections: Sections,
+  exclusive: readonly string[],
+): void {
+  const taken = new Set(resources.map(({ section }) => section))
+  // The service has the connections of the file, so a plugin can take them without rows.
+  if (instances.some(({ uses }) => uses.has('configuration'))) taken.add('connections')
+  const unknown = (section: string) => !taken.has(section)
+  const given = (section: string) => section !== 'connections' || Object.keys(sections.connections ?? {}).length > 0
   const lines = [
     ...Object.keys(sections)
-      .filter(unknown)
+      .filter((section) => unknown(section) && given(section))
       .map((section) => `${section}: no plugin of this configuration takes this section.`),
     ...exclusive.filter(unknown).map((section) => `exclusive: no plugin of this configuration takes the section \`${section}\`.`),
   ]
-  if (lines.length > 0) throw wrong(lines)
+  if (lines.length === 0) return
+  throw wrong([...lines, 'plugins: a list of your own replaces the preset. Write `[...preset(), yours()]` to keep its plugins.'])
 }
 
 /**

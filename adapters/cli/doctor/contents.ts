@@ -1,6 +1,8 @@
 // Checks the database's content: connections that cannot work, missing keys, an unapplied configuration file, settings that the file fixes.
+import { silentLog } from '../../../core/log.ts'
+import { loadGateway } from '../../node/load-gateway.ts'
 import { builtInProviders } from '../../providers/index.ts'
-import type { ControlPlane } from '../control-plane.ts'
+import { type ControlPlane, EMPTY, type Place } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 import { checkRecords } from './records.ts'
@@ -22,6 +24,18 @@ export async function checkContents(plane: ControlPlane, place: Surroundings): P
     ...(await checkSettings(plane, place)),
     ...(await checkRecords(plane, place)),
   ]
+}
+
+/** Loads the file on an empty database in memory. @throws Error that `serve` would end with. */
+export async function loadAlone(given: Place): Promise<void> {
+  const flags = { CONFIG: given.config, DATA_DIR: given['data-dir'], DATABASE_URL: EMPTY }
+  // Its warnings are findings already.
+  const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: silentLog } })
+  try {
+    await loaded.gateway.plan()
+  } finally {
+    await loaded.close()
+  }
 }
 
 async function checkConnections({ call }: ControlPlane): Promise<Finding[]> {

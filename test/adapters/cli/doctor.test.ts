@@ -48,6 +48,19 @@ describe('hookgate doctor', () => {
     expect(stdout).toMatch(/^warn {2}network +Listens on 0\.0\.0\.0.*\n +→ Set GATEWAY_REQUIRE_API_KEY=true/m)
   })
 
+  it('refuses a file that `serve` refuses, also before the first start', async () => {
+    const file = (text: string) => config(`{ connections: { echo: { provider: 'echo' } }, ${text} }`)
+    for (const [text, message] of [
+      ['plugins: []', /connections: no plugin of this configuration takes this section/],
+      ['virtualModels: { a: { targets: 3 } }', /virtualModels\.a\.targets/],
+    ] as const) {
+      const dir = folder({})
+      const { findings } = await doctor({}, file(text), dir)
+      expect(findings).toContainEqual(finding('fail', message))
+      expect(readdirSync(dir)).toEqual([])
+    }
+  })
+
   it.each([
     [
       'a variable with a slip',

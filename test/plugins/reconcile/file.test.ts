@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createGateway as createNodeGateway } from '../../../adapters/node/gateway.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { secret } from '../../../core/config/secret.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
+import { definePlugin } from '../../../core/plugins/define.ts'
 import { ask, bearer, errorOf, makeKey } from '../keys/support.ts'
 import { type Deployment, deployment, ENTRIES, SECRET } from './support.ts'
 
@@ -109,6 +111,16 @@ describe('what the file refuses', () => {
     const t = await site.start({})
     await expect(t.gateway.reload({ budget: {} })).rejects.toThrow('budget: no plugin')
     expect((await t.fetch('/api/keys')).status).toBe(200)
+  })
+
+  it('connections without a plugin that takes them, with what to write', async () => {
+    const mine = definePlugin({ name: 'mine', setup() {} })
+    const config: GatewayConfig = { connections: { echo: { provider: 'echo' } }, plugins: [mine()] }
+    await expect(createNodeGateway(config)).rejects.toThrow(
+      /connections: no plugin of this configuration takes this section\.\n.*`\[\.\.\.preset\(\), yours\(\)\]`/,
+    )
+    const reader = definePlugin({ name: 'reader', setup: (gateway) => void gateway.use('configuration') })
+    await (await createNodeGateway({ ...config, plugins: [reader()] })).close()
   })
 
   it('the same without a database, where nobody takes any', async () => {
