@@ -1,6 +1,7 @@
 // Facilities that live as long as the gateway, across reloads: clock, log, metrics, events, stores, and the settings over them.
 import { $fetch, createFetch } from 'ofetch'
 import { createStorage } from 'unstorage'
+import { directCalls } from './calls/direct-calls.ts'
 import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
 import { ViewHub } from './db/views.ts'
@@ -8,6 +9,7 @@ import { EventBus } from './events/bus.ts'
 import { memoryDriver } from './kv/memory-driver.ts'
 import { jsonLog } from './log.ts'
 import { createMetrics, type Metrics } from './metrics/registry.ts'
+import type { Runtime } from './pipeline/runtime.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
 import type { Database } from './types/db.ts'
@@ -63,8 +65,25 @@ export function longLived(ports: Ports): LongLived {
   }
 }
 
+/** Services of core that stay the same over reloads. */
+export function lastingServices(
+  ports: Ports,
+  { metrics, settings, vectors }: LongLived,
+  runtime: Runtime,
+): Readonly<Record<string, unknown>> {
+  return {
+    crossOrigin: runtime.crossOrigin,
+    directCalls: directCalls(runtime),
+    exposition: metrics,
+    settings,
+    vectors,
+    outbound: ports.outbound ?? UNGUARDED,
+    outboundPost: ports.outboundPost ?? NO_WAY_OUT,
+  }
+}
+
 /** Defaults for ports that the host does not provide. */
-export const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
-export const NO_WAY_OUT: OutboundPost = async () => {
+const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
+const NO_WAY_OUT: OutboundPost = async () => {
   throw new Error('This gateway was given no way to send webhooks.')
 }

@@ -1,5 +1,4 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object.
-import { directCalls } from './calls/direct-calls.ts'
 import { invoke } from './calls/invoke.ts'
 import { SwapRemoveList } from './collections/swap-remove-list.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
@@ -7,7 +6,7 @@ import { fileOptions, type GatewayConfig, parseConfig, sectionsOf } from './conf
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
-import { longLived, NO_WAY_OUT, UNGUARDED } from './facilities.ts'
+import { lastingServices, longLived } from './facilities.ts'
 import { pace } from './heartbeat.ts'
 import { type ControlApp, controlApp } from './http/app.ts'
 import { crossOrigins } from './http/cross-origin.ts'
@@ -22,6 +21,7 @@ import type { RequestState } from './pipeline/context.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { liveRequest, type Runtime, runtimeOptions, untilIdle } from './pipeline/runtime.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
+import { PluginList } from './plugins/plugin-list.ts'
 import { ReloadQueue } from './plugins/reload-queue.ts'
 import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
 import { offeredProviders } from './providers.ts'
@@ -32,6 +32,7 @@ import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { ApiRoute, Plugin } from './types/plugin.ts'
+import type { PluginInfo } from './types/plugin-info.ts'
 import type { Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
@@ -52,6 +53,7 @@ export interface HostedGateway extends Gateway {
   readonly hooks: Generation['hooks']['sealed']
   readonly routes: Runtime['routes']
   readonly api: readonly ApiRoute[]
+  plugins(): readonly PluginInfo[]
   readonly db: Database | undefined
   readonly metrics: Metrics
   readonly overload: Overload
@@ -69,7 +71,7 @@ const RETIRE_AFTER_MS = 10 * 60_000
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
   const shared = longLived(ports)
   const { clock, log, metrics, db, views } = shared
-  const failures = metrics.counter('plugin_errors_total', 'Failures of plugin hooks.', ['plugin', 'hook'])
+  const plugins = new PluginList(metrics, clock, () => runtime.generation, create.bundled)
   const dialects = new Map(ports.dialects.map((dialect) => [dialect.id, dialect]))
 
   let parsed = parseConfig(config)
@@ -117,6 +119,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
   }
 
+  const services = { ...lastingServices(ports, shared, runtime), status, plugins, heartbeat, answerModel: names }
+
   const succession = new ReloadQueue({
     clock,
     log,
@@ -146,21 +150,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
         env: nextEnv,
         settings: shared.settings,
         fileSettings: { file: next.settings ?? {}, env: settingsFromEnv(next.plugins ?? [], nextEnv) },
-        services: new Map<string, unknown>([
-          ['status', status],
-          ['exposition', metrics],
-          ['configuration', nextConfiguration],
-          ['settings', shared.settings],
-          ['outbound', ports.outbound ?? UNGUARDED],
-          ['outboundPost', ports.outboundPost ?? NO_WAY_OUT],
-          ['directCalls', directCalls(runtime)],
-          ['heartbeat', heartbeat],
-          ['answerModel', names],
-          ['crossOrigin', runtime.crossOrigin],
-          ['vectors', shared.vectors],
-        ]),
+        services: new Map(Object.entries({ ...services, configuration: nextConfiguration })),
         db,
-        guard: { clock, log, failed: (plugin, hook) => failures.inc({ plugin, hook }) },
+        guard: { clock, log, failed: plugins.failed },
         facilities: {
           ...shared,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
@@ -195,6 +187,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       throw error
     }
     generation.takeOver()
+    plugins.installed(generation)
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
     providers = nextProviders
     configuration = nextConfiguration
@@ -259,6 +252,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     get routes() {
       return runtime.routes
     },
+    plugins: () => plugins.list(),
     get api() {
       return api
     },

@@ -5,6 +5,7 @@ import type { Usage } from './types/answer.ts'
 import type { Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Operator } from './types/operator.ts'
+import type { PluginInfo } from './types/plugin-info.ts'
 import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
@@ -230,6 +231,7 @@ declare module './types/plugin.ts' {
     connections: ConnectionService
     configuration: Configuration
     status: GatewayStatus
+    plugins: { list(): PluginInfo[] }
     exposition: Exposition
     heartbeat: Heartbeat
     answerModel: AnswerModel

@@ -20,6 +20,7 @@ import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
 import { metrics } from './metrics/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
+import { pluginList } from './plugin-list/index.ts'
 import { policy } from './policy/index.ts'
 import { pricing } from './pricing/index.ts'
 import { proxyPools } from './proxy-pools/index.ts'
@@ -79,6 +80,7 @@ export interface PresetOptions {
   /** Without it there is no semantic cache either. */
   exactCache?: Parameters<typeof exactCache>[0] | false
   registry?: false
+  pluginList?: false
   catalog?: false
   pricing?: Parameters<typeof pricing>[0] | false
   policy?: false
@@ -129,6 +131,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.exactCache !== false && exactCache(options.exactCache),
     connections(),
     options.registry !== false && registry(),
+    options.pluginList !== false && pluginList(),
     options.catalog !== false && catalog(),
     options.catalog !== false && options.pricing !== false && pricing(options.pricing),
     options.policy !== false && policy(),
@@ -176,6 +179,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   wasmFilters: true,
   exactCache: true,
   registry: true,
+  pluginList: true,
   catalog: true,
   pricing: true,
   policy: true,

@@ -87,9 +87,13 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
     about: 'The audit log.',
     commands: { verify: () => import('./audit.ts').then((module) => module.verify) },
   },
+  plugins: () => import('./plugins.ts').then((module) => module.listPlugins),
   plugin: {
     about: 'Plugins of your own.',
-    commands: { new: () => import('./plugin.ts').then((module) => module.create) },
+    commands: {
+      new: () => import('./plugin.ts').then((module) => module.create),
+      check: () => import('./plugin-check.ts').then((module) => module.check),
+    },
   },
   filter: {
     about: 'WASM filters.',

@@ -3,8 +3,9 @@
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { type Place, withControlPlane } from './control-plane.ts'
 import { type Finding, fail, ok, reasonOf } from './doctor/finding.ts'
+import { showFindings } from './findings.ts'
 import { type Surroundings, surroundings } from './place.ts'
-import { printJson, styled } from './table.ts'
+import { printJson } from './table.ts'
 
 export const doctor = action({
   name: 'doctor',
@@ -17,16 +18,10 @@ export const doctor = action({
       printJson({ data: findings })
       return code
     }
-    const width = Math.max(...findings.map(({ check }) => check.length))
-    for (const { status, check, message, fix } of findings) {
-      console.log(`${styled(status.padEnd(4), STYLES[status])}  ${check.padEnd(width)}  ${message}`)
-      if (fix !== undefined) console.log(`${' '.repeat(width + 8)}${styled(`→ ${fix}`, 'dim')}`)
-    }
+    showFindings(findings)
     return code
   },
 })
-
-const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 async function examined(given: Place): Promise<Finding[]> {
   const { checkNode, checkSecrets, checkVariables } = await import('./doctor/variables.ts')

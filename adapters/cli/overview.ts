@@ -7,7 +7,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Access: ['key', 'token', 'password', 'master-key'],
   Models: ['provider', 'pricing', 'price'],
   Money: ['budget', 'usage', 'report', 'savings'],
-  Configuration: ['plan', 'apply', 'hooks', 'env', 'export', 'import'],
+  Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],
   Operations: ['db', 'audit', 'webhook'],
   Development: ['plugin', 'filter', 'completion'],
 }

@@ -37,6 +37,11 @@ export async function importModule(specifier: string, options: ImportOptions = {
   }
 }
 
+/** The path of a module that a file imports by its package; null: there is none. */
+export function placeOfModule(specifier: string, from: string): string | null {
+  return pathOf(createJiti(from, { fsCache: false, alias: ownEntries() }).esmResolve(specifier, { try: true })) ?? null
+}
+
 const { cache } = createRequire(import.meta.url)
 /** Folders of this package. */
 const OWN = ['core', 'adapters', 'plugins'].map((folder) => fileURLToPath(at(`${folder}/`)))

@@ -1,12 +1,13 @@
 // A plugin by the name of its package, or by its path: loaded, asked for its factory, and made.
 import { existsSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PluginReference } from '../../core/config/define.ts'
 import { refuseOtherApi } from '../../core/plugins/define.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
-import { importModule } from './import-module.ts'
+import type { Plugin, PluginOrigin } from '../../core/types/plugin.ts'
+import { importModule, placeOfModule } from './import-module.ts'
 import type { ModuleGraph } from './module-graph.ts'
+import { versionAt } from './package-version.ts'
 
 /**
  * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. It is never downloaded.
@@ -24,7 +25,13 @@ export async function loadPlugin(
   const where = placeOf(specifier, from)
   const made = madeBy(await exportsOf(specifier, where, from, onGraph), specifier, options)
   refuseOtherApi(made)
-  return made
+  return { ...made, origin: originOf(specifier, where, from) }
+}
+
+function originOf(specifier: string, where: string, from: string): PluginOrigin {
+  const kind = where === specifier && !isAbsolute(specifier) ? 'package' : 'file'
+  const version = versionAt(kind === 'file' ? where : placeOfModule(specifier, from))
+  return { kind, specifier: isAbsolute(specifier) ? basename(specifier) : specifier, ...(version === null ? {} : { version }) }
 }
 
 /** Those of a configuration file, in their order. @throws Error as loadPlugin does, with the place in the list. */

@@ -66,10 +66,11 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       if (old === undefined) {
         fresh.push(instance)
         instance.listens = previous === null
+        instance.service = service
         await setUp(instance, { ...source, fileSettings }, service)
-        // A plugin that uses a new service cannot be carried over.
-        for (const [name, candidate] of kept)
-          if ([...instance.provides.keys()].some((token) => candidate.uses.has(token))) kept.delete(name)
+        // A plugin cannot be carried over when another one provides a service that it uses. It looks up a service that was missing.
+        const replaced = [...instance.provides.keys()].filter((token) => previous?.service(token) !== undefined)
+        for (const [name, candidate] of kept) if (replaced.some((token) => candidate.uses.has(token))) kept.delete(name)
       }
       built.push(old ?? instance)
     }
@@ -96,6 +97,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
           old.listens = false
         }
         for (const instance of fresh) instance.listens = true
+        for (const instance of inFileOrder) instance.service = (token) => table.get(token)
         moved()
       },
     }
@@ -216,11 +218,6 @@ function carriedOver(
     )
     if (old && !stale && old.plugin.definition === instance.plugin.definition && sameOptions(old.options, instance.options))
       kept.set(old.plugin.name, old)
-  }
-  // A new plugin may now provide a service that was missing. Plugins that asked for it are set up again.
-  const grown = wanted.some(({ plugin }) => !kept.has(plugin.name))
-  if (grown) {
-    for (const [name, { uses }] of kept) if ([...uses].some((token) => previous?.service(token) === undefined)) kept.delete(name)
   }
   for (let changed = true; changed; ) {
     changed = false

@@ -17,6 +17,8 @@ export interface PluginInstance {
   readonly provides: Map<string, unknown>
   /** Service tokens it asked for: when one of those providers changes, this plugin is set up again. */
   readonly uses: Set<string>
+  /** Looks a service up in the generation that serves; while a generation is built, in that one. */
+  service(token: string): unknown
   /** True when events reach this instance. Only one of two generations listens, so that each event is handled once. */
   listens: boolean
   /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
@@ -37,6 +39,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     resources: [],
     provides: new Map(),
     uses: new Set(),
+    service: () => undefined,
     listens: true,
     undo: [],
     settings: new Map(),

@@ -133,7 +133,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     },
     optional: (token) => {
       instance.uses.add(token as string)
-      return () => lent.service(token as string) as never
+      return () => instance.service(token as string) as never
     },
     api: (route) => {
       inSetup('api')

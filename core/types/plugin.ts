@@ -177,6 +177,8 @@ export type Teardown = void | (() => Awaitable<void>)
 export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Record<string, ZodType> = Record<never, ZodType>> {
   /** kebab-case; prefixes storage, tables and counters. */
   name: string
+  /** Shown by `GET /api/plugins`; default: the version of its package. */
+  version?: string
   /** Names of plugins or service tokens: they are set up first. */
   requires?: string[]
   /** A field may carry `.meta({ env: 'PUBLIC_URL' })`: it is taken from that variable of the core, or of another plugin. */
@@ -192,11 +194,22 @@ export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Rec
   setup(gateway: PluginGateway<S>, config: z.output<C>): Awaitable<Teardown>
 }
 
+/** Where a plugin is from: hookgate itself, an npm package, a file, or code that passed it to the configuration. */
+export interface PluginOrigin {
+  readonly kind: 'hookgate' | 'package' | 'file' | 'code'
+  /** The package, or the path as the configuration file has it. */
+  readonly specifier?: string
+  /** The version of the package that it lies in. */
+  readonly version?: string
+}
+
 export interface Plugin {
   readonly name: string
   /** The plugin API it was made for: that of the `definePlugin` that made it. */
   readonly apiVersion: number
   readonly requires: readonly string[]
+  /** Set when a configuration file names the plugin. */
+  readonly origin?: PluginOrigin
   // biome-ignore lint/suspicious/noExplicitAny: erased here, checked where definePlugin is called
   readonly definition: PluginDefinition<any, any>
   readonly options: unknown

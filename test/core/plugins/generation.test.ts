@@ -217,6 +217,31 @@ describe('reload', () => {
     expect(log).toEqual(['one', 'two'])
   })
 
+  it('keeps a plugin whose optional service appears, and the plugin finds it', async () => {
+    log.length = 0
+    let say = (): string | undefined => undefined
+    const user = definePlugin({
+      name: 'user',
+      setup(g) {
+        log.push('+user')
+        const greeting = g.optional('greeting')
+        say = () => greeting()?.say()
+        return () => void log.push('-user')
+      },
+    })
+    const greeter = (word: string) =>
+      definePlugin({ name: 'greeter', setup: (g) => g.provide('greeting', { say: () => word }) })()
+    const gateway = await boot([user()])
+    expect(say()).toBeUndefined()
+    await gateway.reload({ plugins: [user(), greeter('hello')] })
+    expect([say(), log]).toEqual(['hello', ['+user']])
+    await gateway.reload({ plugins: [user(), greeter('bye')] })
+    expect(say()).toBe('bye')
+    await gateway.reload({ plugins: [user()] })
+    expect(say()).toBeUndefined()
+    await gateway.close()
+  })
+
   it('tells a carried-over plugin about a setting that changed in the file', async () => {
     const seen: unknown[] = []
     const plugin = definePlugin({

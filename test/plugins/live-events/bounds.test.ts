@@ -41,7 +41,7 @@ it('five of one session: the sixth is 429, another credential is not touched, an
 })
 
 it('in all, by setting', async () => {
-  t = await createTestGateway({ config: { plugins: [liveEvents({ maxListeners: 2, maxPerSession: 9 })] } })
+  t = await createTestGateway({ config: { connections: {}, plugins: [liveEvents({ maxListeners: 2, maxPerSession: 9 })] } })
   expect(await listen(3)).toEqual([200, 200, 429])
   expect(await t.gateway.metrics.text()).toContain('gateway_live_events_refused_total{bound="total"} 1')
 })

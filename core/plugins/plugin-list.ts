@@ -1,0 +1,66 @@
+// The service `plugins`: the plugins that serve, what each registered, and how often it failed.
+import type { Metrics } from '../metrics/registry.ts'
+import type { Plugin, PluginOrigin } from '../types/plugin.ts'
+import type { PluginInfo } from '../types/plugin-info.ts'
+import type { Clock } from '../types/ports.ts'
+import { VERSION } from '../version.ts'
+import type { Generation } from './generation.ts'
+
+interface Failures {
+  count: number
+  hook: string
+  at: number
+}
+
+const DEGRADED_MS = 5 * 60_000
+
+export class PluginList {
+  readonly #failures = new Map<string, Failures>()
+  readonly #setUpIn = new WeakMap<object, number>()
+  readonly #counter
+  readonly #clock: Clock
+  readonly #generation: () => Generation
+  readonly #bundled: ReadonlySet<string>
+
+  /** @param bundled plugins that come with hookgate */
+  constructor(metrics: Metrics, clock: Clock, generation: () => Generation, bundled: readonly Plugin[] = []) {
+    this.#counter = metrics.counter('plugin_errors_total', 'Failures of plugin hooks.', ['plugin', 'hook'])
+    this.#clock = clock
+    this.#generation = generation
+    this.#bundled = new Set(bundled.map(({ name }) => name))
+  }
+
+  /** Counts a failure of a hook. */
+  readonly failed = (plugin: string, hook: string): void => {
+    this.#counter.inc({ plugin, hook })
+    const before = this.#failures.get(plugin)
+    this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hook, at: this.#clock.now() })
+  }
+
+  /** Notes which plugins were set up for this generation. */
+  installed({ number, fresh }: Generation): void {
+    for (const instance of fresh) this.#setUpIn.set(instance, number)
+  }
+
+  /** In the order of the configuration. */
+  list(): PluginInfo[] {
+    return this.#generation().instances.map((instance) => {
+      const { plugin, hooks, api, data, provides } = instance
+      const failures = this.#failures.get(plugin.name)
+      const origin: PluginOrigin = plugin.origin ?? { kind: this.#bundled.has(plugin.name) ? 'hookgate' : 'code' }
+      return {
+        name: plugin.name,
+        version: plugin.definition.version ?? (origin.kind === 'hookgate' ? VERSION : (origin.version ?? null)),
+        origin,
+        apiVersion: plugin.apiVersion,
+        generation: this.#setUpIn.get(instance) ?? 1,
+        hooks: [...new Set(hooks.map(({ hook }) => hook))],
+        routes: [...api, ...data].map(({ method, path }) => `${method} ${path}`),
+        services: [...provides.keys()],
+        state: failures !== undefined && this.#clock.now() - failures.at < DEGRADED_MS ? 'degraded' : 'running',
+        errors: failures?.count ?? 0,
+        lastError: failures === undefined ? null : { hook: failures.hook, at: failures.at },
+      }
+    })
+  }
+}
