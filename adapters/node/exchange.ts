@@ -1,5 +1,5 @@
 // node:http → Ingress and Sink: the fast path of the data plane. No Request, no Response, no web stream.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
@@ -123,6 +123,8 @@ function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
   return null
 }
 
+const WRITE_HEAD = ServerResponse.prototype.writeHead
+
 /** A Sink over ServerResponse. `end` without `write` leaves in one segment with a content-length. */
 export class NodeSink implements Sink {
   readonly #res: ServerResponse
@@ -151,12 +153,18 @@ export class NodeSink implements Sink {
   write(chunk: Uint8Array | string): boolean {
     if (this.#gone) return true
     this.#sendHead(null)
-    return this.#res.write(chunk)
+    if (this.#res.write(chunk)) return true
+    this.#drain ??= this.#untilDrained()
+    return false
   }
 
   drained(): Promise<void> | undefined {
-    if (this.#gone || !this.#res.writableNeedDrain) return undefined
-    this.#drain ??= new Promise((resolve) => {
+    return this.#gone ? undefined : (this.#drain ?? undefined)
+  }
+
+  /** Begins with the write that filled the buffer: a middleware has a buffer of its own, of which the response knows nothing. */
+  #untilDrained(): Promise<void> {
+    return new Promise((resolve) => {
       const done = (): void => {
         this.#drain = null
         this.#res.removeListener('drain', done)
@@ -166,7 +174,6 @@ export class NodeSink implements Sink {
       this.#res.on('drain', done)
       this.#res.on('close', done)
     })
-    return this.#drain
   }
 
   end(chunk?: Uint8Array | string): void {
@@ -178,9 +185,12 @@ export class NodeSink implements Sink {
     else this.#res.end()
   }
 
-  /** The exchange is over. One that was given up without an end has no orderly form: the connection goes. */
+  /**
+   * The exchange is over. One that was given up without an end has no orderly form: the connection goes. The response does not say
+   * whether there was an end: a middleware may end it later.
+   */
   release(): void {
-    if (!this.#res.writableEnded && !this.#gone) this.#res.destroy()
+    if (!this.#ended && !this.#gone) this.#res.destroy()
   }
 
   onGone(fn: () => void): void {
@@ -195,7 +205,20 @@ export class NodeSink implements Sink {
     const list = [...headers]
     if (length !== null && status !== 204 && status !== 304) list.push('content-length', String(length))
     if (!this.#req.complete && !hasShortBody(this.#req)) list.push('connection', 'close')
-    this.#res.writeHead(status, list)
+    if (this.#res.writeHead === WRITE_HEAD) this.#res.writeHead(status, list)
+    else this.#setHead(status, list)
+  }
+
+  /** For a middleware that took `writeHead` over: some of them read no flat list. */
+  #setHead(status: number, list: readonly string[]): void {
+    const seen = new Set<string>()
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i] as string
+      if (seen.has(name)) this.#res.appendHeader(name, list[i + 1] as string)
+      else this.#res.setHeader(name, list[i + 1] as string)
+      seen.add(name)
+    }
+    this.#res.writeHead(status)
   }
 
   readonly #onClose = (): void => {

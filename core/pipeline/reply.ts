@@ -51,8 +51,7 @@ export class ReplyWriter {
   /** Sends the head of a stream, once. */
   openStream(ctx: RequestState): void {
     if (this.#headSent) return
-    const type = ctx.sse ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8'
-    this.#head(200, ctx, ctx.dialect, ['content-type', type])
+    this.#head(200, ctx, ctx.dialect, ctx.sse ? SSE_HEAD : JSON_HEAD)
   }
 
   write(chunk: Uint8Array | string): void {
@@ -150,12 +149,17 @@ export class ReplyWriter {
     this.#headSent = true
     this.#status = status
     const out = [...headers, 'x-gateway-request-id', id, dialect === 'messages' ? 'request-id' : 'x-request-id', id]
-    out.push('cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer')
+    // A middleware or proxy that compresses or gathers a stream would hold its events back.
+    out.push('cache-control', headers === SSE_HEAD ? 'no-store, no-transform' : 'no-store')
+    out.push('x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer')
     if (ctx !== null) addGatewayHeaders(out, ctx, status)
     if (this.#forPages !== null) out.push(...this.#forPages, ...exposedNames(this.#forPages, out))
     this.#sink.head(status, out)
   }
 }
+
+const SSE_HEAD = ['content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no']
+const JSON_HEAD = ['content-type', 'application/json; charset=utf-8']
 
 function addGatewayHeaders(out: string[], ctx: RequestState, status: number): void {
   const sent = ctx.attempts.reduce((count, attempt) => (attempt.action === 'skipped' ? count : count + 1), 0)

@@ -9,7 +9,7 @@ import { settledOf } from './payload.ts'
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
+  'cache-control': 'no-store, no-transform',
   // Proxies that gather would turn it into a file.
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
