@@ -12,7 +12,7 @@ import { type ControlApp, controlApp } from './http/app.ts'
 import { crossOrigins } from './http/cross-origin.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
-import { judgedPeer, webIngress, webSink } from './http/web-exchange.ts'
+import { webFetch } from './http/web-fetch.ts'
 import { Overload } from './load/overload.ts'
 import { Receiving } from './load/receiving.ts'
 import type { Metrics } from './metrics/registry.ts'
@@ -33,7 +33,6 @@ import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { ApiRoute, Plugin } from './types/plugin.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
-import type { Peer } from './types/ports.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
@@ -102,6 +101,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     routes: null as unknown as Runtime['routes'],
     slotCount: 0,
     draining: false,
+    warnedOfOpenHost: false,
   }
   const heartbeat = pace(takeOptions)
   const names = naming()
@@ -230,16 +230,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     stopAll()
   }
 
-  const fetch = async (request: Request, peer: Partial<Peer> = {}): Promise<Response> => {
-    const from = judgedPeer(peer)
-    if (!owns(new URL(request.url).pathname)) return control.fetch(request, from)
-    const { sink, response } = webSink(request.signal)
-    void runExchange(runtime, webIngress(request, from), sink).then(() => sink.end())
-    return response
-  }
-
   return {
-    fetch,
+    fetch: webFetch({ control: () => control, run: (ingress, sink) => runExchange(runtime, ingress, sink) }),
     handle: (ingress, sink) => runExchange(runtime, ingress, sink),
     owns,
     control: { fetch: (request, peer) => control.fetch(request, peer) },

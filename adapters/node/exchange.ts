@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../core/http/web-exchange.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
+import type { HostContext } from '../../core/types/host.ts'
 import type { BodyMeter, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
 /**
@@ -16,6 +17,7 @@ export function nodeIngress(
   peer: Peer,
   beforeBody: () => void = () => {},
   refusal: GatewayError | null = null,
+  host: HostContext | undefined = undefined,
 ): Ingress {
   const mark = target.indexOf('?')
   return {
@@ -24,6 +26,7 @@ export function nodeIngress(
     query: mark === -1 ? '' : target.slice(mark + 1),
     headers: headerBag(req.rawHeaders),
     peer,
+    ...(host === undefined ? undefined : { host }),
     refusal,
     body: (limit, meter) => readBody(req, limit, meter, beforeBody),
     chunks: (limit) => readChunks(req, limit, beforeBody),
@@ -37,6 +40,9 @@ export function originForm(url: string): string {
   const slash = scheme === -1 ? -1 : url.indexOf('/', scheme + 3)
   return slash === -1 ? '/' : url.slice(slash)
 }
+
+/** A second one of these is refused. */
+export const SINGLE_HEADERS = ['host', 'authorization', 'x-api-key']
 
 /** How often a header was sent; node:http keeps only the first Host. */
 export function headerLines(req: IncomingMessage, name: string): number {

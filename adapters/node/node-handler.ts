@@ -1,13 +1,17 @@
 // A gateway as a node:http request listener: the data plane on its fast path, everything else through srvx to the control app.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
 import { answerHeaders } from '../../core/http/answer-headers.ts'
+import { mountPoint, withoutPrefix } from '../../core/http/mount.ts'
+import { leftOut } from '../../core/http/served.ts'
 import { alreadyConsumed } from '../../core/http/web-exchange.ts'
 import { requestId } from '../../core/ids/ids.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
+import type { HostContext, ServedParts } from '../../core/types/host.ts'
 import type { Peer } from '../../core/types/ports.ts'
-import { headerLines, NodeSink, nodeIngress, originForm } from './exchange.ts'
+import { headerLines, NodeSink, nodeIngress, originForm, SINGLE_HEADERS } from './exchange.ts'
+import { headerList } from './header-list.ts'
 import { hostName } from './host-header.ts'
 
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
@@ -17,6 +21,15 @@ export interface NodeHandlerOptions {
   peer?: (req: IncomingMessage) => Peer
   /** Removed from the front of the path; express does so by itself. */
   prefix?: string
+  /**
+   * Headers that the gateway sees; default: `req.headers` as they are now, so that it does not see what a middleware removed. Names are
+   * of any case; undefined leaves a header out.
+   */
+  headers?: (req: IncomingMessage) => IncomingHttpHeaders
+  /** What plugins read as `ctx.host`: the host's user, tenant, trace. */
+  context?: (req: IncomingMessage) => HostContext
+  /** Parts of the control plane that are 404 here. */
+  serve?: ServedParts
   /** For a server's `checkContinue` event: `100 Continue` goes out when the body is about to be read, not before. */
   expectContinue?: boolean
 }
@@ -26,7 +39,17 @@ export interface NodeHandlerOptions {
  * Mount it before any body parser, under a path of its own: what it does not know is a 404, not the next handler's.
  */
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
-  const { peer = unknownPeer, expectContinue = false } = options
+  const { headers = ({ headers }) => headers } = options
+  const listener = nodeListener(gateway, options)
+  return (req, res) => {
+    req.rawHeaders = headerList(req, headers(req))
+    listener(req, res)
+  }
+}
+
+/** Takes the headers as they came: for a server without middleware. */
+export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
+  const { peer = unknownPeer, expectContinue = false, context } = options
   const prefix = mountPoint(options.prefix ?? '')
   /** Nearly all clients name the same one. */
   let known = 'localhost'
@@ -42,14 +65,16 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
     const goOn = expectContinue ? () => res.writeContinue() : undefined
     if (gateway.owns(pathOf(target))) {
       const sink = new NodeSink(req, res)
-      void gateway.handle(nodeIngress(req, target, from, goOn, refusedHost(req)), sink).then(() => sink.release())
+      const ingress = nodeIngress(req, target, from, goOn, refusedHost(req), context?.(req))
+      void gateway.handle(ingress, sink).then(() => sink.release())
       return
     }
     const duplicate = duplicatedHeader(req)
     if (duplicate !== null) return refuse(res, GatewayError.invalid(null, `The header \`${duplicate}\` is sent twice.`))
     const refused = refusedHost(req)
     if (refused !== null) return refuse(res, refused)
-    if (DOTS.test(pathOf(target))) return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
+    if (DOTS.test(pathOf(target)) || leftOut(pathOf(target), options.serve))
+      return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
     if (req.readableEnded && hasBody(req)) return refuse(res, alreadyConsumed())
     if (goOn !== undefined) continueWhenRead(req, res, goOn)
     // srvx reads req.url: absolute-form and prefix are gone by then.
@@ -80,18 +105,6 @@ function unknownPeer(req: IncomingMessage): Peer {
   return { address: req.socket.remoteAddress ?? null, local: null, secure: 'encrypted' in req.socket }
 }
 
-/** `/llm` from `/llm`, `/llm/` and `llm`. */
-function mountPoint(prefix: string): string {
-  const path = prefix.replace(/^\/+|\/+$/g, '')
-  return path === '' ? '' : `/${path}`
-}
-
-function withoutPrefix(target: string, prefix: string): string {
-  const rest = target.startsWith(prefix) ? target.slice(prefix.length) : null
-  if (prefix === '' || rest === null || !/^(?:[/?]|$)/.test(rest)) return target
-  return rest.startsWith('/') ? rest : `/${rest}`
-}
-
 function pathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)
@@ -99,7 +112,7 @@ function pathOf(target: string): string {
 
 /** A repeated credential or Host is an attack or a bug, never a choice. */
 function duplicatedHeader(req: IncomingMessage): string | null {
-  return ['host', 'authorization', 'x-api-key'].find((name) => headerLines(req, name) > 1) ?? null
+  return SINGLE_HEADERS.find((name) => headerLines(req, name) > 1) ?? null
 }
 
 export function refuse(res: ServerResponse, error: GatewayError): void {

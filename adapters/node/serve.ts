@@ -8,7 +8,7 @@ import type { HostedGateway } from '../../core/gateway.ts'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import { peerOf, peerRules } from './local-peer.ts'
-import { type NodeListener, refuse, toNodeHandler } from './node-handler.ts'
+import { type NodeListener, nodeListener, refuse } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
 import { type PressureLimits, watchPressure } from './pressure.ts'
 
@@ -74,14 +74,14 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const peer = (req: IncomingMessage) => peerOf(req, rules)
   const clock = options.clock ?? systemClock
   const pending = boundedPending(gateway, clock)
-  const server = createServer(LIMITS, counted(pending, toNodeHandler(gateway, { peer })))
+  const server = createServer(LIMITS, counted(pending, nodeListener(gateway, { peer })))
   // Node drops what is over its count without a word, and a dropped x-forwarded-for would make a stranger local:
   // one line more than allowed shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
   server.on('connection', pending.opened)
   // Credentials and the declared length are checked before the client gets `100 Continue`.
-  server.on('checkContinue', counted(pending, toNodeHandler(gateway, { peer, expectContinue: true })))
+  server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
   server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)
   const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)

@@ -1,7 +1,7 @@
 // JSON in and out of the control plane: bounded, scanned before it is parsed, never cached.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { wireBody } from '../json/wire-body.ts'
-import { UNKNOWN_PEER, webIngress } from './web-exchange.ts'
+import { webBody } from './web-exchange.ts'
 
 const BODY_LIMIT = 2 * 1024 * 1024
 
@@ -10,7 +10,7 @@ const BODY_LIMIT = 2 * 1024 * 1024
  * @throws GatewayError 413, 415, and 400 for what is not JSON, too deep, or has a member twice.
  */
 export async function jsonBody(request: Request): Promise<unknown> {
-  const bytes = await webIngress(request, UNKNOWN_PEER).body(BODY_LIMIT)
+  const bytes = await webBody(request, BODY_LIMIT)
   if (bytes.length === 0) return {}
   const type = request.headers.get('content-type') ?? ''
   // A drive-by form post is text/plain or urlencoded.

@@ -2,13 +2,14 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { HostContext } from '../types/host.ts'
 import type { BodyMeter, Ingress, Peer, Sink } from '../types/ports.ts'
 import { headerBag } from './headers.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
 
 /** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
-export function judgedPeer(given: Partial<Peer> | null): Peer {
+export function judgedPeer(given: Partial<Peer> | null | undefined): Peer {
   const { address, local, secure } = given ?? {}
   return {
     address: typeof address === 'string' ? address : UNKNOWN_PEER.address,
@@ -17,25 +18,29 @@ export function judgedPeer(given: Partial<Peer> | null): Peer {
   }
 }
 
-export function webIngress(request: Request, peer: Peer): Ingress {
-  const url = new URL(request.url)
+/** @param path without the mount prefix; `query` without `?` */
+export function webIngress(request: Request, path: string, query: string, peer: Peer, host: HostContext | undefined): Ingress {
   const list: string[] = []
   request.headers.forEach((value, name) => {
     list.push(name, value)
   })
   return {
     method: request.method,
-    path: url.pathname,
-    query: url.search.slice(1),
+    path,
+    query,
     headers: headerBag(list),
     peer,
-    async body(limit, meter) {
-      const chunks: Uint8Array[] = []
-      for await (const chunk of readChunks(request, limit, meter)) chunks.push(chunk)
-      return chunks.length === 0 ? new Uint8Array(0) : concatBytes(chunks)
-    },
+    ...(host === undefined ? {} : { host }),
+    body: (limit, meter) => webBody(request, limit, meter),
     chunks: (limit) => readChunks(request, limit),
   }
+}
+
+/** @throws GatewayError: over the limit 413, content-encoding 415, client gone 499. */
+export async function webBody(request: Request, limit: number, meter?: BodyMeter): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readChunks(request, limit, meter)) chunks.push(chunk)
+  return chunks.length === 0 ? new Uint8Array(0) : concatBytes(chunks)
 }
 
 async function* readChunks(request: Request, limit: number, meter?: BodyMeter): AsyncIterable<Uint8Array> {

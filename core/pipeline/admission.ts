@@ -39,7 +39,20 @@ function admit(runtime: Runtime, ctx: RequestState, principal: Principal | undef
       'Anonymous calls are answered for local clients only: from this machine, without forwarding headers, to a Host the gateway knows (localhost, GATEWAY_HOST or the one of GATEWAY_PUBLIC_URL). Send a client key as `Authorization: Bearer <key>`.',
     )
   }
+  if (ctx.peer?.local === null) warnOfOpenHost(runtime, ctx.peer.address)
   ctx.principal = ANONYMOUS
+}
+
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/
+
+/** Once: the embedding server does not say who is local, so anonymous calls from anywhere are answered. */
+function warnOfOpenHost(runtime: Runtime, address: string | null): void {
+  if (runtime.warnedOfOpenHost || (address !== null && LOOPBACK.test(address))) return
+  runtime.warnedOfOpenHost = true
+  runtime.log.warn('serve.anonymous_calls', {
+    address,
+    hint: 'Calls without a key are answered for every client. Set GATEWAY_REQUIRE_API_KEY=true (`requireApiKey` in `options`), or say who is local: `peer` of toNodeHandler, `local` of gateway.fetch.',
+  })
 }
 
 /** @throws GatewayError 400. */

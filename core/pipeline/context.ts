@@ -27,6 +27,7 @@ import type {
 } from '../types/context.ts'
 import type { CodecContext, WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
+import type { HostContext } from '../types/host.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
 import { editable } from './editable.ts'
@@ -67,10 +68,10 @@ export class RequestState implements RequestContext {
   readonly source: string
   readonly parent: RequestState | null
   readonly slots: unknown[]
-  stream: boolean
+  stream = false
   /** False for a generate-content stream that is a JSON array. */
-  sse: boolean
-  requestedModel: string
+  sse = true
+  requestedModel = ''
   virtualModel: string | null = null
   principal: Principal = ANONYMOUS
   properties: Record<string, string> | null = null
@@ -123,10 +124,6 @@ export class RequestState implements RequestContext {
     this.source = init.source ?? 'api'
     this.parent = init.parent ?? null
     this.slots = new Array(init.slotCount)
-    this.stream = false
-    this.sse = true
-    this.requestedModel = ''
-    this.#request = undefined
   }
 
   identify(id: string): void {
@@ -135,6 +132,9 @@ export class RequestState implements RequestContext {
 
   get peer(): Peer | null {
     return this.ingress?.peer ?? null
+  }
+  get host(): HostContext | null {
+    return this.ingress?.host ?? this.parent?.host ?? null
   }
 
   /** Read on first use, because most requests carry neither header. */

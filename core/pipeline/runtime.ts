@@ -50,6 +50,8 @@ export interface Runtime {
   /** null: no database, and units hold no statements. */
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
+  /** `serve.anonymous_calls` was logged. */
+  warnedOfOpenHost: boolean
   /** Answers to callers of this dialect name the model that was asked for. */
   answersAsRequested(dialect: Dialect): boolean
   heartbeatForm(dialect: Dialect): HeartbeatForm

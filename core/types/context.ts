@@ -1,8 +1,10 @@
 // One request's life as plugins see it.
+
 import type { Usage } from './answer.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
 import type { CodecContext, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
+import type { HostContext } from './host.ts'
 import type { HeaderBag, Ingress } from './ports.ts'
 import type { Connection } from './provider.ts'
 
@@ -149,6 +151,8 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly startedAt: number
   /** null: an internal call. */
   readonly ingress: Ingress | null
+  /** What the embedding server said of the request; null without it. An internal call has that of its parent. */
+  readonly host: HostContext | null
   /** Aborts when the client leaves or the request ends early; made on first use. */
   readonly signal: AbortSignal
   readonly operation: O

@@ -2,6 +2,7 @@
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
+import type { HostContext, ServedParts } from './host.ts'
 import type {
   Clock,
   Counters,
@@ -19,9 +20,19 @@ import type {
 } from './ports.ts'
 import type { Provider } from './provider.ts'
 
+/** What an embedding server says of a request beside the request itself. */
+export interface FetchOptions extends Partial<Peer> {
+  /** Read by plugins as `ctx.host`. */
+  context?: HostContext
+  /** Removed from the front of the path. */
+  prefix?: string
+  /** Parts of the control plane that are 404 here. */
+  serve?: ServedParts
+}
+
 export interface Gateway {
   /** Both planes, any runtime. Bound, so that `app.mount('/llm', gateway)` works. */
-  readonly fetch: (request: Request, peer?: Partial<Peer>) => Promise<Response>
+  readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
   /** Data plane. Never throws or rejects; resolves when the exchange is settled. */
   handle(ingress: Ingress, sink: Sink): Promise<void>
   /** True when the path is handle()'s (`/v1/`, `/v1beta/`). */

@@ -1,5 +1,7 @@
 // Host and upstream ports: one client exchange, one upstream call, and the small facilities around them.
+
 import type { GatewayErrorShape } from './error.ts'
+import type { HostContext } from './host.ts'
 import type { Operator } from './operator.ts'
 
 /**
@@ -54,6 +56,8 @@ export interface Ingress {
   readonly query: string
   readonly headers: HeaderBag
   readonly peer: Peer
+  /** What the embedding server says of the request. */
+  readonly host?: HostContext
   /** The host's objection to the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null
   /** The whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
