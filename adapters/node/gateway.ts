@@ -3,14 +3,23 @@ import { readFileSync } from 'node:fs'
 import { fileOptions, type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import { type CreateOptions, createGateway as createCore, type HostedGateway } from '../../core/gateway.ts'
+import { jsonLog } from '../../core/log.ts'
 import { variablesOf } from '../../core/plugins/variables.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { Ports } from '../../core/types/gateway.ts'
+import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Variable } from '../../core/types/variables.ts'
 import { preset } from '../../plugins/preset.ts'
 import { nodePorts } from './ports.ts'
 import { openStores } from './stores.ts'
 
+export interface NodeCreateOptions extends CreateOptions {
+  /** True: rate cards are fetched unless the configuration says otherwise. Default false: a library calls out only when told. */
+  callsOut?: boolean
+}
+
 /**
+ * Without `ports.log`, warnings and errors go to stderr as JSON lines, and nothing else is logged.
  * @param config a plain object or what defineConfig returned; without `plugins` it gets the preset.
  * @param ports replace any of the default ports. `env` defaults to none: pass process.env to read GATEWAY_* variables.
  * Without GATEWAY_DATA_DIR and GATEWAY_DATABASE_URL (or `dataDir`, `databaseUrl` in the config's options) keys,
@@ -20,21 +29,31 @@ import { openStores } from './stores.ts'
 export async function createGateway(
   config: GatewayConfig = {},
   ports: Partial<Ports> = {},
-  create: CreateOptions = {},
+  { callsOut = false, ...create }: NodeCreateOptions = {},
 ): Promise<HostedGateway> {
-  const complete = withPreset(config)
+  const completed = (given: GatewayConfig) => (callsOut ? withPreset(given) : withoutFetching(withPreset(given)))
+  const complete = completed(config)
   const parsed = parseConfig(complete)
   const layers = { environment: ports.env ?? {}, options: fileOptions(parsed), flags: create.flags ?? {} }
   const env = readEnv({ ...layers, variables: knownVariables(parsed) })
   const stores = await openStores(env, ports)
   const gateway = await createCore(
     complete,
-    { readFile, ...nodePorts(env, ports.env), ...stores, ...ports },
+    { readFile, log: libraryLog(ports.clock ?? systemClock), ...nodePorts(env, ports.env), ...stores, ...ports },
     { bundled: preset(), ...create },
   )
   const { reload } = gateway
   // Getters stay getters: `hooks` and `env` are those of the current generation.
-  return Object.defineProperty(gateway, 'reload', { value: (next: GatewayConfig) => reload(withPreset(next)) })
+  return Object.defineProperty(gateway, 'reload', { value: (next: GatewayConfig) => reload(completed(next)) })
+}
+
+function libraryLog(clock: Clock): Logger {
+  return jsonLog(clock, { level: 'warn', write: (line) => void process.stderr.write(`${line}\n`) })
+}
+
+/** Prices that are compiled in hold, unless the configuration or a variable switches the fetching on. */
+function withoutFetching(config: GatewayConfig): GatewayConfig {
+  return { ...config, options: { pricingSyncEnabled: false, ...config.options } }
 }
 
 export function withPreset(config: GatewayConfig): GatewayConfig {

@@ -62,7 +62,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   let gateway: HostedGateway
   try {
     const config = path === null ? withoutFile : await followed(path)
-    const create = { flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
+    const create = { callsOut: true, flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
     gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
   } catch (error) {
     files.stop()

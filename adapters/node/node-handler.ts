@@ -26,7 +26,7 @@ export interface NodeHandlerOptions {
    * of any case; undefined leaves a header out.
    */
   headers?: (req: IncomingMessage) => IncomingHttpHeaders
-  /** What plugins read as `ctx.host`: the host's user, tenant, trace. */
+  /** Plugins read it as `ctx.host`: the host's user, tenant, trace. */
   context?: (req: IncomingMessage) => HostContext
   /** Parts of the control plane that are 404 here. */
   serve?: ServedParts

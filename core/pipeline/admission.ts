@@ -45,9 +45,9 @@ function admit(runtime: Runtime, ctx: RequestState, principal: Principal | undef
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/
 
-/** Once: the embedding server does not say who is local, so anonymous calls from anywhere are answered. */
+/** Once, for the first address elsewhere: the embedding server does not say who is local, so every anonymous call is answered. */
 function warnOfOpenHost(runtime: Runtime, address: string | null): void {
-  if (runtime.warnedOfOpenHost || (address !== null && LOOPBACK.test(address))) return
+  if (runtime.warnedOfOpenHost || address === null || LOOPBACK.test(address)) return
   runtime.warnedOfOpenHost = true
   runtime.log.warn('serve.anonymous_calls', {
     address,

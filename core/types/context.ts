@@ -151,7 +151,7 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly startedAt: number
   /** null: an internal call. */
   readonly ingress: Ingress | null
-  /** What the embedding server said of the request; null without it. An internal call has that of its parent. */
+  /** Facts of the embedding server about the request; null without them. An internal call has those of its parent. */
   readonly host: HostContext | null
   /** Aborts when the client leaves or the request ends early; made on first use. */
   readonly signal: AbortSignal

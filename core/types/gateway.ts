@@ -20,7 +20,7 @@ import type {
 } from './ports.ts'
 import type { Provider } from './provider.ts'
 
-/** What an embedding server says of a request beside the request itself. */
+/** Facts of an embedding server about a request. */
 export interface FetchOptions extends Partial<Peer> {
   /** Read by plugins as `ctx.host`. */
   context?: HostContext

@@ -1,4 +1,4 @@
-// What an embedding server says of a request, and what it serves.
+// Facts of an embedding server about a request, and the parts that it serves.
 
 /** Members of the host's own, such as its user; widened with `declare module 'hookgate/core'`. Plugins read it as `ctx.host`. */
 // biome-ignore lint/suspicious/noEmptyInterface: widened by hosts

@@ -1,9 +1,9 @@
-// What the service `plugins` says of a plugin that serves.
+// An entry of the service `plugins`.
 import type { PluginOrigin } from './plugin.ts'
 
 export interface PluginInfo {
   readonly name: string
-  /** Of its package; null when it has none. */
+  /** The version of the plugin or of its package; null when neither says one. */
   readonly version: string | null
   readonly origin: PluginOrigin
   readonly apiVersion: number

@@ -56,7 +56,7 @@ export interface Ingress {
   readonly query: string
   readonly headers: HeaderBag
   readonly peer: Peer
-  /** What the embedding server says of the request. */
+  /** Facts of the embedding server about the request. */
   readonly host?: HostContext
   /** The host's objection to the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null

@@ -163,7 +163,7 @@ describe('anonymous calls from elsewhere', () => {
   it('are warned of once, with the setting', async () => {
     const { lines, log } = recording()
     await embedded(log)
-    for (const address of ['192.0.2.7', null, '192.0.2.8']) await inProcess({ address })
+    for (const address of [null, '192.0.2.7', '192.0.2.8']) await inProcess({ address })
     expect(warnings(lines)).toEqual([
       {
         message: 'serve.anonymous_calls',
@@ -177,7 +177,7 @@ describe('anonymous calls from elsewhere', () => {
     await embedded(log)
     await inProcess({ local: true, address: '192.0.2.7' })
     await inProcess({ local: false, address: '192.0.2.7' })
-    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) await inProcess({ address })
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', null]) await inProcess({ address })
     await gateway.close()
     await embedded(log, { requireApiKey: true })
     expect((await inProcess({ address: '192.0.2.7' })).status).toBe(401)
