@@ -1,6 +1,6 @@
-// node bench/instructions.mjs [--requests 1500] [--warm 60] [--messages]: instructions that the process executes for one JSON request,
+// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages]: instructions that the process executes for one JSON request,
 // counted by valgrind. On a busy machine clocks and CPU time differ by half; this differs by a few percent, so it shows the effect of a
-// change to the hot path. It excludes the kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code
+// change to the hot path. The warm-up is a number of requests, so that a slow machine compiles the same code. It excludes the kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code
 // that V8 compiles after the warm-up.
 //
 // Needs `npm run build`, valgrind and a C compiler; some minutes. Loopback only, bounded in time.
@@ -15,7 +15,7 @@ import { bodies, build } from './harness/bench.mjs'
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '1500' },
-    warm: { type: 'string', default: '60' },
+    warm: { type: 'string', default: '5000' },
     messages: { type: 'boolean', default: false },
   },
 })
@@ -35,7 +35,7 @@ const mock = spawn(build('mock'), [String(MOCK)], { stdio: 'ignore' })
 const rows = {}
 try {
   for (const name of Object.keys(TARGETS)) {
-    process.stderr.write(`${name}: ${values.warm} s of warm-up, then ${values.requests} requests\n`)
+    process.stderr.write(`${name}: ${values.warm} requests of warm-up, then ${values.requests} requests\n`)
     rows[name] = await counted(name)
   }
 } finally {
@@ -67,7 +67,7 @@ async function counted(name) {
   const control = (...args) => execFileSync('callgrind_control', [...args, String(child.pid)], { stdio: 'ignore' })
   try {
     await listening()
-    load('--seconds', values.warm)
+    load('--seconds', '300', '--requests', values.warm)
     control('-i', 'on')
     const { ok } = load('--seconds', '300', '--requests', values.requests)
     control('-i', 'off')
@@ -94,7 +94,7 @@ function load(...args) {
     'anthropic-version: 2023-06-01',
     ...args,
   ]
-  return JSON.parse(execFileSync(build('load'), all.map(String), { timeout: 400_000 }))
+  return JSON.parse(execFileSync(build('load'), all.map(String), { timeout: 900_000 }))
 }
 
 /** All dumped counts. */
