@@ -14,7 +14,7 @@ import { nodePorts } from './ports.ts'
 import { openStores } from './stores.ts'
 
 export interface NodeCreateOptions extends CreateOptions {
-  /** True: rate cards are fetched unless the configuration says otherwise. Default false: a library calls out only when told. */
+  /** True: rate cards are fetched unless the configuration says otherwise. Default false: a library calls out only when asked to. */
   callsOut?: boolean
 }
 
