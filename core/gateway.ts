@@ -22,6 +22,7 @@ import { runExchange } from './pipeline/pipeline.ts'
 import { liveRequest, type Runtime, runtimeOptions, untilIdle } from './pipeline/runtime.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
 import { PluginList } from './plugins/plugin-list.ts'
+import { portableRows } from './plugins/portable-rows.ts'
 import { ReloadQueue } from './plugins/reload-queue.ts'
 import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
 import { offeredProviders } from './providers.ts'
@@ -119,7 +120,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     live,
   }
 
-  const services = { ...lastingServices(ports, shared, runtime), status, plugins, heartbeat, answerModel: names }
+  const portable = portableRows(() => runtime.generation, db, views)
+  const services = { ...lastingServices(ports, shared, runtime), status, plugins, portable, heartbeat, answerModel: names }
 
   const succession = new ReloadQueue({
     clock,

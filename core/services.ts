@@ -6,6 +6,7 @@ import type { Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
 import type { Operator } from './types/operator.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
+import type { PortableService } from './types/portable.ts'
 import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
@@ -232,6 +233,7 @@ declare module './types/plugin.ts' {
     configuration: Configuration
     status: GatewayStatus
     plugins: { list(): PluginInfo[] }
+    portable: PortableService
     exposition: Exposition
     heartbeat: Heartbeat
     answerModel: AnswerModel

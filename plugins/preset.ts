@@ -39,6 +39,7 @@ import { telemetry } from './telemetry/index.ts'
 import { thinkTags } from './think-tags/index.ts'
 import { thoughtSignatures } from './thought-signatures/index.ts'
 import { tokenSaver } from './token-saver/index.ts'
+import { transfer } from './transfer/index.ts'
 import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
 import { vendorIds } from './vendor-ids/index.ts'
@@ -81,6 +82,7 @@ export interface PresetOptions {
   exactCache?: Parameters<typeof exactCache>[0] | false
   registry?: false
   pluginList?: false
+  transfer?: false
   catalog?: false
   pricing?: Parameters<typeof pricing>[0] | false
   policy?: false
@@ -132,6 +134,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     connections(),
     options.registry !== false && registry(),
     options.pluginList !== false && pluginList(),
+    options.transfer !== false && transfer(),
     options.catalog !== false && catalog(),
     options.catalog !== false && options.pricing !== false && pricing(options.pricing),
     options.policy !== false && policy(),
@@ -180,6 +183,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   exactCache: true,
   registry: true,
   pluginList: true,
+  transfer: true,
   catalog: true,
   pricing: true,
   policy: true,

@@ -101,6 +101,8 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   },
   plan: () => import('./plan.ts').then((module) => module.plan),
   apply: () => import('./plan.ts').then((module) => module.apply),
+  export: () => import('./transfer.ts').then((module) => module.exportCommand),
+  import: () => import('./transfer.ts').then((module) => module.importCommand),
   hooks: () => import('./hooks.ts').then((module) => module.hooksCommand),
   env: () => import('./env.ts').then((module) => module.envCommand),
   doctor: () => import('./doctor.ts').then((module) => module.doctor),

@@ -1,6 +1,7 @@
 // Config as code: rows declared in the file are made, changed, archived and revived so that the database
 // says what the file says. Rows made through the API are left alone, unless the file adopts them.
 import { lock } from '../db/lock.ts'
+import { rehearse } from '../db/rehearse.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'
 import type { ViewHub } from '../db/views.ts'
 import { WORDED } from '../text/issue-text.ts'
@@ -57,20 +58,10 @@ export function refuseUnknown(
  */
 export async function planOf(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<PlanStep[]> {
   const planned = await steps(kinds, sections, db)
-  if (planned.length > 0 && !planned.some(({ action }) => action === 'conflict')) {
-    const rehearsed = db.tx(async (tx) => {
-      await carryOut(kinds, sections, tx)
-      throw new Rehearsed()
-    })
-    await rehearsed.catch((error: unknown) => {
-      if (!(error instanceof Rehearsed)) throw error
-    })
-  }
+  if (planned.length > 0 && !planned.some(({ action }) => action === 'conflict'))
+    await rehearse(db, (tx) => carryOut(kinds, sections, tx))
   return planned.map(shown)
 }
-
-/** Rolls a transaction back that went well. */
-class Rehearsed extends Error {}
 
 /**
  * Makes it so, in one transaction that other replicas wait for; all views show it when it resolves.

@@ -3,6 +3,7 @@ import type { Registration } from '../hooks/registry.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Awaitable } from '../types/canonical.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { PortableKind } from '../types/portable.ts'
 import type { Clock } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 
@@ -13,6 +14,7 @@ export interface PluginInstance {
   readonly api: ApiRoute[]
   readonly data: DataRoute[]
   readonly resources: ResourceKind[]
+  readonly portable: PortableKind[]
   /** Service tokens it provides, with the services. */
   readonly provides: Map<string, unknown>
   /** Service tokens it asked for: when one of those providers changes, this plugin is set up again. */
@@ -37,6 +39,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     api: [],
     data: [],
     resources: [],
+    portable: [],
     provides: new Map(),
     uses: new Set(),
     service: () => undefined,

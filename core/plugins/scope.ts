@@ -10,6 +10,7 @@ import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
 import type { Db } from '../types/db.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
+import type { PortableKind } from '../types/portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Vault } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
@@ -154,6 +155,10 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     resource: (kind) => {
       inSetup('resource')
       instance.resources.push(kind as ResourceKind)
+    },
+    portable: (kind) => {
+      inSetup('portable')
+      instance.portable.push(kind as PortableKind)
     },
     invoke: lent.invoke,
     live: lent.live,

@@ -8,6 +8,7 @@ import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { GatewayHooks, HookOptions } from './hooks.ts'
 import type { Operator, Role } from './operator.ts'
+import type { PortableKind } from './portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Peer, Vault } from './ports.ts'
 import type { ResourceKind } from './resource.ts'
 import type { Result } from './result.ts'
@@ -162,6 +163,8 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   view<T>(name: string, load: (db: Db) => Promise<T>): Promise<View<T>>
   /** Rows that the configuration file may declare. */
   resource<T>(kind: ResourceKind<T>): void
+  /** Rows made through the API that an export holds. */
+  portable<T>(kind: PortableKind<T>): void
   /**
    * An internal call. With `parent`: a step of it (resolve … response only; usage rolls up, the parent settles).
    * Without: it settles on its own under `source`.

@@ -16,6 +16,7 @@ import { toolShares } from './estimate/server-tools.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
+import { portableBudgets } from './portable.ts'
 import { budgetResource, MAX_USD, nanoOf } from './resource.ts'
 import { recountForZone, recounts } from './restate.ts'
 import type { Budget } from './service.ts'
@@ -170,6 +171,7 @@ export const budgets = definePlugin({
     gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
     const maxKeyUsd = config.maxKeyUsd ?? 0
     gateway.resource(budgetResource(gateway, view, { maxKeyUsd, recount: counts.now }))
+    gateway.portable(portableBudgets({ gateway, view, entities, recounts: counts }))
     const status = { db, clock, calendar, mirror: known, entityOf: whose }
     budgetRoutes({
       gateway,

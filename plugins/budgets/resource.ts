@@ -111,7 +111,7 @@ export function budgetResource(
 }
 
 /** One budget for each of these: `key ci monthly`. */
-function nameOf(scope: BudgetScope, entity: string | null, window: BudgetWindow): string {
+export function nameOf(scope: BudgetScope, entity: string | null, window: BudgetWindow): string {
   return [scope, entity, window].filter((part) => part !== null).join(' ')
 }
 

@@ -34,7 +34,7 @@ const apiCaps = z
     return z.NEVER
   })
 
-function shownCaps(caps: ConnectionCaps | null): 'none' | Record<string, unknown> | null {
+export function shownCaps(caps: ConnectionCaps | null): 'none' | Record<string, unknown> | null {
   return caps === null || caps === 'none' ? caps : renamed(caps, snake)
 }
 

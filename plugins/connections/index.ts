@@ -7,6 +7,7 @@ import { directoryOf } from './directory.ts'
 import { migrations } from './migrations.ts'
 import { provideModelList } from './model-list.ts'
 import { type OpenConnection, openRow, sealerOf, unreadableRow } from './opened.ts'
+import { portableConnections } from './portable.ts'
 import { connectionResource } from './resource.ts'
 import { activeConnections } from './store.ts'
 
@@ -45,6 +46,8 @@ export const connections = definePlugin({
     })
 
     const accounts = accountsOf(view)
+    const rules = { configuration, profile: gateway.profile, outbound: gateway.use('outbound') }
+    gateway.portable(portableConnections({ view, rules, sealer, now: () => gateway.clock.now() }))
     gateway.provide('accounts', { list: accounts.list, extend: accounts.extend })
 
     gateway.hook(

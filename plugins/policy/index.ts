@@ -5,6 +5,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { policyRoutes } from './api.ts'
 import { isPolicyRefusal, signedInOf } from './credentials.ts'
 import { migrations } from './migrations.ts'
+import { portablePolicy } from './portable.ts'
 import { type Policy, policyOf, SUBSCRIPTION_PROVIDERS } from './rules.ts'
 import { allPolicies, storeVerdict, type Verdict } from './store.ts'
 
@@ -68,6 +69,7 @@ export const policy = definePlugin({
       { when: () => signedIn().size > 0 },
     )
 
+    gateway.portable(portablePolicy(view))
     policyRoutes(gateway, view, {
       all() {
         const ids = new Set([...SUBSCRIPTION_PROVIDERS, ...signedIn().values()].map(providerId))

@@ -9,6 +9,7 @@ import { cardLookup } from './cards/lookup.ts'
 import { factsLayer } from './facts-layer.ts'
 import { migrations } from './migrations.ts'
 import { allOverrides, overrideIndex } from './overrides.ts'
+import { portableOverrides } from './portable.ts'
 import { connectionOwners, type PriceOrigin, priceService } from './price-service.ts'
 import { type Resolver, resolver } from './resolver.ts'
 import { storedView } from './store.ts'
@@ -120,6 +121,7 @@ export const pricing = definePlugin({
       : null
     resolveRoute(gateway, view, found)
     overrideRoutes(gateway, overrideView)
+    gateway.portable(portableOverrides(gateway, overrideView))
     syncRoutes(gateway, view, stopSyncing?.now ?? null)
     return async () => {
       takeBack()

@@ -5,6 +5,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { poolRoutes } from './api.ts'
 import { migrations } from './migrations.ts'
 import { loadPools } from './pool.ts'
+import { portablePools } from './portable.ts'
 import { routeThroughPools } from './routing.ts'
 
 /** Provides the service `proxies`. */
@@ -20,6 +21,7 @@ export const proxyPools = definePlugin({
     const view = await gateway.view('pools', (db) => loadPools(db, gateway.vault, gateway.log))
     routeThroughPools(gateway, view)
     poolRoutes(gateway, view, testUrl)
+    gateway.portable(portablePools(gateway, view, { profile: gateway.profile, outbound: gateway.use('outbound') }))
   },
 })
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { changesOf, documentOf } from './document.ts'
+import { portableSettings } from './portable.ts'
 import { migrations, storedSettings, storeSettings } from './store.ts'
 
 const document = z.record(z.string(), z.unknown())
@@ -25,6 +26,7 @@ export const settings = definePlugin({
     layer.set(view.current)
     view.watch((runtime) => layer.set(runtime))
 
+    gateway.portable(portableSettings(gateway, view))
     gateway.api({
       method: 'GET',
       path: '/api/settings',

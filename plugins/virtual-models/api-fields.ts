@@ -8,7 +8,7 @@ import type { VirtualModelFields } from './store.ts'
 
 const weight = z.number('must be a number').min(0, 'must not be negative').max(1e9)
 
-const targetObject = z.strictObject({
+export const targetObject = z.strictObject({
   target: z.string().max(512).optional(),
   provider: z.string().min(1).max(64).optional(),
   model: z.string().min(1).max(512).optional().describe('A bare id beside `provider`, else `provider/model`.'),

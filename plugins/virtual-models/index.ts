@@ -17,6 +17,7 @@ import { namedRoutes } from './named-routes.ts'
 import { type Find, listEntries, planOf, planOfBareId, refuseConcrete, refuseMisplaced } from './names.ts'
 import { overflow, paramsOf, setParams } from './overflow.ts'
 import { isMultiCall, planner, type Route } from './planner.ts'
+import { portableVirtualModels } from './portable.ts'
 import { previewRoute } from './preview.ts'
 import { virtualModelResource } from './resource.ts'
 import { activeVirtualModels } from './store.ts'
@@ -133,6 +134,7 @@ export const virtualModels = definePlugin({
       providerId,
     })
     gateway.resource(virtualModelResource(gateway, view))
+    gateway.portable(portableVirtualModels(gateway, view, models))
 
     const catalogue = gateway.optional('modelCatalogue')
     let unlist = (): void => {}

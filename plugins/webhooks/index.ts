@@ -13,6 +13,7 @@ import { bridge, requestEvent } from './events/request-events.ts'
 import { SpendBatches } from './events/spend.ts'
 import { migrations } from './migrations.ts'
 import { outbox as outboxOf } from './outbox.ts'
+import { portableWebhooks } from './portable.ts'
 import { type UrlRules, webhookResource } from './resource.ts'
 import type { WebhookEndpoint } from './service.ts'
 import { activeEndpoints, type EndpointRow } from './store.ts'
@@ -37,6 +38,7 @@ export const webhooks = definePlugin({
       get: (orgId, id) => view.current.find((endpoint) => endpoint.id === id && endpoint.orgId === orgId) ?? null,
     })
     gateway.resource(webhookResource(gateway, view, rules))
+    gateway.portable(portableWebhooks(gateway, view, rules))
 
     const metrics = webhookMetrics(gateway)
     const outbox = outboxOf({ gateway, endpoints: () => view.current, queued: () => dispatcher.wake() })

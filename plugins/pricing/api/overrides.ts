@@ -52,12 +52,11 @@ const pattern = z
 
 const MAX_OVERRIDES = 2000
 
+export const overrideBody = z.strictObject({ model: pattern.describe('A model string or a glob; any case.'), ...members })
+
 const overridesBody = z
   .strictObject({
-    data: z
-      .array(z.strictObject({ model: pattern.describe('A model string or a glob; any case.'), ...members }))
-      .max(MAX_OVERRIDES)
-      .optional(),
+    data: z.array(overrideBody).max(MAX_OVERRIDES).optional(),
     overrides: z.record(pattern, z.strictObject(members)).optional().describe('The same by model, instead of `data`.'),
   })
   .superRefine(({ data, overrides }, context) => {
@@ -85,7 +84,7 @@ const overrideRecord = z.strictObject({
   ...(Object.fromEntries(NAMES.map(([member]) => [member, z.number().nullable()])) as Record<Member, z.ZodNullable<z.ZodNumber>>),
 })
 
-function overridesOf({ data, overrides }: OverridesBody): Override[] {
+export function overridesOf({ data, overrides }: OverridesBody): Override[] {
   const list = data ?? Object.entries(overrides ?? {}).map(([model, prices]) => ({ model, ...prices }))
   return list.map(({ model, ...prices }) => ({ pattern: model, prices: pricesOf(prices) }))
 }
@@ -99,7 +98,7 @@ function pricesOf(given: Partial<Record<Member, number | null>>): PriceList {
   return list
 }
 
-function overrideRecordOf({ pattern, prices }: Override): z.input<typeof overrideRecord> {
+export function overrideRecordOf({ pattern, prices }: Override): z.input<typeof overrideRecord> {
   const shown = NAMES.map(([member, name]) => [member, prices[name] === undefined ? null : usdOf(name, prices[name])])
   return { model: pattern, ...Object.fromEntries(shown) }
 }

@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, hooks, env, doctor, completion, simulate/,
+      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [

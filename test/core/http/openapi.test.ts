@@ -12,6 +12,10 @@ import { members } from '../../support/schema-members.ts'
 
 /** What a schema cannot know: the value that makes sense here. By operation, over what is generated. */
 const SENSIBLE: Readonly<Record<string, object>> = {
+  'POST /api/import': {
+    document: { hookgate_export: 1, version: '0.1.0', created_at: '2026-01-01', rows: {}, secrets: null, skipped: [] },
+    passphrase: null,
+  },
   'POST /api/providers': { provider: 'echo' },
   'PUT /api/settings': {},
   'POST /api/virtual-models': { strategy: 'failover', targets: ['echo/echo-1'] },

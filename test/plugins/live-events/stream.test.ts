@@ -37,7 +37,7 @@ describe('a listener', () => {
     expect([client.status, client.headers['content-type'], client.headers['cache-control']]).toEqual([
       200,
       'text/event-stream; charset=utf-8',
-      'no-store',
+      'no-store, no-transform',
     ])
     await client.until(() => client.events.length === 1)
     expect(client.events[0]).toMatchObject({ event: 'hello', id: undefined })

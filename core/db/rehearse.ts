@@ -1,0 +1,20 @@
+// Runs a change in a transaction that is rolled back: the database checks what no schema can.
+import type { Db } from '../types/db.ts'
+
+/** Returns the result of the change. Rejects as the change does. */
+export async function rehearse<T>(db: Db, change: (tx: Db) => Promise<T>): Promise<T> {
+  const done = new Rehearsal<T>()
+  try {
+    return await db.tx(async (tx) => {
+      done.result = await change(tx)
+      throw done
+    })
+  } catch (error) {
+    if (error === done) return done.result as T
+    throw error
+  }
+}
+
+class Rehearsal<T> extends Error {
+  result: T | undefined
+}

@@ -1,0 +1,37 @@
+// Settings in an export: those that were changed at run time.
+import { z } from 'zod'
+import type { Json } from '../../core/types/canonical.ts'
+import type { View } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PortableKind } from '../../core/types/portable.ts'
+import { changesOf } from './document.ts'
+import { storedSettings, storeSettings } from './store.ts'
+
+const data = z.strictObject({ key: z.string().min(1).max(200), value: z.unknown() })
+
+export function portableSettings(
+  gateway: PluginGateway,
+  view: View<Readonly<Record<string, unknown>>>,
+): PortableKind<z.output<typeof data>> {
+  const registry = gateway.use('settings')
+  return {
+    kind: 'settings',
+    after: [],
+    schema: data.refine(({ value }) => value !== undefined && value !== null, { path: ['value'], error: 'must be a value' }),
+    secrets: [],
+    view: view as View<unknown>,
+    async rows() {
+      return Object.entries(view.current).map(([key, value]) => ({
+        name: key,
+        managedBy: 'api' as const,
+        data: { key, value: value as Json },
+        secrets: {},
+      }))
+    },
+    async write({ db, actor, data: { key, value } }) {
+      const changes = changesOf({ [key]: value }, registry.declared(), await storedSettings(db))
+      await storeSettings(db, changes, actor, gateway.clock.now())
+      return null
+    },
+  }
+}
