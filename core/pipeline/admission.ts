@@ -45,7 +45,10 @@ function admit(runtime: Runtime, ctx: RequestState, principal: Principal | undef
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/
 
-/** Once, for the first address elsewhere: the embedding server does not say who is local, so every anonymous call is answered. */
+/**
+ * Warns once, at the first call from an address outside this host. The embedding server does not say which callers are local, so the
+ * gateway answers every anonymous call.
+ */
 function warnOfOpenHost(runtime: Runtime, address: string | null): void {
   if (runtime.warnedOfOpenHost || address === null || LOOPBACK.test(address)) return
   runtime.warnedOfOpenHost = true
@@ -66,16 +69,16 @@ export async function largeBody({ options, turns }: Runtime, bytes: Uint8Array):
   return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns))
 }
 
-/** Learns model, stream and dialect from the body. @throws GatewayError 400. */
+/** Reads model, stream and dialect from the body. @throws GatewayError 400. */
 export function takeBody(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   ctx.body = body
   const { dialectRoute } = route
   const { fromPath } = route
   const named = fromPath.model ?? (route.models === 'none' ? undefined : body.get('model'))
-  // Before anything is refused: records name the model of a refused request.
+  // This comes before any refusal, so that records name the model of a refused request.
   if (typeof named === 'string') ctx.requestedModel = named.slice(0, MAX_NAMED)
   if (dialectRoute?.dialectOf) ctx.dialect = dialectRoute.dialectOf(body)
-  // Before `stream`: its table comes first.
+  // This comes before `stream`: an error of the dialect's own table takes precedence.
   if (dialectRoute !== null) driver(runtime, ctx.dialect).validate?.(body)
   // A count_tokens body may ask for a stream, but the answer is a number.
   ctx.stream = route.operation !== 'count_tokens' && (fromPath.stream ?? booleanMember(body, 'stream'))

@@ -1,18 +1,18 @@
-// The model's name in an answer that stays bytes: one splice in each frame that carries it, all other bytes stay as they are.
+// Replaces the model's name in an answer on the byte lane: one splice in each frame that carries it. All other bytes stay as they are.
 import { findSpan, pathSegments } from '../json/json-path.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { ModelPlaces, WireBody } from '../types/dialect.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The name an answer to this caller has to carry; null: the one it has. */
+/** Returns the model name that the answer to this caller must carry; null: the answer keeps its own. */
 export function answerName(runtime: Runtime, { operation, requestedModel, dialect }: RequestState): string | null {
   return operation === 'chat' && requestedModel !== '' && runtime.answersAsRequested(dialect) ? requestedModel : null
 }
 
 export type Rename = (piece: Uint8Array | string) => Uint8Array | string
 
-/** A whole answer under that name. */
+/** Returns a whole answer with the model renamed. */
 export function renamedBody(body: WireBody, { whole: path }: ModelPlaces, name: string): Uint8Array {
   const { bytes } = body
   const span = findSpan(bytes, bytes[0] === BOM ? 3 : 0, pathSegments(path))
@@ -20,7 +20,7 @@ export function renamedBody(body: WireBody, { whole: path }: ModelPlaces, name: 
   return concatBytes([bytes.subarray(0, span.start), encodeUtf8(JSON.stringify(name)), bytes.subarray(span.end)])
 }
 
-/** Renames the model in one stream. Each piece consists of whole frames. */
+/** Returns a function that renames the model in one stream. Each piece it gets consists of whole frames. */
 export function frameRenamer({ frame: path, once }: ModelPlaces, name: string): Rename {
   const segments = pathSegments(path)
   const member = `"${segments.at(-1)}"`
@@ -45,11 +45,11 @@ export function frameRenamer({ frame: path, once }: ModelPlaces, name: string): 
 const FRAME_END = /(?<=\n\r?\n|\r\r)/
 const NEXT_DATA = /(\r\n|\n|\r)data: ?/g
 
-/** null: the model is not in it. */
+/** Returns null when the frame has no model. */
 function renamedFrame(frame: string, segments: readonly string[], value: string): string | null {
   const start = frame.indexOf('{')
   if (start === -1) return null
-  // Line breaks in JSON text stand between tokens only.
+  // In JSON text, line breaks occur only between tokens.
   const head = frame.slice(0, start)
   const body = encodeUtf8(frame.slice(start).replace(NEXT_DATA, ' '))
   const span = findSpan(body, 0, segments)

@@ -1,4 +1,4 @@
-// One attempt: prepare → encode or splice → encoded → transport. The attempt decides its lane.
+// Runs one attempt: prepare → encode or splice → encoded → transport. The attempt chooses its lane.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { forkBody } from '../json/wire-body.ts'
@@ -23,12 +23,12 @@ import { callUpstream } from './upstream.ts'
 import { joinUrl, proxyFor } from './upstream-url.ts'
 import { replaySource } from './whole-answer.ts'
 
-/** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError, its message free of secrets. */
+/** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
 export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate: Candidate): Promise<Result> {
   ctx.throwIfStopped()
   const { hooks } = ctx.generation
   const { connection } = candidate
-  // Also what a stored route, a panel or a header named.
+  // Checks every model id, also one from a stored route, a panel or a header.
   checkedModelId(candidate.target.model)
   const provider = runtime.provider(connection.provider)
   const dialect = upstreamDialect(ctx, candidate, provider)
@@ -53,7 +53,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
     if (editing) await editing
   }
   const secret = connectionService(ctx).secretOf(connection)
-  // '' in a registry row: the dialect lives at the provider's own address.
+  // A registry row with '' means: the dialect is served at the provider's own address.
   const url = joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path)
   const wire: WireRequest = {
     method: 'POST',
@@ -72,7 +72,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
       withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
     const send = () => callUpstream({ runtime, ctx, codec, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
     const result = await send()
-    // A call the upstream itself could not spell is worth one more try while nothing was delivered.
+    // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
     return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
     throw withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
@@ -90,7 +90,7 @@ function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, p
 
 function local(provider: Provider, call: CallState, ctx: RequestState): Result {
   const result = provider.answer?.(call.request, call.codec) as Result
-  // A local provider answers whole; a stream is its replay.
+  // A local provider returns a whole answer; for a stream the gateway replays it.
   return ctx.stream && result.kind === 'full' ? { kind: 'stream', source: replaySource(result.response) } : result
 }
 
@@ -114,7 +114,7 @@ function encoded(call: CallState, upstream: DialectDriver): string {
   return wire.path
 }
 
-/** The answer may stay bytes when the dialects agree and nothing on the way back needs events or names restored. */
+/** Returns whether the answer may stay bytes: the dialects agree, and nothing on the way back needs events or restored names. */
 function answersInBytes(ctx: RequestState, call: CallState): boolean {
   const { codec } = call
   if (codec.caller !== codec.upstream) return false
@@ -123,7 +123,7 @@ function answersInBytes(ctx: RequestState, call: CallState): boolean {
     if (codec.notes.size > 0) return false
   }
   if (!ctx.stream) return true
-  // An internal caller wants events, and its parent's dialect may differ.
+  // An internal caller reads events, and its parent's dialect may differ.
   if (ctx.ingress === null) return false
   return !(stagesOf(ctx)?.active ?? false) && !hasBatch(ctx)
 }
@@ -156,7 +156,10 @@ function connectionService(ctx: RequestState): ConnectionService {
   return ctx.generation.service('connections') as ConnectionService
 }
 
-/** An upstream may echo what we sent it, also what the provider made of the secret. */
+/**
+ * Returns the texts to remove from errors: an upstream may echo what the gateway sent, also values that the provider derived from the
+ * secret.
+ */
 function sentCredentials(wire: WireRequest, secret: string | null, connection: Connection): string[] {
   const sent: Record<string, string> = {}
   for (let i = 0; i < wire.headers.length; i += 2) {

@@ -1,4 +1,4 @@
-// One attempt's call: the facts for codecs, a copy-on-write canonical request, later the wire body.
+// Holds the state of one attempt's call: the facts for codecs, a copy-on-write canonical request, and later the wire body.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../http/headers.ts'
 import { randomId } from '../ids/ids.ts'
@@ -22,7 +22,7 @@ export function codecContext(
   return new AttemptHop(runtime, ctx, candidate, provider, upstream)
 }
 
-/** Maps and the decoded request exist only for those who ask. */
+/** The codec context of one attempt. It builds maps and decodes the request on first use only. */
 class AttemptHop implements CodecContext {
   readonly provider: string
   readonly model: string
@@ -60,7 +60,7 @@ class AttemptHop implements CodecContext {
     return this.#ctx.sse
   }
   get includeUsage(): boolean {
-    // Asked for with every frame.
+    // Codecs read this for every frame, so it is computed once.
     this.#includeUsage ??= this.#readIncludeUsage()
     return this.#includeUsage
   }
@@ -95,7 +95,7 @@ class AttemptHop implements CodecContext {
   }
 }
 
-/** Answers without an upstream (caches, plugins) are encoded under a codec of their own. */
+/** Returns a codec context for an answer without an upstream (caches, plugins). */
 export function codecContextOf(runtime: Runtime, ctx: RequestState): CodecContext {
   if (ctx.codec !== null) return ctx.codec
   const target = ctx.plan?.targets[0] ?? { provider: 'gateway', model: ctx.requestedModel, connectionId: null, weight: 1 }
@@ -146,7 +146,7 @@ export class CallState implements EncodedCall {
     return this.#copy
   }
 
-  /** Replaces the canonical request of this attempt (inlined media). */
+  /** Replaces the canonical request of this attempt (with inlined media). */
   replace(request: CanonicalRequest): void {
     this.#copy = request
   }

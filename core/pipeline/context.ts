@@ -1,5 +1,5 @@
-// One request's state: what plugins see as RequestContext, plus what only the pipeline touches.
-// Every field is assigned in the constructor, so that all contexts share one hidden class.
+// Holds one request's state: what plugins see as RequestContext, and what only the pipeline uses. The constructor assigns every field, so
+// that all contexts share one hidden class.
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
@@ -46,7 +46,7 @@ export interface ContextInit {
   keyRequired?: boolean
   dialect: Dialect
   headers: HeaderBag
-  /** Epoch ms and monotonic ms. */
+  /** Epoch ms; `monotonic` is monotonic ms. */
   now: number
   monotonic: number
   source?: string
@@ -69,7 +69,7 @@ export class RequestState implements RequestContext {
   readonly parent: RequestState | null
   readonly slots: unknown[]
   stream = false
-  /** False for a generate-content stream that is a JSON array. */
+  /** False for a generate-content stream that is sent as a JSON array. */
   sse = true
   requestedModel = ''
   virtualModel: string | null = null
@@ -80,14 +80,14 @@ export class RequestState implements RequestContext {
   upstreamHeaders: HeaderBag | null = null
   readonly attempts: Attempt[] = []
   readonly steps: Step[] = []
-  /** Internal calls that run. */
+  /** Internal calls that are running. */
   calls: Set<RequestState> | null = null
   readonly responseHeaders: HeaderBag = answerHeaderBag()
   cached: Outcome['cached'] = false
   cachedCall: CachedCall | null = null
   edited = false
   body: WireBody | null = null
-  /** The codec of the attempt that answered; encoders on the way back read its notes. */
+  /** The codec context of the attempt that answered; encoders on the way back read its notes. */
   codec: CodecContext | null = null
   stages: StreamStages | null | undefined = undefined
   ticking: Ticket<Ticking> | null = null
@@ -154,7 +154,7 @@ export class RequestState implements RequestContext {
     this.#userId = textOrNull(id, 'userId')
   }
 
-  /** Checked, as ids are: what no column of the books takes would cost the whole request its place in them. */
+  /** The setter checks the text, as those of ids do. A value that no database column accepts would fail the write of the whole request. */
   get costCenter(): string | null {
     return this.#costCenter
   }
@@ -209,7 +209,10 @@ export class RequestState implements RequestContext {
     })
   }
 
-  /** The timeline of a call inside. It looks at all accounts of its target itself: what was passed over here is said twice. */
+  /**
+   * Takes over the timeline of an internal call. That call checks all accounts of its target itself, so the own entries about skipped
+   * accounts of the target would be duplicates.
+   */
   adopt(attempts: readonly Attempt[], target: Target | undefined): void {
     const own = this.attempts.filter(
       ({ skipped, role, candidate }) => skipped === undefined || role !== undefined || candidate.target !== target,
@@ -243,13 +246,13 @@ export class RequestState implements RequestContext {
     this.#leases.push(lease)
   }
 
-  /** For logs: what identifies the request, and nothing it leads to. */
+  /** Returns only what identifies the request, for logs. */
   toJSON(): object {
     const { id, operation, dialect, source, stream, requestedModel, virtualModel, principal, costCenter } = this
     return { id, operation, dialect, source, stream, requestedModel, virtualModel, keyId: principal.keyId, costCenter }
   }
 
-  /** Settles every lease once, last first. */
+  /** Settles every lease once, the last one first. */
   settleLeases(outcome: Outcome, failed: (error: unknown) => void): void {
     this.#settled = true
     if (this.#leases.length === 0) return
@@ -270,7 +273,7 @@ export class RequestState implements RequestContext {
     return this.#taps
   }
 
-  /** Calls `fn` when the request is stopped; at once when it has been. Returns the way out. */
+  /** Calls `fn` when the request is stopped; immediately when it already is. Returns a function that unsubscribes. */
   onStop(fn: (reason: GatewayErrorShape) => void): () => void {
     if (this.stopped !== null) fn(this.stopped)
     else this.#stoppers.push(fn)
@@ -280,7 +283,7 @@ export class RequestState implements RequestContext {
     }
   }
 
-  /** Ends the request early: client gone, deadline, drain. The first reason stands. */
+  /** Ends the request early: client gone, deadline, drain. The first reason wins. */
   stop(reason: GatewayErrorShape): void {
     if (this.stopped !== null) return
     this.stopped = reason

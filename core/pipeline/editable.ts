@@ -1,7 +1,7 @@
-// The writable copy of a request that edit() returns. The original stays shared and read-only.
+// Makes the writable copy of a request that edit() returns. The original stays shared and read-only.
 import type { CanonicalRequest, Frozen } from '../types/canonical.ts'
 
-/** A copy one may change: request, system, messages and tools are fresh; parts are shared and to be replaced. */
+/** Returns a copy to change: request, system, messages and tools are fresh. Parts are shared: replace them, never change them. */
 export function editable(request: Frozen<CanonicalRequest>): CanonicalRequest {
   const source = request as CanonicalRequest
   return {

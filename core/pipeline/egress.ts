@@ -1,4 +1,4 @@
-// From a Result to the caller: encodes in the caller's dialect, or forwards bytes, one write per network read.
+// Sends a Result to the caller: encodes it in the caller's dialect or forwards bytes, with one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
@@ -14,7 +14,7 @@ import { driver, type Runtime } from './runtime.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
 import { answerFacts } from './whole-answer.ts'
 
-/** Sends the result. A stream's failure after its start is in `ctx.facts.error`; everything earlier is thrown. */
+/** Sends the result. A stream's failure after its start is stored in `ctx.facts.error`; every earlier failure is thrown. */
 export function sendResult(runtime: Runtime, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {
   if (result.kind === 'stream') return sendStream(runtime, ctx, result.source, reply)
   return result.kind === 'full' ? sendFull(runtime, ctx, result, reply) : sendRaw(ctx, result, reply)
@@ -38,7 +38,7 @@ type FullResult = Extract<Result, { kind: 'full' }>
 
 function sendFull(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
   const { hooks } = ctx.generation
-  // Bill what the upstream reported, also when a plugin refuses to pass the answer on.
+  // The usage that the upstream reported is billed, also when a plugin refuses to pass the answer on.
   ctx.facts ??= answerFacts(result.response)
   if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))
     return sendWhole(runtime, ctx, result, reply)
@@ -78,7 +78,7 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
       if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
     }
   } catch (thrown) {
-    // A transform's factory refused: nothing is on the wire yet, and the upstream must not go on.
+    // The factory of a transform refused. No byte has been sent yet, and the upstream call must be aborted.
     unbind()
     source.cancel(GatewayError.from(thrown))
     throw thrown
@@ -102,7 +102,7 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
   reply.end(end instanceof EncodingSink ? end.error(shown) : end.named(source.errorFrame?.(shown) ?? ''))
 }
 
-/** Bytes lane: the frames of one read leave in one write; frames that lie side by side are not even copied. */
+/** The byte lane: the frames of one read leave in one write. Adjacent frames are not copied. */
 class ByteSink implements StreamSink {
   readonly failure = null
   readonly #reply: ReplyWriter
@@ -129,7 +129,7 @@ class ByteSink implements StreamSink {
       last.buffer === piece.buffer &&
       last.byteOffset + last.length === piece.byteOffset
     ) {
-      // Buffer.subarray keeps Buffers Buffers; the joined view must be of the same kind.
+      // Buffer.subarray returns a Buffer; the joined view must be of the same class.
       this.#pieces[this.#pieces.length - 1] = joined(last, piece)
     } else this.#pieces.push(piece)
   }
@@ -150,13 +150,13 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return new Uint8Array(first.buffer, first.byteOffset, first.length + second.length)
 }
 
-/** Events lane: the caller's dialect, one write per read. */
+/** The events lane: encodes in the caller's dialect, one write per read. */
 class EncodingSink implements StreamSink {
   failure: GatewayErrorShape | null = null
   readonly #encoder: StreamEncoder
   readonly #reply: ReplyWriter
   readonly #onFailure: (error: GatewayErrorShape) => void
-  /** The model name to show in place of the upstream's. */
+  /** The model name to show instead of the upstream's. */
   readonly #name: string | null
   #text = ''
 

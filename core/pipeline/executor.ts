@@ -1,5 +1,5 @@
-// From a plan to an answer: targets × connections, one after the other, until one commits. Keeps no state between
-// requests; cooldowns, breakers and strategies are plugins on `candidates` and `attempt`.
+// Turns a plan into an answer: tries targets × connections in order until one commits. It keeps no state between requests; cooldowns,
+// breakers and strategies are plugins on `candidates` and `attempt`.
 import { finalError, walkAction } from '../errors/classify.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { restingText } from '../errors/resting.ts'
@@ -12,7 +12,7 @@ import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 
-/** @throws GatewayError: the caller's final error after the whole walk. */
+/** Returns the first result. @throws GatewayError: the caller's final error after every candidate failed. */
 export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
   const { hooks } = ctx.generation
   const candidates = expand(ctx, ctx.plan as Plan)
@@ -60,18 +60,18 @@ function noCandidate(ctx: RequestState): GatewayErrorShape {
   return GatewayError.unavailable(message, retryAfterMs === null ? {} : { retryAfterMs })
 }
 
-/** Waits of accounts that were skipped until a known time, ms. */
+/** Returns the waits of accounts that were skipped until a known time, ms. */
 function waitsOf(ctx: RequestState): number[] {
   return ctx.attempts.flatMap(({ skipped }) => (skipped?.until === undefined ? [] : [Math.max(0, skipped.until - ctx.startedAt)]))
 }
 
-/** Upper limit of upstream calls for one request, whatever its plan and its plugins do. */
+/** Upper limit of upstream calls for one request. It applies to every plan and all plugins. */
 const MAX_ATTEMPTS = 8
 
 interface AttemptCounts {
   /** Upstream calls that the executor started, without the running one. */
   sent: number
-  /** Further calls that plugins made around attempts. */
+  /** Additional calls that plugins made around attempts. */
   retries: number
 }
 
@@ -109,7 +109,7 @@ class CandidateAttempts {
     }
   }
 
-  /** Not an async function: that would be one more turn for every request. */
+  /** Not an async function: that would cost each request one more microtask. */
   readonly #send = (): Promise<Result> => {
     try {
       if (this.#called) this.#retry()
@@ -121,12 +121,12 @@ class CandidateAttempts {
   }
 
   readonly #failed = (thrown: unknown): never => {
-    // A bug below is not the fault of the plugins around it.
+    // An error thrown further inside is not the fault of the plugins around it.
     this.#failure = ownError(this.#runtime, this.#ctx, thrown)
     throw this.#failure
   }
 
-  /** Opens another line of the timeline. @throws the last failure when the request has used up its calls. */
+  /** Adds a line to the timeline. @throws the last failure when the request has used all its calls. */
   #retry(): void {
     const { sent, retries } = this.#walk
     const failure = this.#failure
@@ -165,7 +165,7 @@ async function walkCandidates(runtime: Runtime, ctx: RequestState, candidates: r
   const failures: GatewayErrorShape[] = []
   const walk: AttemptCounts = { sent: 0, retries: 0 }
   let deadTarget: Candidate['target'] | null = null
-  /** The call that failed last, until it is known where the walk went from there. */
+  /** The call that failed last, while its next step is still unknown. */
   let left: Attempt | null = null
   for (const candidate of candidates) {
     if (candidate.target === deadTarget) continue
@@ -202,7 +202,7 @@ async function walkCandidates(runtime: Runtime, ctx: RequestState, candidates: r
   throw finalError(failures, ctx.dialect, waitsOf(ctx))
 }
 
-/** Candidates that are passed over on the way do not count: this is asked again for the one behind them. */
+/** Returns the step between two candidates. The loop asks again after each skipped candidate, so skipped candidates do not count. */
 function stepTo({ candidate: { target: from } }: Attempt, { target: to }: Candidate): 'next_target' | 'next_account' {
   return from.provider === to.provider && from.model === to.model ? 'next_account' : 'next_target'
 }

@@ -1,4 +1,4 @@
-// The story of one request, from ingress to settled. A stage without hooks is null. Every path ends in settle().
+// Runs one request through all its stages, from ingress to settled. A stage without hooks is null. Every path ends in settle().
 import { GatewayError } from '../errors/gateway-error.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../ids/ids.ts'
@@ -19,7 +19,7 @@ import { driver, type Runtime } from './runtime.ts'
 import { settle } from './settle.ts'
 import { RequestUnit } from './unit.ts'
 
-/** Serves one exchange. Never rejects; resolves when it is settled. */
+/** Serves one exchange. Never rejects; resolves when the exchange is settled. */
 export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink): Promise<void> {
   const { crossOrigin } = runtime
   const reply = new ReplyWriter(runtime, sink, crossOrigin.on ? crossOrigin.headersFor(ingress.headers) : null)
@@ -52,7 +52,9 @@ export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink
   }
 }
 
-/** ingress → authenticate → body → access → resolve → request → answer → admit → reserve. A result here means: no upstream is asked. */
+/**
+ * ingress → authenticate → body → access → resolve → request → answer → admit → reserve. When it returns a result, no upstream is called.
+ */
 async function prepare(
   runtime: Runtime,
   ctx: RequestState,
@@ -77,7 +79,7 @@ async function prepare(
       bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes),
     )
   }
-  // Only streams are kept alive, and only they can stall.
+  // Only streams get heartbeats, and only streams can stall.
   if (ctx.stream) ctx.ticking = runtime.ticker.add({ tick: (now) => tick(now, ctx, reply) })
   if (hooks.access !== null) {
     const checking = hooks.access(ctx)
@@ -112,7 +114,7 @@ async function prepare(
 
 async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Uint8Array> {
   const declared = Number(ingress.headers.get('content-length') ?? 0)
-  // A body over the limit of its route is 413, also while other bodies are being received.
+  // A body over the limit of its route is refused with 413, also while other bodies are being received.
   if (declared > route.bodyLimit) return ingress.body(route.bodyLimit)
   const body = runtime.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
   try {
@@ -122,7 +124,7 @@ async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute,
   }
 }
 
-/** @throws GatewayError 400 when the model is unknown. */
+/** Returns the plan. @throws GatewayError 400 when the model is unknown. */
 export function resolve(ctx: RequestState): Awaitable<Plan> {
   const { hooks } = ctx.generation
   const resolving = hooks.resolve === null ? undefined : hooks.resolve(ctx)
@@ -134,7 +136,7 @@ function resolved(ctx: RequestState, plan: Plan | undefined): Plan {
   return plan
 }
 
-/** REQUEST_DEADLINE_MS runs from admission to the commit point; a started stream is not cut. */
+/** REQUEST_DEADLINE_MS applies from admission to the commit point; a started stream is not cut. */
 function dispatch(runtime: Runtime, ctx: RequestState): Promise<Result> {
   const { deadlineMs } = runtime.options
   return deadlineMs > 0 ? underDeadline(runtime, ctx, deadlineMs) : execute(runtime, ctx)
@@ -166,17 +168,17 @@ function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRoute): Re
     now: runtime.clock.now(),
     monotonic: runtime.clock.monotonic(),
   })
-  // The path names the model before the body is read, so records have it even when the body is invalid. It is validated with the body.
+  // Read the model from the path before the body, so that records have it even when the body is invalid. It is validated with the body.
   if (model !== undefined) ctx.requestedModel = model.slice(0, 256)
   return ctx
 }
 
 function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
-  // Before admission there is no stream to keep alive, only a body that may still be refused.
+  // Before admission there is no stream to keep alive: the body may still be refused.
   if (ctx.plan !== null) reply.tick(now, ctx)
 }
 
-/** Settles the request whatever a plugin did to the answer. A head that cannot be sent ends the connection. */
+/** Settles the request, whatever a plugin did to the answer. When the head cannot be sent, the connection is closed. */
 function concluded(runtime: Runtime, ctx: RequestState, reply: ReplyWriter, thrown: unknown): GatewayErrorShape {
   try {
     return conclude(runtime, ctx, reply, thrown)
@@ -186,7 +188,7 @@ function concluded(runtime: Runtime, ctx: RequestState, reply: ReplyWriter, thro
   }
 }
 
-/** A failure before the answer: a status while nothing is on the wire, the dialect's error frame after a heartbeat. */
+/** Sends a failure that came before the answer: a status while no byte has been sent, the dialect's error frame after a heartbeat. */
 function conclude(runtime: Runtime, ctx: RequestState, reply: ReplyWriter, thrown: unknown): GatewayErrorShape {
   const error = GatewayError.from(thrown)
   if (ctx.stopped?.status === 499) return ctx.stopped

@@ -1,5 +1,4 @@
-// Media that a target takes inline only: fetched for it. A failure names the address where the caller wrote it, whatever the
-// dialect of the target.
+// Fetches media for a target that accepts inline media only. A failure names the address where the caller wrote it, in every dialect.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Dialect, Frozen, Json } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
@@ -7,7 +6,7 @@ import type { CallState } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 
-/** @throws GatewayError 400. */
+/** Inlines the remote media of the request. @throws GatewayError 400. */
 export async function inlineRemote(
   runtime: Runtime,
   ctx: RequestState,
@@ -44,7 +43,10 @@ function paramOf({ body, dialect }: RequestState, url: string): string {
   return path === null ? CONTENT[dialect] : path.join('.').slice(0, 200)
 }
 
-/** `image_url.url`, `source.url`, `fileData.fileUri`: a text that says the same is another member. Depth: what the scan let through. */
+/**
+ * Returns the path of the member with this URL: `image_url.url`, `source.url`, `fileData.fileUri`. A text member with the same value does
+ * not count. The request scan has limited the depth.
+ */
 function pathOfUrl(value: Frozen<Json>, url: string): string[] | null {
   if (typeof value !== 'object' || value === null) return null
   for (const [name, inner] of Object.entries(value)) {

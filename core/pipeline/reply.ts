@@ -1,5 +1,5 @@
-// The caller's side of one exchange: knows what is on the wire already, adds the gateway's headers, keeps a quiet
-// stream alive, and turns a failure into whatever form is still possible.
+// Writes the caller's side of one exchange: tracks what was sent, adds the gateway's headers, keeps a quiet stream alive, and sends a
+// failure in the form that is still possible.
 import { asCallerError } from '../errors/classify.ts'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { heartbeatText, PING } from '../heartbeat.ts'
@@ -14,7 +14,7 @@ import type { Sink } from '../types/ports.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A reader that takes nothing for this long has left. */
+/** A reader that accepts no bytes for this time counts as gone. */
 const WRITE_STALL_MS = 120_000
 
 export class ReplyWriter {
@@ -27,7 +27,7 @@ export class ReplyWriter {
   #status = 0
   #firstByteAt: number | null = null
 
-  /** `forPages`: what each answer says to a web page of another origin; null = such pages may not call. */
+  /** `forPages`: the CORS headers of each answer; null = web pages of other origins may not call. */
   constructor(runtime: Runtime, sink: Sink, forPages: readonly string[] | null) {
     this.#runtime = runtime
     this.#forPages = forPages
@@ -61,7 +61,7 @@ export class ReplyWriter {
     this.#sink.write(chunk)
   }
 
-  /** Between network reads: undefined = go on. */
+  /** Waits between network reads; undefined = continue at once. */
   drained(): Promise<void> | undefined {
     const waiting = this.#sink.drained()
     if (waiting === undefined) return undefined
@@ -77,15 +77,15 @@ export class ReplyWriter {
     else this.#sink.end()
   }
 
-  /** A whole answer. */
+  /** Sends a whole answer. */
   send(ctx: RequestState, status: number, headers: readonly string[], body: Uint8Array | string | null): void {
     this.#firstByteAt ??= this.#runtime.clock.monotonic()
-    // Before the head: who taps may still add a header.
+    // Taps run before the head is sent: they may still add a header.
     if (ctx.taps.length > 0) {
       const bytes = typeof body === 'string' ? encodeUtf8(body) : (body ?? new Uint8Array(0))
       const failed = (error: unknown) => this.#runtime.log.error('tap.failed', { requestId: ctx.id, error: errorText(error) })
       for (const tap of ctx.taps) {
-        // An observer's error does not fail the answer.
+        // A tap's error does not fail the answer.
         try {
           catchRejection(tap({ status, headers, body: bytes }), failed)
         } catch (error) {
@@ -97,27 +97,27 @@ export class ReplyWriter {
     this.#sink.end(body ?? undefined)
   }
 
-  /** An answer without a body. */
+  /** Sends an answer without a body. */
   empty(status: number, headers: readonly string[], dialect: Dialect, id: string): void {
     this.#sink.onGone(() => {})
     this.#head(status, null, dialect, headers, id)
     this.#sink.end()
   }
 
-  /** An error before any content: a status and the dialect's envelope. */
+  /** Sends an error before any content: a status and the dialect's envelope. */
   fail(ctx: RequestState | null, thrown: unknown, dialect: Dialect, id: string): GatewayErrorShape {
     const error = this.presentable(thrown, dialect, id)
     const headers = ['content-type', 'application/json; charset=utf-8', ...(error.headers ?? [])]
     if (error.retryAfterMs !== null) headers.push('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))))
-    // The gateway has walked its candidates: a client that retries at once only adds load.
+    // The gateway has already tried its candidates: a client that retries at once only adds load.
     if (ctx !== null && ctx.attempts.length > 1 && error.status >= 429) headers.push('x-should-retry', 'false')
     this.#head(error.status < 400 ? 500 : error.status, ctx, dialect, headers, id)
-    // A gateway may have been given fewer dialects than there are paths.
+    // The host may have passed fewer dialects than there are paths.
     this.#sink.end(this.#runtime.dialects.get(dialect)?.encodeError(error, id) ?? JSON.stringify(envelope(error)))
     return error
   }
 
-  /** The error that a caller sees for a thrown value. */
+  /** Returns the error that the caller sees for a thrown value. */
   presentable(thrown: unknown, dialect: Dialect, requestId: string): GatewayErrorShape {
     const error = asCallerError(GatewayError.from(thrown), dialect)
     const bug = bugBehind(thrown)
@@ -127,7 +127,7 @@ export class ReplyWriter {
     return error.with({ message, cause: error })
   }
 
-  /** Heartbeat and stall, from the shared ticker. Only ever called between whole frames: writes are whole frames. */
+  /** Checks heartbeat and stall on the shared ticker. It runs only between whole frames, because each write is a whole frame. */
   tick(now: number, ctx: RequestState): void {
     if (this.#drainingSince !== null) {
       if (now - this.#drainingSince >= WRITE_STALL_MS) ctx.stop(GatewayError.clientGone())
@@ -137,7 +137,7 @@ export class ReplyWriter {
     if (every <= 0 || !ctx.sse || now - this.#lastWriteAt < every || this.#sink.gone) return
     const { dialects, heartbeatForm } = this.#runtime
     const text = heartbeatText(dialects.get(ctx.dialect), heartbeatForm(ctx.dialect), ctx.headers)
-    // Only a comment may follow the last frame.
+    // After the last frame only a comment may follow.
     if (text === null || (text !== PING && ctx.facts?.terminal)) return
     this.openStream(ctx)
     this.#lastWriteAt = now
@@ -149,7 +149,7 @@ export class ReplyWriter {
     this.#headSent = true
     this.#status = status
     const out = [...headers, 'x-gateway-request-id', id, dialect === 'messages' ? 'request-id' : 'x-request-id', id]
-    // A middleware or proxy that compresses or gathers a stream would hold its events back.
+    // Without `no-transform` a middleware or proxy that compresses or buffers would hold the events of a stream back.
     out.push('cache-control', headers === SSE_HEAD ? 'no-store, no-transform' : 'no-store')
     out.push('x-content-type-options', 'nosniff', 'referrer-policy', 'no-referrer')
     if (ctx !== null) addGatewayHeaders(out, ctx, status)
@@ -182,13 +182,13 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
   out.push(...ctx.responseHeaders.flat())
 }
 
-/** The unexpected error behind a thrown value. A sink may have wrapped it. */
+/** Returns the unexpected error that caused a thrown value. A sink may have wrapped it. */
 function bugBehind(thrown: unknown): unknown {
   if (!GatewayError.is(thrown)) return thrown ?? 'undefined'
   return thrown.code === 'internal_error' ? thrown.cause : undefined
 }
 
-/** Model strings come from callers: nothing that could end a header line leaves. */
+/** Model names come from callers: this removes every character that could end a header line. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
 }

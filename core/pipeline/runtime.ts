@@ -1,4 +1,4 @@
-// State that all exchanges of one gateway share. createGateway builds it once; only `generation` changes.
+// Holds the state that all exchanges of one gateway share. createGateway builds it once; only `generation` changes.
 import type { SwapRemoveList } from '../collections/swap-remove-list.ts'
 import type { Env } from '../config/env.ts'
 import type { GroupCommit } from '../db/group-commit.ts'
@@ -29,11 +29,11 @@ export interface RuntimeOptions {
   readonly heartbeatMs: number
   readonly idleTimeoutMs: number
   readonly connectTimeoutMs: number
-  /** 0 = none. */
+  /** 0 = no deadline. */
   readonly deadlineMs: number
   readonly receiving: ReceivingLimits
   readonly outboundProxy: string | null
-  /** Deep-freezes what hooks may only read: tests. */
+  /** Deep-freezes the values that hooks may only read. Tests set it. */
   readonly freeze: boolean
 }
 
@@ -45,21 +45,21 @@ export interface Runtime {
   readonly transport: Transport
   readonly fetchMedia: Ports['fetchMedia']
   readonly dialects: ReadonlyMap<Dialect, DialectDriver>
-  /** By id and alias; an unknown id is a custom provider. */
+  /** Returns the provider of an id or alias; an unknown id is a custom provider. */
   provider(id: string): Provider
-  /** null: no database, and units hold no statements. */
+  /** null: there is no database, and units hold no statements. */
   readonly commits: GroupCommit | null
   readonly ticker: Ticker
-  /** `serve.anonymous_calls` was logged. */
+  /** True when `serve.anonymous_calls` was logged. */
   warnedOfOpenHost: boolean
-  /** Answers to callers of this dialect name the model that was asked for. */
+  /** Returns whether answers to callers of this dialect carry the model name that they requested. */
   answersAsRequested(dialect: Dialect): boolean
   heartbeatForm(dialect: Dialect): HeartbeatForm
   readonly active: SwapRemoveList<RequestState>
   readonly receiving: Receiving
   readonly overload: Overload
   readonly crossOrigin: CrossOrigins
-  /** For large bodies. */
+  /** Large bodies wait here for a turn of the event loop. */
   readonly turns: YieldQueue
   generation: Generation
   routes: RouteTable
@@ -94,7 +94,10 @@ export function runtimeOptions(env: Env, freeze: boolean): RuntimeOptions {
   }
 }
 
-/** False: some still run after `ms`. Polls rather than counts: a swap is rare, a counter per request is not free. */
+/**
+ * Resolves to false when some requests still run after `ms`. It polls instead of counting: reloads are rare, and a counter would cost
+ * every request.
+ */
 export async function untilIdle(
   { active, clock }: Pick<Runtime, 'active' | 'clock'>,
   which: (ctx: RequestState) => boolean,
@@ -109,7 +112,7 @@ export async function untilIdle(
   return true
 }
 
-// A running request as checkpoints, drain and health see it.
+// Returns a running request as checkpoints, drain and health see it.
 export function liveRequest(ctx: RequestState): LiveRequest {
   const { facts, steps, calls, lastReadAt } = ctx
   return {

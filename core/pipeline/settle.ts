@@ -1,4 +1,4 @@
-// The end of every exchange, however it ends: outcome → leases → settle → afterCommit → settled, each once.
+// Ends every exchange: outcome → leases → settle → afterCommit → settled, each once.
 import { deepFreeze } from '../collections/deep-freeze.ts'
 import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
 import type { PriceService } from '../services.ts'
@@ -11,14 +11,14 @@ import type { Runtime } from './runtime.ts'
 import { RequestUnit } from './unit.ts'
 
 export interface Ending {
-  /** The status that the caller saw on the wire. */
+  /** The status that was sent to the caller. */
   status: number
   error: GatewayErrorShape | null
   /** Monotonic ms. */
   firstByteAt: number | null
 }
 
-/** null when no upstream answered: nothing is billed. */
+/** Returns the bill of this request's own upstream call; null when no upstream answered: nothing is billed. */
 export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
   const { candidate } = ctx
   if (candidate === null || ctx.facts === null || ctx.operation !== 'chat') return null
@@ -42,7 +42,7 @@ export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, statu
   }
 }
 
-/** Sum of the steps with a known price; null when no step has one. */
+/** Returns the sum of the steps with a known price; null when no step has one. */
 function summed(steps: readonly Step[]): Pick<Outcome, 'costNano' | 'chargeNano'> {
   let costNano: number | null = null
   let chargeNano: number | null = null
@@ -53,7 +53,7 @@ function summed(steps: readonly Step[]): Pick<Outcome, 'costNano' | 'chargeNano'
   return { costNano, chargeNano }
 }
 
-/** A stream that failed after its start is 502, one the client left is 499; tokens so far count. */
+/** Settles the exchange. A stream that failed after its start is 502; one that the client left is 499. The tokens so far count. */
 export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Outcome {
   const aborted = ctx.stopped?.status === 499
   const broken = ending.error !== null && ending.status === 200
@@ -91,13 +91,16 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
   return outcome
 }
 
-/** Usage that the upstream reported. Estimated when it reported none and content was delivered. An explicit zero stays zero. */
+/**
+ * Returns the usage that the upstream reported. It is estimated when the upstream reported none and content was delivered. An explicit
+ * zero stays zero.
+ */
 export function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
   const { facts } = ctx
   const reported = facts?.usage ?? null
   if (ctx.cached !== false || facts === null) return noUsage()
   if (isReported(reported)) {
-    // A cut stream may have reported its prompt but not yet its output.
+    // A cut stream may have reported its prompt tokens but not yet its output tokens.
     if (!cutShort || reported.outputTotal * 4 >= facts.contentBytes) return reported
     const outputTotal = Math.max(reported.outputTotal, Math.ceil(facts.contentBytes / 4))
     return { ...reported, outputTotal, total: reported.inputTotal + outputTotal, estimated: true }

@@ -1,4 +1,4 @@
-// The stream hooks of one request, in front of the next sink: transforms → batch stage → sink.
+// Runs the stream hooks of one request in front of the next sink: transforms → batch stage → sink.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -6,10 +6,10 @@ import type { Result } from '../types/result.ts'
 import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
 import type { RequestState } from './context.ts'
 
-/** Answers of internal calls that have been through their own hooks already: they run once, where the answer arose. */
+/** Answers of internal calls whose own hooks have run already. Hooks run once, on the call that produced the answer. */
 export const transformed = new WeakSet<Result | StreamSource>()
 
-/** Asks the `stream` factories, once per attempt. @throws GatewayError what one of them decided. */
+/** Calls the `stream` factories, once per attempt. @throws GatewayError when a factory refuses. */
 export function stagesOf(ctx: RequestState): StreamStages | null {
   const { hooks } = ctx.generation
   if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
@@ -21,7 +21,7 @@ export function hasBatch(ctx: RequestState): boolean {
   return hooks.batch !== null && hooks.applies('stream:batch', ctx)
 }
 
-/** Null where no stream hook applies: `next` can be used directly. @throws GatewayError what a transform's factory decided. */
+/** Returns null when no stream hook applies: use `next` directly. @throws GatewayError when a transform's factory refuses. */
 export function stagedSink(
   ctx: RequestState,
   next: StreamSink,
@@ -59,7 +59,7 @@ export class StagedSink implements StreamSink {
   event(event: StreamEvent): void {
     if (this.failure !== null) return
     try {
-      // Stages flush before the end, so that what they hold comes before the terminal events.
+      // Stages flush before the end, so that the events they hold come before the terminal events.
       if (event.e === 'end') this.#stages?.flush(this.#out)
       if (this.#stages !== null) this.#stages.event(event, this.#out)
       else this.#out(event)
@@ -77,7 +77,7 @@ export class StagedSink implements StreamSink {
     return this.#running
   }
 
-  /** After a failure: resolves when no batch is under way any more. */
+  /** Call it after a failure. Resolves when no batch is running. */
   settled(): Promise<void> {
     return this.#running
   }

@@ -1,4 +1,4 @@
-// A request's writes: collected by hooks, handed to the group commit together, and what waits for them.
+// Collects a request's writes from hooks, hands them to the group commit together, and runs what waits for the commit.
 import type { GroupCommit } from '../db/group-commit.ts'
 import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
@@ -34,15 +34,15 @@ export class RequestUnit implements Unit {
     this.#unavailable = fn
   }
 
-  /** Only a statement that may refuse makes the request wait. */
+  /** The request waits only for statements that may refuse. */
   get mayRefuse(): boolean {
     return this.#statements?.some((statement) => statement.expect !== undefined) ?? false
   }
 
   /**
-   * Commits what was added, then runs what waited for it; undefined when there was nothing to commit.
-   * Rejects with a statement's refusal, or 503 `storage_unavailable`.
-   * @param spoolable the writes survive a database that is away.
+   * Commits the collected writes, then runs what waited for them. Returns undefined when there was nothing to commit. Rejects with a
+   * statement's refusal, or with 503 `storage_unavailable`.
+   * @param spoolable the writes survive a database outage.
    */
   commit(spoolable: boolean, failed: (error: unknown) => void): Promise<void> | undefined {
     if (this.#statements === null || this.#commits === null) {

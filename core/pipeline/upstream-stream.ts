@@ -1,5 +1,5 @@
-// An upstream's SSE answer as a StreamSource. Until the first content everything is held back, so that another
-// candidate can still answer; from then on each network read goes straight through, in bytes or as events.
+// Turns an upstream's SSE answer into a StreamSource. It holds everything back until the first content, so that another candidate can
+// still answer. After that it forwards each network read at once, as bytes or as events.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { ValueLimits } from '../json/json-scan.ts'
@@ -13,25 +13,25 @@ import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../type
 export interface UpstreamStreamInit {
   /** Limits of each event. */
   values: ValueLimits
-  /** Exactly one of the two: bytes or events lane. */
+  /** Exactly one of the two is set: byte lane or events lane. */
   filter: FrameFilter | null
   decoder: StreamDecoder | null
-  /** Byte lane with watching transforms: parsed copies go here. */
+  /** On the byte lane, watching transforms get parsed copies here. */
   watch: { decoder: StreamDecoder; stages: StreamStages } | null
-  /** The first content has come, or a complete answer without any: the attempt has succeeded. */
+  /** Called when the attempt has succeeded: the first content has arrived, or a complete answer without content. */
   committed(): void
-  /** Takes secrets out of an error's message. */
+  /** Removes secrets from an error's message. */
   clean(error: GatewayErrorShape): GatewayErrorShape
-  /** It failed before that. */
+  /** Called when the attempt failed before the commit. */
   failed(error: GatewayErrorShape): void
   /** Aborts the upstream call. */
   abort(reason: GatewayErrorShape): void
 }
 
-/** Bytes of one stream. */
+/** Limit of the bytes of one stream. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024
 
-/** Between the commit and the pump: more makes the upstream wait. */
+/** Limit of the bytes held between the commit and the pump. At the limit the upstream has to wait. */
 const MAX_HELD_BYTES = 64 * 1024
 
 export function emptyFacts(): StreamFacts {
@@ -79,7 +79,7 @@ export class UpstreamStream implements StreamSource {
     }
     if (this.#sink !== null) return this.#sink.ready()
     if (!this.#committed) return undefined
-    // A plugin may keep the result a while before it is pumped.
+    // A plugin may keep the result for a while before it is pumped.
     this.#heldBytes += chunk.length
     return this.#heldBytes > MAX_HELD_BYTES ? this.#untilPumped() : undefined
   }
@@ -110,11 +110,11 @@ export class UpstreamStream implements StreamSource {
     this.#finish()
   }
 
-  /** The upstream broke, or its answer cannot be used. Before the commit the attempt fails; after it the stream ends in an error. */
+  /** Handles a broken upstream or an unusable answer. Before the commit the attempt fails; after it the stream ends with an error. */
   fail(thrown: GatewayErrorShape): void {
     if (this.#over) return
     const error = this.#init.clean(thrown)
-    // A cut after the terminal event takes nothing from the answer: it ends as an ordinary end does.
+    // A connection cut after the terminal event loses nothing of the answer: it counts as a normal end.
     const harmless = this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream'
     if (harmless && !this.#ended) return this.end()
     this.facts.error = error
@@ -210,7 +210,7 @@ function deliver(sink: StreamSink, item: StreamEvent | Uint8Array | string): voi
   else sink.event(item)
 }
 
-/** UTF-8 bytes of what a caller would see of a delta. */
+/** Returns the UTF-8 bytes of a delta that a caller would see. */
 export function deltaBytes(delta: Extract<StreamEvent, { e: 'delta' }>['d']): number {
   if ('text' in delta) return byteLength(delta.text)
   if ('reasoning' in delta) return byteLength(delta.reasoning)

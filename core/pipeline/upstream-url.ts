@@ -1,5 +1,5 @@
-// The address of an upstream call: its URL and its proxy. A base URL is everything before the operation path, as the vendor's SDK
-// shows it. The version segment of a path is left out when the base URL already ends in one.
+// Builds the address of an upstream call: its URL and its proxy. A base URL is everything before the operation path, as the vendor's SDK
+// shows it. When the base URL already ends in a version segment, the path's own is left out.
 import { memoize } from '../collections/memoize.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
@@ -24,10 +24,10 @@ function joined(base: string, path: string): string {
   return VERSION.test(stem) || NEVER_VERSIONED.test(rest) ? stem + rest : stem + path
 }
 
-/** Vendors of these two put anything before the path (`/openai`, `/inference`, `/api/paas/v4`). */
+/** Vendors of these two dialects put any prefix before the path (`/openai`, `/inference`, `/api/paas/v4`). */
 const NEVER_VERSIONED = /^\/(?:chat\/completions|responses)(?:\/|$)/
 
-// Selects the proxy of a call: the connection's own, the one assigned to it, OUTBOUND_PROXY, or none.
+// Returns the proxy of a call: the connection's own, the one assigned to it, OUTBOUND_PROXY, or none.
 export function proxyFor(
   runtime: Runtime,
   generation: Generation,

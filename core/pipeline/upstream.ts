@@ -1,5 +1,5 @@
-// One upstream call: sends the wire request, looks at what comes back, and turns it into a Result or a failure.
-// JSON where a stream was asked, a stream where JSON was asked, HTML, errors under HTTP 200: all end up where they belong.
+// Makes one upstream call: sends the wire request, inspects the response, and returns a Result or a failure. It handles JSON in place of
+// a stream, a stream in place of JSON, HTML, and errors under HTTP 200.
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
@@ -21,22 +21,22 @@ export interface UpstreamCall {
   readonly ctx: RequestState
   readonly codec: CodecContext
   readonly driver: DialectDriver
-  /** Both sides speak the same dialect and no hook wants events: the answer stays bytes. */
+  /** Both sides speak the same dialect and no hook needs events: the answer stays bytes. */
   readonly byteLane: boolean
   /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
   readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
 }
 
-/** Bytes of an error body worth reading. */
+/** Limit of the bytes read from an error body. */
 const MAX_ERROR_BYTES = 256 * 1024
-/** Bytes of an answer that is not a stream of events, even where a stream was asked for. */
+/** Limit of the bytes of an answer that is not an event stream, even when a stream was requested. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024
-/** Wall time of one stream, ms. */
+/** Limit of the wall time of one stream, ms. */
 const MAX_STREAM_MS = 30 * 60_000
 
 type Mode = 'unknown' | 'json' | 'stream' | 'collect' | 'error'
 
-/** Resolves at the commit point: a whole answer, or a stream whose first content is there. */
+/** Resolves at the commit point: with a whole answer, or with a stream whose first content has arrived. */
 export function callUpstream(call: UpstreamCall, wire: WireRequest): Promise<Result> {
   return new Promise((resolve, reject) => {
     new UpstreamExchange(call, resolve, reject).send(wire)
@@ -118,12 +118,12 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  /** A large answer is counted before anything is built of it, and each step takes its own turn of the event loop. */
+  /** Counts the values of a large answer before it is parsed. Each step takes its own turn of the event loop. */
   async #judged(): Promise<void> {
     const { turns, options } = this.#call.runtime
     const bytes = concatBytes(this.#chunks.splice(0))
     this.#chunks.push(bytes)
-    // All of it is here: waiting for a turn is no silence of the upstream.
+    // The whole body has arrived: waiting for a turn does not count as upstream silence.
     this.#paused = true
     try {
       await turns.next()
@@ -146,7 +146,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  /** The first byte that is not white space shows what kind of body this is. */
+  /** Detects the kind of the body from its first byte that is not white space. */
   #sniff(chunk: Uint8Array): void {
     let at = this.#size === 0 && chunk[0] === 0xef && chunk[1] === 0xbb ? 3 : 0
     while (at < chunk.length && (chunk[at] === 0x20 || chunk[at] === 0x0a || chunk[at] === 0x0d || chunk[at] === 0x09)) at++
@@ -184,7 +184,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     return stream
   }
 
-  /** Back-pressure: while the caller does not read, the upstream is not idle but held. */
+  /** Applies back-pressure: while the caller does not read, the upstream is paused and does not count as idle. */
   #paced(ready: Promise<void> | undefined): Promise<void> | undefined {
     if (ready === undefined) return undefined
     this.#paused = true
@@ -195,7 +195,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     })
   }
 
-  /** The body passes its limit. An error keeps what arrived so far; any other answer fails. */
+  /** Handles a body over its limit. An error body keeps what arrived so far; any other answer fails. */
   #endless(): void {
     const reason = GatewayError.protocol('The upstream answer is larger than the limit.')
     if (this.#mode === 'error') this.#whole()
@@ -269,7 +269,7 @@ function unbuilt(error: unknown): string {
   return 'The upstream answered with more values than GATEWAY_MAX_ANSWER_VALUES and GATEWAY_MAX_ANSWER_NUMBERS allow.'
 }
 
-/** Adds the upstream's own "try again later". */
+/** Adds the upstream's own retry time to the error. */
 function hinted(error: GatewayError, headers: HeaderBag | null, body: Uint8Array, now: number): GatewayError {
   if (headers === null || error.retryAfterMs !== null || error.upstream === null) return error
   const retryAfterMs = retryHint(headers, body, now)

@@ -1,4 +1,4 @@
-// An answer in one piece: parsed from JSON, passed on as bytes, collected from a stream, or replayed as a stream.
+// Handles an answer in one piece: parsed from JSON, passed on as bytes, collected from a stream, or replayed as a stream.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ValueLimits } from '../json/json-scan.ts'
 import { parsedBody } from '../json/wire-body.ts'
@@ -13,7 +13,7 @@ import type { Result } from '../types/result.ts'
 import type { StreamFacts, StreamSource } from '../types/stream.ts'
 import type { RequestState } from './context.ts'
 
-/** @throws GatewayError 502 for anything but JSON. */
+/** @throws GatewayError 502 when the text is not JSON. */
 export function parseBody(bytes: Uint8Array, text?: string): WireBody {
   try {
     return parsedBody(bytes, text)
@@ -22,7 +22,7 @@ export function parseBody(bytes: Uint8Array, text?: string): WireBody {
   }
 }
 
-/** A stream where JSON was asked for. @throws GatewayError when it ended without an answer. */
+/** Collects a stream that came in place of JSON. @throws GatewayError when it ended without an answer. */
 export function collectFrames(
   bytes: Uint8Array,
   driver: DialectDriver,
@@ -38,7 +38,7 @@ export function collectFrames(
   return whole.response()
 }
 
-/** The content is measured only where an estimate will have to be made from it. */
+/** Returns the facts of an answer. The content is measured only when an estimate is needed. */
 export function answerFacts(response: Frozen<CanonicalResponse>): StreamFacts {
   const usage = response.usage as Usage
   return {
@@ -51,7 +51,7 @@ export function answerFacts(response: Frozen<CanonicalResponse>): StreamFacts {
   }
 }
 
-/** UTF-8 bytes of what a caller sees of an answer: text, reasoning, refusals, arguments. */
+/** Returns the UTF-8 bytes of an answer that a caller sees: text, reasoning, refusals, arguments. */
 function contentBytes(response: Frozen<CanonicalResponse>): number {
   let bytes = 0
   for (const { parts } of response.choices) {
@@ -63,12 +63,15 @@ function contentBytes(response: Frozen<CanonicalResponse>): number {
   return bytes
 }
 
-/** Same dialect both ways: the upstream's bytes are the answer. @throws the error it carries in disguise. */
+/**
+ * Returns the upstream's bytes as the answer: both sides speak the same dialect. @throws the error that an answer with status 200
+ * contains.
+ */
 export function byteAnswer(body: WireBody, driver: DialectDriver, codec: CodecContext, ctx: RequestState): Result {
   const facts = driver.inspectResponse(body, codec)
   if (facts.error !== null) throw facts.error
   const answer = new ByteAnswer(body, driver, codec)
-  // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
+  // The members are written out: a spread followed by members gives every object its own hidden class.
   ctx.facts =
     ctx.operation === 'chat' && !isReported(facts.usage)
       ? answerFacts(answer.response)
@@ -77,8 +80,8 @@ export function byteAnswer(body: WireBody, driver: DialectDriver, codec: CodecCo
 }
 
 /**
- * The upstream's own bytes; parsed on first use. A class, because an object literal with a getter gets a new hidden class each time, and
- * hidden classes outlive the request.
+ * The upstream's own bytes; parsed on first use. It is a class, because an object literal with a getter gets a new hidden class each
+ * time, and hidden classes outlive the request.
  */
 class ByteAnswer {
   readonly kind = 'full'
@@ -99,7 +102,7 @@ class ByteAnswer {
   }
 }
 
-/** Every event at once; back-pressure applies after the whole. */
+/** Emits every event at once; back-pressure applies after the whole answer. */
 export function replaySource(response: Frozen<CanonicalResponse>): StreamSource {
   const facts = answerFacts(response)
   return {
