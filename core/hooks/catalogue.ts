@@ -1,14 +1,17 @@
-// The closed list of hooks: kind and default fail mode of each. A name that is not here is a boot error.
+// The closed list of hooks with the kind and default fail mode of each. A name outside this list is a boot error.
 import type { HookName } from '../types/hooks.ts'
 
-/** series: every handler; first: until one answers; reduce: each may replace the value; wrap: onion; stream: transforms; observe: never fails. */
+/**
+ * series: every handler runs; first: the first answer wins; reduce: each may replace the value; wrap: nested layers; stream: transforms;
+ * observe: never fails.
+ */
 export type HookKind = 'series' | 'first' | 'reduce' | 'wrap' | 'stream' | 'observe'
 
 export interface HookSpec {
   readonly kind: HookKind
-  /** Effect of a bug or a timeout when the plugin does not declare one. */
+  /** Effect of a bug or a timeout when the plugin declares none. */
   readonly onError: 'closed' | 'open'
-  /** Where a plugin names none: others wait for it. */
+  /** Default timeout when the plugin sets none, for hooks that others wait for. */
   readonly timeoutMs?: number
 }
 

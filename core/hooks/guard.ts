@@ -1,5 +1,5 @@
-// Isolation of one handler: a thrown GatewayError is a decision and passes; anything else is a bug of that plugin,
-// counted, logged, and then closed (503) or open (as if the handler had not been there).
+// Isolates one handler. A thrown GatewayError is a decision and passes. Any other error is a bug of that plugin: it is counted and
+// logged, then the hook fails closed (503) or open (the handler is skipped).
 import { GatewayError } from '../errors/gateway-error.ts'
 import { errorText } from '../text/error-text.ts'
 import type { RequestContext } from '../types/context.ts'
@@ -11,11 +11,11 @@ import { isThenable, kindOf, RETURNS, type ReturnType } from './returned.ts'
 export interface GuardEnv {
   readonly clock: Clock
   readonly log: Logger
-  /** Counts a plugin's failure: `gateway_plugin_errors_total`. */
+  /** Counts a plugin's failure in `gateway_plugin_errors_total`. */
   failed(plugin: string, hook: string): void
 }
 
-/** Consecutive failures after which one `plugin.degraded` line is logged. */
+/** Number of consecutive failures after which one `plugin.degraded` line is logged. */
 const DEGRADED_AFTER = 5
 
 export class GuardedHandler {
@@ -53,7 +53,7 @@ export class GuardedHandler {
     return typeof applies === 'boolean' ? applies : Boolean(applies) && !this.promised(applies, '`when`')
   }
 
-  /** The handler's return value. undefined when it returned none, or when the hook fails open and cannot take the value. */
+  /** Returns the handler's return value; undefined when it returned none, or when the hook fails open and refuses the value. */
   taken<T>(value: T): NonNullable<T> | undefined {
     const nothing = value === undefined || value === null
     if (nothing || this.#returns === undefined || this.#returns.fits(value)) {
@@ -102,7 +102,7 @@ export class GuardedHandler {
     this.#failures = 0
   }
 
-  /** Awaits the handler under its timeout; undefined when it failed open. */
+  /** Awaits the handler under its timeout. Resolves to undefined when it failed open. */
   async settle<T>(promise: PromiseLike<T>): Promise<T | undefined> {
     try {
       const value = this.timeoutMs > 0 ? await this.withTimeout(promise) : await promise

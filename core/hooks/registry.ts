@@ -1,4 +1,4 @@
-// Registration: one hookable instance holds every handler; who registered it and how lies beside it.
+// Registers hooks: one hookable instance holds every handler, with the plugin and options beside it.
 import { Hookable } from 'hookable'
 import type { GatewayHooks, HookName, HookOptions } from '../types/hooks.ts'
 import { HOOK_NAMES, HOOKS } from './catalogue.ts'
@@ -13,7 +13,7 @@ export interface Registration {
   readonly options: HookOptions
 }
 
-// Validates a plugin's hook registrations before they are sealed. An unknown option would silently change when, or whether, a plugin runs.
+// Checks a plugin's hook registrations. An unknown option is an error, because a misspelled one would silently change when a plugin runs.
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string')
 
@@ -42,7 +42,7 @@ function checkHook(plugin: string, hook: string, fn: unknown, options: object): 
   }
 }
 
-/** @throws Error naming plugin, hook and what is wrong. */
+/** Returns the registration. @throws Error naming plugin, hook and problem. */
 export function registration<K extends HookName>(
   plugin: string,
   hook: K,
@@ -58,13 +58,13 @@ export class HookRegistry {
   readonly #byHandler = new WeakMap<AnyHandler, Registration>()
 
   add(entry: Registration): () => void {
-    // A closure of its own: the same function may be registered twice with different options.
+    // Each registration gets its own closure: the same function may be registered twice with different options.
     const handler: AnyHandler = (...args) => entry.fn(...args)
     this.#byHandler.set(handler, entry)
     return this.#hookable.hook(entry.hook, handler as never)
   }
 
-  /** Registrations of one hook in the order they were made. */
+  /** Returns the registrations of one hook in their order. */
   of(hook: HookName): Registration[] {
     const handlers = this.#hookable.callHookWith((fns: AnyHandler[]) => [...fns], hook, [] as never) as AnyHandler[] | undefined
     return (handlers ?? []).map((handler) => this.#byHandler.get(handler)).filter((entry) => entry !== undefined)

@@ -1,9 +1,9 @@
-// Validates what a handler returns. A value of another shape is a bug of that plugin; without this check it would break another plugin or
-// pass for an answer.
+// Validates what a handler returns. A value of another shape is a bug of that plugin. Without this check it would break another plugin or
+// be taken for an answer.
 import type { HookName } from '../types/hooks.ts'
 
 export interface ReturnType {
-  /** As in "it returned a string, which is no …". */
+  /** Used in messages such as "it returned a string, which is no …". */
   readonly noun: string
   fits(value: unknown): boolean
 }
@@ -39,10 +39,10 @@ const isChoice = (value: unknown): boolean => isObject(value) && listOf(value.pa
 
 const isResponse = (value: unknown): boolean => isObject(value) && listOf(value.choices, isChoice) && isObject(value.usage)
 
-/** Header lines as a server may send them. */
+/** Header text that a server accepts. */
 const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 
-/** Layers hand on what is inside them: whose headers a server would refuse is looked at where an answer is made. */
+/** Checks the shape of a result. Header text is checked only on hooks that make an answer: a layer passes on the result inside it. */
 const isResult =
   (isHeader: (value: unknown) => boolean) =>
   (value: unknown): boolean => {
@@ -61,7 +61,7 @@ const isResult =
 
 const LAYER: ReturnType = { noun: 'Result', fits: isResult(isText) }
 
-/** Hooks that are not here return nothing. */
+/** Return types by hook. Hooks that are not listed return nothing. */
 export const RETURNS: Readonly<Partial<Record<HookName, ReturnType>>> = {
   authenticate: { noun: 'Principal (keyId, label, orgId, allowedModels)', fits: isPrincipal },
   resolve: { noun: 'Plan (targets, strategy, virtualModel)', fits: isPlan },
@@ -78,7 +78,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** `a string`, `an object`: never the value itself, which may be a prompt. */
+/** Returns `a string`, `an object`: never the value itself, which may be a prompt. */
 export function kindOf(value: unknown): string {
   if (isThenable(value)) return 'a promise'
   if (Array.isArray(value)) return 'a list'

@@ -1,5 +1,5 @@
-// One runner per hook kind, built at seal. They stay synchronous until a handler returns a promise:
-// a stage whose handlers are all synchronous costs no await.
+// Builds one runner per hook kind at seal. Runners stay synchronous until a handler returns a promise: a stage whose handlers are all
+// synchronous costs no await.
 import type { Awaitable } from '../types/canonical.ts'
 import type { Candidate, RequestContext } from '../types/context.ts'
 import type { Result } from '../types/result.ts'
@@ -7,7 +7,7 @@ import type { StreamEvent, StreamTransform } from '../types/stream.ts'
 import type { GuardedHandler } from './guard.ts'
 import { isThenable } from './returned.ts'
 
-/** Every handler in order; the first throw ends it. */
+/** Runs every handler in order; the first throw ends the run. */
 export function series(handlers: readonly GuardedHandler[]): (ctx: RequestContext, extra?: unknown) => Awaitable<void> {
   const run = (from: number, ctx: RequestContext, extra: unknown): Awaitable<void> => {
     for (let i = from; i < handlers.length; i++) {
@@ -27,7 +27,7 @@ export function series(handlers: readonly GuardedHandler[]): (ctx: RequestContex
   return (ctx, extra) => run(0, ctx, extra)
 }
 
-/** The first answer that is not undefined. */
+/** Returns the first answer that is not undefined. */
 export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestContext) => Awaitable<T | undefined> {
   const run = (from: number, ctx: RequestContext): Awaitable<T | undefined> => {
     for (let i = from; i < handlers.length; i++) {
@@ -75,7 +75,10 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
 
 type Next = () => Promise<Result>
 
-/** The onion: handler(ctx[, candidate], next). A bug fails open only as far as the upstream has not been asked twice. */
+/**
+ * Nests the layers: handler(ctx[, candidate], next). When a layer fails open after it called next(), that result is used: the upstream is
+ * not called again.
+ */
 export function wrap(
   handlers: readonly GuardedHandler[],
 ): (ctx: RequestContext, candidate: Candidate | undefined, next: Next) => Promise<Result> {
@@ -106,13 +109,13 @@ function settled(handler: GuardedHandler, running: Promise<Result>, fallback: Ne
   )
 }
 
-/** Rejects with the decision or the 503; continues inside when the handler fails open. */
+/** Rejects with the decision or the 503. Continues with the inner layer when the handler fails open. */
 async function failedOver(handler: GuardedHandler, error: unknown, fallback: Next): Promise<Result> {
   handler.failed(error)
   return fallback()
 }
 
-/** Fire-and-forget: errors are logged and never thrown. Tests and shutdown await the promise. */
+/** Runs without being awaited: errors are logged and never thrown. Tests and shutdown await the promise. */
 export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[]) => Awaitable<void> {
   return (...args) => {
     let pending: Promise<unknown>[] | null = null
@@ -132,12 +135,12 @@ export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[
   }
 }
 
-/** A decision has no place after the end; a bug has been counted and logged by failed(). */
+/** Reports a handler's error. At this point a decision has no effect; failed() has counted and logged a bug. */
 function reported(handler: GuardedHandler, error: unknown): void {
   try {
     handler.failed(error)
   } catch {
-    // Closed or a decision: the request is over either way.
+    // The request is over, for a closed failure and for a decision.
   }
 }
 
@@ -151,7 +154,7 @@ export interface StreamStages {
   flush(out: (event: StreamEvent) => void): void
 }
 
-/** Asks every factory, at most once per attempt, and composes what they return. */
+/** Calls every factory at most once per attempt and composes the returned transforms. */
 export function stream(handlers: readonly GuardedHandler[]): (ctx: RequestContext) => StreamStages | null {
   return (ctx) => {
     const changers: StreamTransform[] = []
@@ -213,7 +216,7 @@ function isolated(handler: GuardedHandler, transform: StreamTransform): StreamTr
       } catch (error) {
         handler.failed(error)
         bypass = true
-        // Do not emit the event twice when the handler passed it on before it failed.
+        // Do not emit the event again when the handler had passed it on before it failed.
         if (emitted === before) emit(event)
       }
     },

@@ -1,4 +1,4 @@
-// The canonical response: choices, finish reasons and usage, as every dialect reports them.
+// Types of the canonical response: choices, finish reasons and usage, the same for every dialect.
 import type { Ext, Json, Part } from './canonical.ts'
 
 export type Finish =
@@ -26,7 +26,7 @@ export interface Choice {
   ext?: Ext
 }
 
-/** Inclusive totals: `inputTotal` contains cacheRead and cacheWrite, `outputTotal` contains reasoning. */
+/** Token counts of one answer. Totals are inclusive: `inputTotal` contains cacheRead and cacheWrite, `outputTotal` contains reasoning. */
 export interface Usage {
   inputTotal: number
   cacheRead: number
@@ -43,7 +43,7 @@ export interface Usage {
   rejectedPrediction?: number
   total: number
   serverTools?: Record<string, number>
-  /** True when the gateway counted because the upstream did not report. */
+  /** True when the gateway estimated the counts because the upstream reported none. */
   estimated: boolean
   raw: Json
 }

@@ -1,11 +1,11 @@
-// The canonical request and response: what every dialect decodes to and encodes from.
-// Reads are free; writes go through edit(). Tests deep-freeze both.
+// Types of the canonical request and response: every dialect decodes to them and encodes from them. Reads are free; writes go through
+// edit(). Tests deep-freeze both.
 
 export type Awaitable<T> = T | Promise<T>
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** A shared value: read freely, change only a copy obtained from `edit()`. */
+/** A shared value: read it freely, and change only a copy from `edit()`. */
 export type Frozen<T> = T extends (infer U)[]
   ? readonly Frozen<U>[]
   : T extends object
@@ -29,7 +29,7 @@ export type Operation =
   | 'web_fetch'
   | 'models'
 
-/** Fields the canonical form does not know, kept by origin and re-emitted only towards the same dialect. */
+/** Fields that the canonical form does not know, by the dialect they came from. An encoder emits only those of its own dialect. */
 export type Ext = Partial<Record<Dialect, JsonObject>>
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
@@ -38,7 +38,7 @@ export interface CacheMark {
   ttl?: '5m' | '1h' | '30m'
 }
 
-/** Opaque reasoning secret of one vendor; never sent to another dialect or model family. */
+/** Opaque reasoning secret of one vendor. It is never sent to another dialect or model family. */
 export interface Signature {
   dialect: Dialect
   modelFamily: string
@@ -97,11 +97,11 @@ export interface DocumentPart {
 export interface ToolCallPart {
   t: 'tool_call'
   id: string
-  /** True when the gateway made the id up because the dialect had none. */
+  /** True when the gateway generated the id because the dialect had none. */
   idMinted: boolean
   name: string
   namespace?: string
-  /** Raw JSON text: reparsing would lose number precision and partial calls. */
+  /** Raw JSON text: parsing it would lose number precision and partial calls. */
   args: string
   kind: 'function' | 'custom'
   itemId?: string
@@ -163,7 +163,7 @@ export interface SystemBlock {
   name?: string
 }
 
-/** `system` and `developer` here are mid-conversation instructions, kept in order. */
+/** A message of the conversation. `system` and `developer` are instructions inside the conversation, kept in order. */
 export interface Message {
   role: 'user' | 'assistant' | 'tool' | 'system' | 'developer'
   parts: Part[]
@@ -224,7 +224,7 @@ export interface Sampling {
   n?: number
 }
 
-/** Server-side conversation state that only the responses dialect (and Anthropic betas) has. */
+/** State of the conversation on the server. Only the responses dialect (and Anthropic betas) has it. */
 export interface StateOptions {
   previousResponseId?: string
   conversation?: Json
@@ -249,7 +249,7 @@ export interface CanonicalRequest {
   output?: OutputFormat
   reasoning?: ReasoningOptions
   verbosity?: 'low' | 'medium' | 'high'
-  /** Visible and reasoning tokens together, in all four dialects. */
+  /** Limit of visible and reasoning tokens together, in all four dialects. */
   maxTokens?: number
   sampling: Sampling
   stop?: string[]
@@ -270,7 +270,7 @@ export interface CanonicalRequest {
     maxUses?: number
   }
   state?: StateOptions
-  /** chat callers only: `stream_options.include_usage`. */
+  /** Set by chat callers only: `stream_options.include_usage`. */
   includeUsage?: boolean
   headers: { anthropicVersion?: string; anthropicBeta?: string[]; openaiBeta?: string; idempotencyKey?: string }
   ext: Ext

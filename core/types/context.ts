@@ -1,4 +1,4 @@
-// One request's life as plugins see it.
+// Types of one request's state as plugins see it.
 
 import type { Usage } from './answer.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
@@ -45,13 +45,13 @@ export type AttemptAction =
   | 'next_account'
   | 'next_target'
   | 'retry_stripped_field'
-  /** A plugin sent it again and did not say why. */
+  /** A plugin sent the request again without a reason. */
   | 'retried'
   | 'retry_fresh_socket'
   | 'waited_cooldown'
   | 'skipped'
 
-/** One line of the attempt timeline: one upstream call, or a candidate that was passed over. */
+/** One line of the attempt timeline: one upstream call, or one skipped candidate. */
 export interface Attempt {
   readonly candidate: Candidate
   /** Epoch ms. */
@@ -61,12 +61,12 @@ export interface Attempt {
   error?: GatewayErrorShape
   latencyMs?: number
   usage?: Usage
-  /** Why there was a next one, or how it ended. Before it calls `next()` again, an `attempt` hook may say why. */
+  /** The reason for the next attempt, or how this one ended. An `attempt` hook may set it before it calls `next()` again. */
   action?: AttemptAction
   skipped?: { reason: SkipReason; until?: number }
 }
 
-/** One upstream call that is billed. */
+/** The bill of one upstream call. */
 export interface Step {
   index: number
   provider: string
@@ -77,7 +77,7 @@ export interface Step {
   costNano: number | null
   /** The tenant's price; differs only with a markup. */
   chargeNano: number | null
-  /** The price list that gave the price. */
+  /** The price list that the price comes from. */
   priceRef: string | null
   status: number
   source: string
@@ -86,7 +86,7 @@ export interface Step {
   latencyMs: number
 }
 
-/** The call whose answer a cache gave again: what it used and cost then. */
+/** The original call of a cached answer: its usage and cost at that time. */
 export interface CachedCall {
   readonly requestId: string
   /** Epoch ms. */
@@ -94,13 +94,13 @@ export interface CachedCall {
   readonly provider: string
   readonly model: string
   readonly usage: Usage
-  /** Nano-USD, as of that call; null: no price was known. */
+  /** Nano-USD at the time of the call; null: no price was known. */
   readonly costNano: number | null
   readonly chargeNano: number | null
   readonly priceRef: string | null
 }
 
-/** How the request ended; frozen before leases, settle and settled see it. */
+/** How the request ended. Frozen before leases, settle and settled get it. */
 export interface Outcome {
   /** The status that the caller saw; 499 when the client left; 502 when a started stream failed. */
   status: number
@@ -109,10 +109,10 @@ export interface Outcome {
   cached: false | 'exact' | 'semantic'
   /** The original call of a cached answer; absent when the cache did not record it. */
   cachedCall?: CachedCall
-  /** Usage of this request's upstream calls; zero when a cache answered. */
+  /** Usage of this request's upstream calls; zero when the answer came from a cache. */
   usage: Usage
   steps: readonly Step[]
-  /** Sums over the steps whose price is known; null when it is of none. */
+  /** Sum over the steps with a known price; null when no step has one. */
   costNano: number | null
   chargeNano: number | null
   latencyMs: number
@@ -120,16 +120,16 @@ export interface Outcome {
 }
 
 export interface Lease {
-  /** Exactly once, on every exit path, LIFO. Must not throw; async work belongs to settle and settled. */
+  /** Called exactly once, on every exit path, the last lease first. It must not throw. Async work belongs in settle and settled. */
   settle(outcome: Outcome): void
 }
 
-/** Request types by operation; widened with `declare module` for embeddings, rerank … */
+/** Request types by operation; plugins add theirs with `declare module` (embeddings, rerank …). */
 export interface Requests {
   chat: CanonicalRequest
   count_tokens: CanonicalRequest
 }
-/** A hook sees every operation: without narrowing, any of the known requests. */
+/** The request type of an operation. A hook sees every operation: without narrowing it is any of the known requests. */
 export type RequestOf<O extends Operation> = Operation extends O
   ? Requests[keyof Requests]
   : O extends keyof Requests
@@ -145,15 +145,15 @@ export interface Reply {
 export interface RequestContext<O extends Operation = Operation> {
   /** `req_<uuidv7>`, or a caller's own UUID; also sent as x-gateway-request-id. */
   readonly id: string
-  /** Gives the request another id, a UUID that no request had before. Until it is admitted: records and holds go by the id. */
+  /** Gives the request another id: a UUID that no other request has. Call it before admission: records and reservations use the id. */
   identify(id: string): void
   /** Epoch ms. */
   readonly startedAt: number
-  /** null: an internal call. */
+  /** null for an internal call. */
   readonly ingress: Ingress | null
-  /** Facts of the embedding server about the request; null without them. An internal call has those of its parent. */
+  /** Facts from the embedding server about the request; null without them. An internal call has those of its parent. */
   readonly host: HostContext | null
-  /** Aborts when the client leaves or the request ends early; made on first use. */
+  /** Aborts when the client leaves or the request ends early; created on first use. */
   readonly signal: AbortSignal
   readonly operation: O
   /** Which client-key restrictions apply to this route. */
@@ -162,11 +162,11 @@ export interface RequestContext<O extends Operation = Operation> {
   readonly models: ModelKind
   readonly dialect: Dialect
   readonly headers: HeaderBag
-  /** `api`, or who made an internal call. */
+  /** `api`, or the name that an internal call was made under. */
   readonly source: string
   readonly parent: RequestContext | null
   readonly stream: boolean
-  /** Exactly as sent, never rewritten. */
+  /** The model exactly as the caller sent it; never rewritten. */
   readonly requestedModel: string
   virtualModel: string | null
   principal: Principal
@@ -175,56 +175,56 @@ export interface RequestContext<O extends Operation = Operation> {
   sessionId: string | null
   /** From `x-gateway-user-id`: the caller's own end user, for records. */
   userId: string | null
-  /** Labels for records, put there by plugins; null = none. */
+  /** Labels for records, set by plugins; null = none. */
   properties: Record<string, string> | null
   /** Annotations of plugins for the record, by name; null when there are none. */
   readonly notes: Readonly<Record<string, Json>> | null
-  /** Notes something for the record: no text of a prompt or an answer. An internal call's notes are those of its parent. */
+  /** Adds an annotation to the record. Never pass text of a prompt or an answer. An internal call writes to the notes of its parent. */
   note(name: string, value: Json): void
-  /** Size of the body as sent; 0 before it is read and without a body. */
+  /** Size of the body as sent; 0 when there is none or it has not been read. */
   readonly bodyBytes: number
-  /** The body as it was sent: read only, not a copy. null before it is read and where there is none. */
+  /** The body as it was sent: not a copy, so read only. null when there is none or it has not been read. */
   readonly rawBody: Uint8Array | null
-  /** Decoded on first use. */
+  /** The canonical request; decoded on first use. */
   readonly request: Frozen<RequestOf<O>>
-  /** Own copy: request, system, messages and tools may be changed; parts are replaced, never mutated. Ends the byte lane. */
+  /** Returns a copy: change its request, system, messages and tools; replace parts instead of changing them. Ends the byte lane. */
   edit(): RequestOf<O>
   readonly edited: boolean
   plan: Plan | null
   readonly candidate: Candidate | null
-  /** Headers of the last upstream answer, failures included; null before the first. Not a copy: read only. */
+  /** Headers of the last upstream answer, failures included; null before the first. Not a copy, so read only. */
   readonly upstreamHeaders: HeaderBag | null
   readonly attempts: readonly Attempt[]
   skip(candidate: Candidate, reason: SkipReason, until?: number): void
   readonly responseHeaders: HeaderBag
   warn(slug: string): void
   cached: Outcome['cached']
-  /** A plugin that sets `cached` also sets the saved call here. */
+  /** A plugin that sets `cached` also sets the original call here. */
   cachedCall: CachedCall | null
   hold(lease: Lease): void
-  /** The encoded non-stream answer, before it is sent. */
+  /** Calls `fn` with the encoded answer before it is sent. Streams are not passed. */
   tap(fn: (reply: Reply) => void): void
 }
 
-/** A running request as the pump sees it: checkpoints, drain, /healthz. */
+/** A running request as checkpoints, drain and /healthz see it. */
 export interface LiveRequest {
   readonly ctx: RequestContext
   readonly contentBytes: number
   readonly usage: Partial<Usage> | null
-  /** Calls made inside of it: those that are over, and those that run. */
+  /** Finished steps, and the internal calls that are running. */
   readonly steps: readonly Step[]
   readonly calls: readonly LiveRequest[]
   /** Monotonic ms of the last upstream byte. */
   readonly lastReadAt: number
 }
 
-/** Per-request plugin state: an index into a preallocated array. */
+/** Typed state of one plugin for each request: an index into a preallocated array. */
 export interface Slot<T> {
   get(ctx: RequestContext): T | undefined
   set(ctx: RequestContext, value: T): void
 }
 
-/** One attempt's view: a copy-on-write canonical, later the wire body. */
+/** The view of one attempt: a copy-on-write canonical request, later the wire body. */
 export interface Call {
   readonly candidate: Candidate
   readonly codec: CodecContext
@@ -235,6 +235,6 @@ export interface Call {
 
 export interface EncodedCall extends Call {
   readonly body: WireBody
-  /** Headers towards the upstream; no credential is in them yet. */
+  /** Headers for the upstream; the credential is added later. */
   readonly headers: HeaderBag
 }

@@ -1,4 +1,4 @@
-// The dialect port: what an adapter in adapters/dialects implements, and the facts of one attempt that codecs need.
+// Types of the dialect port: the interface that adapters/dialects implements, and the facts of one attempt that codecs need.
 import type { ZodType } from 'zod'
 import type { CanonicalResponse } from './answer.ts'
 import type { CanonicalRequest, Dialect, Effort, Frozen, Json, JsonObject, Operation } from './canonical.ts'
@@ -7,40 +7,40 @@ import type { HeaderBag } from './ports.ts'
 import type { Emit, StreamEvent, StreamFacts } from './stream.ts'
 
 /**
- * A JSON body after the linear scan: the bytes, parsed on first use. Paths are dotted ("a.b.0", `\.` = literal dot).
- * set/remove splice the bytes at the member's offsets, so 64-bit numbers and unknown fields survive.
+ * A JSON body after the linear scan: bytes, parsed on first use. Paths are dotted ("a.b.0", `\.` = literal dot). set/remove splice the
+ * bytes at the member's offsets, so 64-bit numbers and unknown fields survive.
  */
 export interface WireBody {
   readonly bytes: Uint8Array
   get(path: string): Json | undefined
-  /** The JSON text at a path exactly as sent (digits of big numbers included), undefined when absent. */
+  /** The JSON text at a path exactly as sent (with all digits of big numbers); undefined when absent. */
   raw(path: string): string | undefined
-  /** The first bytes of a top-level member's JSON text: what kind of value it is, without decoding all of it. */
+  /** The first bytes of a top-level member's JSON text. They show the kind of its value without decoding it. */
   peek(member: string): string | undefined
-  /** True when a top-level member's JSON text contains this ASCII text; a byte search, nothing is decoded. */
+  /** True when a top-level member's JSON text contains this ASCII text. It is a byte search; nothing is decoded. */
   contains(member: string, text: string): boolean
   set(path: string, value: Json): void
   remove(path: string): void
   json(): Frozen<JsonObject>
   readonly edited: boolean
   toBytes(): readonly Uint8Array[]
-  /** In the form it is held in: a text that was rewritten need not become bytes before it is sent. */
+  /** The body in its current form: rewritten text is not converted to bytes before it is sent. */
   whole(): Uint8Array | string
 }
 
-/** Facts about one (provider, model): rules read these, never model-name regexes. Absent = unknown. */
+/** Facts about one (provider, model). Rules read these and never match model names. Absent = unknown. */
 export interface ModelCaps {
-  /** The family whose signatures these are: `claude`, `gemini`, `gpt`, else the provider id. */
+  /** The model family that the signatures belong to: `claude`, `gemini`, `gpt`, otherwise the provider id. */
   family: string
-  /** Input plus output tokens. */
+  /** Context window: input plus output tokens. */
   context?: number
   maxOutput?: number
   sampling?: 'free' | 'default_only' | 'none'
   temperatureMax?: number
-  /** A model that reasons before answering. */
+  /** The model reasons before it answers. */
   reasoning?: boolean
   thinking?: { enabled?: boolean; adaptive?: boolean; disabled?: boolean; betweenTools?: boolean }
-  /** Gemini: how a thinking wish is expressed. */
+  /** Gemini: the form in which a request sets thinking. */
   thinkingControl?: 'level' | 'budget' | 'none'
   efforts?: readonly Effort[]
   structuredOutputs?: boolean
@@ -54,10 +54,10 @@ export interface ModelCaps {
   developerRole?: boolean
   thoughtSignature?: boolean
   functionCallIds?: boolean
-  /** Media parts may sit inside a functionResponse. */
+  /** Media parts may be inside a functionResponse. */
   fnPartsInResults?: boolean
   jsonWithTools?: boolean
-  /** `parametersJsonSchema` / `responseJsonSchema` are understood. */
+  /** The upstream accepts `parametersJsonSchema` / `responseJsonSchema`. */
   jsonSchema?: boolean
   systemInstruction?: boolean
   stopSupported?: boolean
@@ -65,23 +65,23 @@ export interface ModelCaps {
   webSearch?: boolean
 }
 
-/** Deviations of a provider from its dialect, as data. */
+/** A provider's deviations from its dialect, as data. */
 export interface Quirks {
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   developerRole?: boolean
-  /** The assistant field in which reasoning is replayed; absent: reasoning is dropped. */
+  /** The assistant field that carries reasoning back to the provider; absent: reasoning is dropped. */
   replayReasoning?: 'reasoning_content' | 'reasoning'
   rejectsStreamOptions?: boolean
-  /** A model id is one segment of the path: its slashes are encoded like the rest. */
+  /** A model id is one segment of the path: its slashes are percent-encoded. */
   modelIsOneSegment?: boolean
   /** Tool-call ids must be exactly nine alphanumerics (mistral). */
   toolIds?: 'alnum9'
-  /** Word for tool_choice "required" where it is another one (mistral: `any`). */
+  /** The provider's word for tool_choice "required" when it differs (mistral: `any`). */
   toolChoiceRequired?: string
-  /** Templates that take system messages only at the start. */
+  /** The provider's templates accept system messages only at the start. */
   systemFirstOnly?: boolean
   acceptsCacheControl?: boolean
-  /** Content arrays of text parts are understood for system and tool messages. */
+  /** The provider accepts content arrays of text parts in system and tool messages. */
   acceptsPartArrays?: boolean
   inlineThink?: boolean
   emptyContentForCalls?: '' | null
@@ -96,16 +96,16 @@ export interface Quirks {
   noStop?: boolean
   /** Reasoning tokens are reported outside completion_tokens (xai). */
   reasoningOutsideCompletion?: boolean
-  /** First system message must travel as `instructions` (codex-style backends). */
+  /** The first system message must be sent as `instructions` (codex-style backends). */
   instructionsRequired?: boolean
-  /** Function-call ids are refused (vertex): pair by position. */
+  /** The provider refuses function-call ids (vertex): calls and results are paired by position. */
   noFunctionIds?: boolean
   requiresStream?: boolean
-  /** Most characters of an identifier, by its dotted field (`user`, `metadata.user_id`). A longer one is sent as a hash. */
+  /** Maximum characters of an identifier, by its dotted field (`user`, `metadata.user_id`). A longer one is sent as a hash. */
   idLimits?: Readonly<Record<string, number>>
 }
 
-/** Facts for one direction of one attempt. */
+/** Facts for the codecs of one direction of one attempt. */
 export interface CodecContext {
   readonly provider: string
   /** The bare upstream model id. */
@@ -116,27 +116,27 @@ export interface CodecContext {
   readonly caps: Readonly<ModelCaps>
   readonly quirks: Readonly<Quirks>
   readonly requestId: string
-  /** The caller asked for a stream. */
+  /** True when the caller requested a stream. */
   readonly stream: boolean
-  /** chat callers: `stream_options.include_usage` was true. */
+  /** True when a chat caller set `stream_options.include_usage`. */
   readonly includeUsage: boolean
-  /** False only for generate-content streams without `alt=sse` (a JSON array). */
+  /** False only for generate-content streams without `alt=sse` (they are a JSON array). */
   readonly sse: boolean
-  /** Sanitised → original tool names of this request; filled by encodeRequest, read by decoders. */
+  /** Sanitised → original tool names of this request. encodeRequest fills it, decoders read it. */
   readonly names: Map<string, string>
-  /** Memory of encoders for the way back (custom tools flattened to functions, a schema forced as a tool …). */
+  /** Notes from encoders for the way back (custom tools flattened to functions, a schema forced as a tool …). */
   readonly notes: Map<string, Json>
-  /** The caller's original request: the responses dialect echoes it. */
+  /** The caller's original request; the responses dialect echoes it. */
   readonly request: Frozen<CanonicalRequest> | null
   /** Adds a slug to `x-gateway-warnings`. */
   warn(slug: string): void
   /** Wall clock, epoch ms. */
   now(): number
-  /** A fresh id: prefix followed by 24 base-62 characters. */
+  /** Returns a fresh id: the prefix followed by 24 base-62 characters. */
   id(prefix: string): string
 }
 
-/** One complete SSE event. `bytes` are the original bytes, blank line included. */
+/** One complete SSE event. `bytes` are the original bytes with the blank line. */
 export interface SseFrame {
   readonly bytes: Uint8Array
   readonly event: string | null
@@ -146,36 +146,36 @@ export interface SseFrame {
 
 export interface StreamDecoder {
   frame(frame: SseFrame, emit: Emit): void
-  /** EOF. Without an earlier terminal event it emits `{e:'error'}`; in any case nothing is left unflushed. */
+  /** Called at EOF. Without an earlier terminal event it emits `{e:'error'}`. It always flushes everything. */
   end(emit: Emit): void
 }
 
 export interface StreamEncoder {
-  /** Text to send, '' when nothing. */
+  /** Returns the text to send; '' when there is none. */
   event(event: StreamEvent): string
-  /** The dialect's mid-stream error frame, with whatever closes the stream in good form. */
+  /** Returns the dialect's mid-stream error frame and the frames that close the stream properly. */
   error(error: GatewayErrorShape): string
 }
 
-/** Same dialect in and out: forwards, edits or drops frames, and keeps the facts settlement needs. */
+/** For the same dialect in and out: forwards, edits or drops frames, and collects the facts that settlement needs. */
 export interface FrameFilter {
-  /** The frame's own bytes, edited text, or null to drop it. */
+  /** Returns the frame's own bytes, edited text, or null to drop the frame. */
   frame(frame: SseFrame): Uint8Array | string | null
-  /** EOF: what still has to be sent. Sets `facts.error` when the stream was cut. */
+  /** Called at EOF: returns the text that still has to be sent. Sets `facts.error` when the stream was cut. */
   end(): string
   error(error: GatewayErrorShape): string
   readonly facts: StreamFacts
 }
 
 export interface EncodedRequest {
-  /** Path from the version segment on ("/v1/messages"); joined to the base URL without repeating a version segment. */
+  /** The path from the version segment on ("/v1/messages"). It is joined to the base URL without repeating a version segment. */
   path: string
   /** Flat [name, value, …]. */
   headers: string[]
   body: WireBody
 }
 
-/** How a client reaches the dialect. A path ending in `*` is a prefix; `parse` reads the undecoded rest. */
+/** A path of the dialect. One that ends in `*` is a prefix; `parse` gets the undecoded rest. */
 export interface DialectRoute {
   path: string
   operation: Operation
@@ -184,54 +184,54 @@ export interface DialectRoute {
   /** Virtual models that this route accepts. */
   models: 'text' | 'image' | 'concrete' | 'none'
   parse?(rest: string): { model: string; stream: boolean } | null
-  /** A body may show that the caller speaks another dialect (chat route with `contents`). */
+  /** Returns another dialect when the body shows that the caller speaks it (chat route with `contents`). */
   dialectOf?(body: WireBody): Dialect
-  /** For OpenAPI. A prefix has an entry for each of its forms. */
+  /** For OpenAPI. A prefix has one entry for each of its forms. */
   docs?: readonly RouteDoc[]
 }
 
-/** OpenAPI text of a route: required members and guaranteed ones. It is documentation; validation does not use it. */
+/** OpenAPI text of a route: its required and its guaranteed members. It is documentation; validation does not use it. */
 export interface RouteDoc {
-  /** OpenAPI template, for a prefix; default: the route's own path. */
+  /** OpenAPI path template of a prefix; default: the route's own path. */
   path?: string
-  /** UpperCamelCase: its bodies are the components `<name>Request` and `<name>Response`. */
+  /** UpperCamelCase. The components of its bodies are `<name>Request` and `<name>Response`. */
   name: string
   summary: string
   query?: ZodType
   body: ZodType
   response: ZodType
-  /** It may answer `text/event-stream` as well. */
+  /** The route may also answer `text/event-stream`. */
   streamed?: boolean
 }
 
-/** A sign of life for clients whose parser fails at an SSE comment. */
+/** A heartbeat for clients whose parser fails at an SSE comment. */
 export interface QuietFrame {
-  /** A whole frame without content, legal anywhere before the last one. */
+  /** Returns a whole frame without content. It is legal anywhere before the last frame. */
   text(headers: HeaderBag): string
-  /** The caller names itself as such a client. */
+  /** Returns whether the caller's headers identify such a client. */
   neededBy(headers: HeaderBag): boolean
 }
 
-/** Where an answer names its model, as dotted paths. */
+/** The places of the model's name in an answer, as dotted paths. */
 export interface ModelPlaces {
   /** In a whole answer. */
   readonly whole: string
   /** In the JSON of a frame. */
   readonly frame: string
-  /** Only the first such frame has it. */
+  /** True when only the first such frame has it. */
   readonly once: boolean
 }
 
 export interface DialectDriver {
   readonly id: Dialect
-  /** Absent: answers always name the model that served. */
+  /** Absent: answers always carry the name of the model that served. */
   readonly modelPlaces?: ModelPlaces
   readonly routes: readonly DialectRoute[]
-  /** Absent: the heartbeat of its SSE streams is always a comment. */
+  /** Absent: the heartbeat of the dialect's SSE streams is always a comment. */
   readonly quietFrame?: QuietFrame
 
-  // caller side
-  /** First violation wins; runs before the body is decoded. Throws GatewayError.invalid. */
+  // Caller side.
+  /** Runs before the body is decoded; reports the first violation. Throws GatewayError.invalid. */
   validate?(body: WireBody): void
   decodeRequest(
     body: WireBody,
@@ -242,17 +242,17 @@ export interface DialectDriver {
   encodeStream(codec: CodecContext): StreamEncoder
   encodeError(error: GatewayErrorShape, requestId: string): string
 
-  // upstream side
-  /** Throws GatewayError.unsupported: the target is skipped in favour of one that can. */
+  // Upstream side.
+  /** Throws GatewayError.unsupported: the executor skips this target and takes one that supports the request. */
   encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest
-  /** Byte lane: edits model and stream options in place. `caller` = the caller's headers, to forward the dialect's own. */
+  /** On the byte lane: edits model and stream options in place. `caller` = the caller's headers; those of the dialect are forwarded. */
   spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] }
-  /** Remote media this upstream cannot fetch by itself: the core inlines them before encodeRequest. */
+  /** Returns remote media that this upstream cannot fetch. The core inlines them before encodeRequest. */
   remoteMedia?(request: Frozen<CanonicalRequest>): string[]
   inlineMedia?(request: Frozen<CanonicalRequest>, byUrl: ReadonlyMap<string, { mime: string; data: string }>): CanonicalRequest
-  /** Throws GatewayError.protocol when the body cannot be understood or is an error in disguise. */
+  /** Throws GatewayError.protocol when the body is unreadable or contains an error. */
   decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse
-  /** Byte lane, non-stream: facts without a full decode, and the edits a byte-lane answer still needs. */
+  /** On the byte lane, without a stream: returns facts without a full decode, and makes the edits that the answer still needs. */
   inspectResponse(body: WireBody, codec: CodecContext): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
   decodeStream(codec: CodecContext): StreamDecoder
   filterStream(codec: CodecContext): FrameFilter

@@ -1,17 +1,17 @@
-// The shape of the gateway's one error; the class is in core/errors (types import nothing but types).
+// The shape of the gateway's one error. The class is in core/errors, because types import only types.
 export interface GatewayErrorShape extends Error {
   readonly status: number
   readonly type: string
   readonly code: string | null
   readonly param: string | null
   readonly retryAfterMs: number | null
-  /** Set when the error means "not this candidate" rather than "this request failed". */
+  /** Set when the error applies to this candidate only and the request can continue. */
   readonly skip: SkipReason | null
-  /** The class of failure an upstream showed, null for the gateway's own refusals. */
+  /** The upstream's failure; null when the gateway itself refused. */
   readonly upstream: UpstreamFailure | null
   /** Extra response headers, flat (`allow` of a 405). */
   readonly headers?: readonly string[]
-  /** The same error with other members; all that `patch` leaves out stays. */
+  /** Returns the same error with other members. Members that `patch` does not name stay. */
   with(patch: { message?: string; retryAfterMs?: number | null; headers?: readonly string[]; cause?: unknown }): GatewayErrorShape
 }
 
@@ -20,19 +20,19 @@ export interface UpstreamFailure {
   readonly kind: 'connect' | 'tls' | 'dns' | 'proxy' | 'reset' | 'timeout' | 'protocol' | 'status' | 'stream'
   /** The upstream's own status, 0 when none was received. */
   readonly status: number
-  /** The vendor's own error code or type, when it sent one. */
+  /** The vendor's own error code or type, if it sent one. */
   readonly vendorCode: string | null
-  /** The field an "unsupported field" answer names. */
+  /** The field that an "unsupported field" answer names. */
   readonly field: string | null
-  /** The field is known, but the identifier in it is too long. */
+  /** The field is supported, but the identifier in it is too long. */
   readonly fieldTooLong?: boolean
-  /** True when no byte of a reused keep-alive connection had been answered: the one legal blind resend. */
+  /** True when a reused keep-alive connection closed before the first byte of the answer. Only then is a blind resend allowed. */
   readonly stale: boolean
-  /** Set by a plugin that knows better where the walk goes from here. */
+  /** A plugin sets it to choose the executor's next step. */
   readonly walk?: 'return' | 'next_account' | 'next_target'
 }
 
-/** Why a candidate was passed over. */
+/** Why a candidate was skipped. */
 export type SkipReason =
   | 'no_connection'
   | 'model_locked'

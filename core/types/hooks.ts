@@ -1,4 +1,4 @@
-// The closed hook catalogue. A hook's kind is part of its contract.
+// The closed catalogue of hooks. A hook's kind is part of its contract.
 import type { CanonicalResponse } from './answer.ts'
 import type { Awaitable, Frozen } from './canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'
@@ -7,7 +7,7 @@ import type { Result } from './result.ts'
 import type { StreamEvent, StreamTransform } from './stream.ts'
 
 export interface GatewayHooks {
-  /** Headers only: the body is not read yet. */
+  /** Gets headers only: the body has not been read yet. */
   ingress: (ctx: RequestContext) => Awaitable<void>
   authenticate: (ctx: RequestContext) => Awaitable<Principal | undefined>
   access: (ctx: RequestContext) => Awaitable<void>
@@ -15,7 +15,7 @@ export interface GatewayHooks {
   request: (ctx: RequestContext) => Awaitable<void>
   answer: (ctx: RequestContext) => Awaitable<Result | undefined>
   admit: (ctx: RequestContext, unit: Unit) => Awaitable<void>
-  /** After every `admit` hook, with the same unit: what those asked for is written here. */
+  /** Runs after every `admit` hook, with the same unit. It writes the reservations that those hooks requested. */
   reserve: (ctx: RequestContext, unit: Unit) => Awaitable<void>
   candidates: (ctx: RequestContext, candidates: Candidate[]) => Awaitable<Candidate[]>
   call: (ctx: RequestContext, next: () => Promise<Result>) => Promise<Result>
@@ -35,15 +35,15 @@ export interface GatewayHooks {
 export type HookName = keyof GatewayHooks
 
 export interface HookOptions {
-  /** Coarse band, default `normal`. */
+  /** Coarse position among the handlers, default `normal`. */
   order?: 'pre' | 'normal' | 'post'
-  /** Plugin names; a cycle is a boot error naming the plugins. Unknown names are ignored. */
+  /** Plugin names. A cycle is a boot error that names the plugins; unknown names are ignored. */
   before?: string | string[]
   after?: string | string[]
-  /** For bugs and timeouts only: a thrown GatewayError is a decision and always propagates. */
+  /** Applies to bugs and timeouts only: a thrown GatewayError is a decision and always propagates. */
   onError?: 'closed' | 'open'
-  /** Async hooks; running over counts as a bug. */
+  /** Applies to async hooks; a timeout counts as a bug. */
   timeoutMs?: number
-  /** False = as if not registered for this request: no decode, no lane change. */
+  /** False = the hook counts as not registered for this request: no decode, no lane change. */
   when?: (ctx: RequestContext) => boolean
 }

@@ -1,10 +1,10 @@
-// Facts of an embedding server about a request, and the parts that it serves.
+// Types of the facts that an embedding server passes with a request, and of the parts that it serves.
 
-/** Members of the host's own, such as its user; widened with `declare module 'hookgate/core'`. Plugins read it as `ctx.host`. */
+/** The host's own members, such as its user; widened with `declare module 'hookgate/core'`. Plugins read it as `ctx.host`. */
 // biome-ignore lint/suspicious/noEmptyInterface: widened by hosts
 export interface HostContext {}
 
-/** False: the paths are 404. Default true. */
+/** Parts of the control plane. False: its paths answer 404. Default true. */
 export interface ServedParts {
   /** `/metrics` */
   metrics?: boolean

@@ -1,15 +1,15 @@
-// A caller of the control plane.
+// Types of a control-plane caller.
 
-/** `member` reads, `manage` administers an organization, `system` the whole gateway. */
+/** `member` reads, `manage` administers one organization, `system` administers the whole gateway. */
 export type Role = 'public' | 'member' | 'manage' | 'system'
 
 export interface Operator {
-  /** For audit and logs: `local`, `cli`, `token:3`, a user id. */
+  /** The name for audit and logs: `local`, `cli`, `token:3`, a user id. */
   readonly actor: string
   readonly orgId: number | null
   readonly role: 'member' | 'manage' | 'system'
-  /** GET only. */
+  /** May call GET routes only. */
   readonly readOnly: boolean
-  /** How it was recognised. */
+  /** How the caller was authenticated. */
   readonly auth: 'open' | 'password' | 'token' | 'host'
 }

@@ -1,4 +1,4 @@
-// The plugin API.
+// Types of the plugin API.
 import type { $Fetch } from 'ofetch'
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { ZodObject, ZodType, z } from 'zod'
@@ -14,7 +14,7 @@ import type { ResourceKind } from './resource.ts'
 import type { Result } from './result.ts'
 import type { PluginVariable } from './variables.ts'
 
-/** A control-plane route: zod in, zod out. */
+/** A control-plane route: zod schemas for input and output. */
 export interface ApiRoute<
   P extends ZodType = ZodType,
   Q extends ZodType = ZodType,
@@ -30,16 +30,19 @@ export interface ApiRoute<
   /** Status of the answer; default 200. */
   status?: number
   params?: P
-  /** A parameter whose field is an array gets its values as they are repeated; any other may be given once. */
+  /** A parameter whose field is an array collects its repeated values; any other parameter may occur once. */
   query?: Q
   body?: B
-  /** Schema of a JSON answer; documented in OpenAPI, asserted in tests. */
+  /** Schema of a JSON answer. OpenAPI documents it and tests check it. */
   response?: R
-  /** Other statuses that answer something else than the error envelope; for OpenAPI. */
+  /** Other statuses whose answer is not the error envelope; for OpenAPI. */
   responses?: Readonly<Record<number, ZodType>>
-  /** Action of the audit entry written when the handler has answered: `key.create`. Routes that write must say; false: changes nothing. */
+  /**
+   * Action of the audit entry that is written after the handler: `key.create`. Routes that write must set it; false: the route changes
+   * nothing.
+   */
   audit?: string | false
-  /** Elsewhere the route is 404. */
+  /** The only profile that has the route; it is 404 elsewhere. */
   profile?: 'local' | 'cloud'
   handler(req: ApiCall<z.output<P>, z.output<Q>, z.output<B>>): Awaitable<z.input<R> | Response>
 }
@@ -52,28 +55,28 @@ export interface ApiCall<P, Q, B> {
   readonly orgId: number | null
   readonly peer: Peer
   readonly request: Request
-  /** The target of the audit entry: by default the path's `id`, else the answer's `id`. */
+  /** Sets the target of the audit entry. Default: the path's `id`, otherwise the answer's `id`. */
   audited(target: string | number, details?: Record<string, unknown>): void
 }
 
 /**
- * A data-plane route. Runs ingress → authenticate → access → handler → egress → settle → settled;
- * with `decode` it is an operation: the whole pipeline runs and there is no handler.
+ * A data-plane route. It runs ingress → authenticate → access → handler → egress → settle → settled. With `decode` it is an operation:
+ * the whole pipeline runs and there is no handler.
  */
 export interface DataRoute<O extends Operation = Operation> {
   method: 'GET' | 'POST'
-  /** Byte for byte; one that ends in `*` is a prefix of whatever `accepts`. */
+  /** Compared byte for byte. A path that ends in `*` is a prefix of everything that `accepts` returns true for. */
   path: string
-  /** Whether the undecoded rest after a prefix (never empty) is a valid name; default: true. */
+  /** Returns whether the undecoded rest after a prefix (never empty) is a valid name; default: true. */
   accepts?(rest: string): boolean
   operation: O
-  /** Bytes; default 2 MiB. */
+  /** Limit of the body in bytes; default 2 MiB. */
   bodyLimit?: number
   /** Virtual models that this route accepts. */
   models: ModelKind
   /** Which client-key restrictions apply: allow-list and rate limits, rate limits only, or none. */
   scope: KeyScope
-  /** True: a valid client key is needed even where anonymous calls are allowed. */
+  /** True: the route needs a valid client key even where anonymous calls are allowed. */
   keyRequired?: boolean
   /** For OpenAPI. */
   summary?: string
@@ -83,7 +86,7 @@ export interface DataRoute<O extends Operation = Operation> {
   handler?(ctx: RequestContext<O>): Awaitable<Result>
 }
 
-/** Plugin-to-plugin services by token; widened with `declare module 'hookgate/core'`. */
+/** Services that plugins offer each other, by token; widened with `declare module 'hookgate/core'`. */
 // biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
 export interface Services {}
 
@@ -91,31 +94,34 @@ export interface Services {}
 // biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
 export interface EventMap {}
 
-/** Series of one metric by label values, made on first use; values must come from a closed set. */
+/** The series of one metric by label values, each created on first use. Label values must come from a closed set. */
 export interface Tally {
   series(...labelValues: string[]): TallySeries
 }
 
 export interface TallySeries {
-  /** Counters add, histograms observe. */
+  /** Adds to a counter or observes in a histogram. */
   add(value: number): void
 }
 
 export interface MetricsFactory {
-  /** Names are prefixed `gateway_`, unless they begin with `gen_ai_` (OpenTelemetry); label values must come from the registry, never from a request. */
+  /**
+   * Names get the prefix `gateway_`, unless they begin with `gen_ai_` (OpenTelemetry). Label values must come from the registry, never
+   * from a request.
+   */
   counter(name: string, help: string, labels?: string[]): Counter
   gauge(name: string, help: string, labels?: string[]): Gauge
   histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram
-  /** For what is counted on every request: a counter, or with `buckets` a histogram, at the cost of an addition. */
+  /** For values counted on every request: a counter, or with `buckets` a histogram, at the cost of one addition. */
   tally(name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Tally
 }
 
 export interface InvokeOptions {
   operation: Operation
-  /** The caller: `fusion`, `probe`, `semantic-cache` … */
+  /** The name of the caller: `fusion`, `probe`, `semantic-cache` … */
   source: string
   parent?: RequestContext
-  /** Skips resolve. */
+  /** The target of the call; with it `resolve` is skipped. */
   target?: Target
   role?: 'panel' | 'judge' | 'step'
   orgId?: number | null
@@ -127,19 +133,19 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly log: Logger
   readonly clock: Clock
   /**
-   * HTTP to the public internet, for URLs that callers, models or upstreams chose; never for provider calls. Goes through
+   * HTTP to the public internet, for URLs that callers, models or upstreams chose; never for provider calls. It uses
    * GATEWAY_OUTBOUND_PROXY. Rejects with a GatewayError 400 for an address that is not public, also behind a redirect.
    */
   readonly http: $Fetch
   /** HTTP without that guard and proxy, for addresses that the operator configured. */
   readonly internalHttp: $Fetch
-  /** Prefixed `plugin:<name>:`. */
+  /** Keys get the prefix `plugin:<name>:`. */
   readonly storage: KeyValueStore
   /** Throws when the gateway has no database. */
   readonly db: Db
-  /** Under the plugin's own name: what one plugin sealed, another cannot open. Throws when the gateway has no master key. */
+  /** Seals under the plugin's own name: no other plugin can open the value. Throws when the gateway has no master key. */
   readonly vault: Vault
-  /** Prefixed by plugin. */
+  /** Keys get a prefix for each plugin. */
   readonly counters: Counters
   readonly metrics: MetricsFactory
   readonly settings: {
@@ -147,7 +153,7 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
     watch<K extends keyof S & string>(key: K, fn: (value: z.output<S[K]>) => void): void
   }
   readonly events: {
-    /** Synchronous, typed, never throws to the emitter. */
+    /** Emits an event: synchronous, typed, never throws to the emitter. */
     emit<K extends keyof EventMap>(type: K, data: EventMap[K], at?: { orgId?: number | null }): void
     on<K extends keyof EventMap>(type: K, fn: (data: EventMap[K], event: { readonly orgId: number | null }) => void): void
   }
@@ -155,41 +161,41 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   slot<T>(): Slot<T>
   provide<K extends keyof Services>(token: K, service: Services[K]): void
   use<K extends keyof Services>(token: K): Services[K]
-  /** A service that may not be there. Ask in setup, look when it is needed: its provider may be set up later. */
+  /** A service that may be absent. Call this in setup and the returned function on use: the provider may be set up later. */
   optional<K extends keyof Services>(token: K): () => Services[K] | undefined
   api<P extends ZodType, Q extends ZodType, B extends ZodType, R extends ZodType>(route: ApiRoute<P, Q, B, R>): void
   data<O extends Operation>(route: DataRoute<O>): void
-  /** Rows kept in memory and followed across processes; `name` under the plugin's own. */
+  /** Rows in memory, updated across processes. `name` is scoped to the plugin. */
   view<T>(name: string, load: (db: Db) => Promise<T>): Promise<View<T>>
-  /** Rows that the configuration file may declare. */
+  /** Registers rows that the configuration file may declare. */
   resource<T>(kind: ResourceKind<T>): void
   /** Rows made through the API that an export holds. */
   portable<T>(kind: PortableKind<T>): void
   /**
-   * An internal call. With `parent`: a step of it (resolve … response only; usage rolls up, the parent settles).
-   * Without: it settles on its own under `source`.
+   * Makes an internal call. With `parent` it is a step of that request: only resolve … response run, its usage is added to the parent,
+   * and the parent settles. Without `parent` it settles on its own under `source`.
    */
   invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
   live(): Iterable<LiveRequest>
-  /** Jittered by 10 %; stopped on teardown; never two runs at once. */
+  /** Runs a job periodically: with a jitter of 10 %, never two runs at once, stopped on teardown. */
   every(name: string, ms: number, job: (signal: AbortSignal) => Promise<void>): void
 }
 
 export type Teardown = void | (() => Awaitable<void>)
 
 export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Record<string, ZodType> = Record<never, ZodType>> {
-  /** kebab-case; prefixes storage, tables and counters. */
+  /** kebab-case; the prefix of storage, tables and counters. */
   name: string
   /** Shown by `GET /api/plugins`; default: the version of its package. */
   version?: string
-  /** Names of plugins or service tokens: they are set up first. */
+  /** Names of plugins or service tokens that are set up first. */
   requires?: string[]
-  /** A field may carry `.meta({ env: 'PUBLIC_URL' })`: it is taken from that variable of the core, or of another plugin. */
+  /** A field may carry `.meta({ env: 'PUBLIC_URL' })`: its value is that variable of the core or of another plugin. */
   config?: C
   settings?: S
   /**
    * Environment variables that set options or settings, by name without the prefix GATEWAY_. Type, range and default come from the
-   * schema. A name that the core or another plugin declares stops the boot.
+   * schema. A name that the core or another plugin declares is a boot error.
    */
   variables?: Readonly<Record<string, PluginVariable<keyof C['shape'] & string, keyof S & string>>>
   migrations?: Migration[]
@@ -197,18 +203,18 @@ export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Rec
   setup(gateway: PluginGateway<S>, config: z.output<C>): Awaitable<Teardown>
 }
 
-/** Where a plugin is from: hookgate itself, an npm package, a file, or code that passed it to the configuration. */
+/** The source of a plugin: hookgate itself, an npm package, a file, or code that passed it to the configuration. */
 export interface PluginOrigin {
   readonly kind: 'hookgate' | 'package' | 'file' | 'code'
-  /** The package, or the path as the configuration file has it. */
+  /** The package name, or the path as written in the configuration file. */
   readonly specifier?: string
-  /** The version of the package that it lies in. */
+  /** The version of the package that contains it. */
   readonly version?: string
 }
 
 export interface Plugin {
   readonly name: string
-  /** The plugin API it was made for: that of the `definePlugin` that made it. */
+  /** The plugin API that it was made for; its `definePlugin` sets it. */
   readonly apiVersion: number
   readonly requires: readonly string[]
   /** Set when a configuration file names the plugin. */

@@ -1,6 +1,6 @@
 // Model prices as price lists state them.
 
-/** Nano-USD per 1M tokens, by kind. A kind that is absent has no price of its own. */
+/** Nano-USD per 1M tokens, by kind. An absent kind has no price of its own. */
 export interface TokenPrices {
   input?: number
   output?: number
@@ -15,7 +15,7 @@ export interface TokenPrices {
 }
 
 export interface TieredPrices extends TokenPrices {
-  /** Prices of a whole call whose prompt has more than `above` tokens, ascending. */
+  /** Prices of a whole call whose prompt has more than `above` tokens, in ascending order. */
   tiers?: readonly (TokenPrices & { above: number })[]
 }
 
@@ -24,6 +24,6 @@ export type ServiceTier = 'batch' | 'priority' | 'flex'
 export interface ModelPrice extends TieredPrices {
   /** Prices of calls in these service tiers. */
   services?: Readonly<Partial<Record<ServiceTier, TieredPrices>>>
-  /** For 1M searches by a tool of the provider's own. */
+  /** Price of 1M searches by the provider's own tool. */
   webSearch?: number
 }

@@ -1,4 +1,5 @@
-// Rows that gateway.config.ts may declare: owned by the file, read-only in the API, archived when they leave it.
+// Types of rows that gateway.config.ts may declare. The file owns them: they are read-only in the API, and archived when the file no
+// longer declares them.
 import type { ZodType } from 'zod'
 import type { Db, View } from './db.ts'
 
@@ -9,7 +10,7 @@ export interface ResourceRow {
   readonly name: string
   readonly managedBy: 'config' | 'api'
   readonly configKey: string | null
-  /** The declaration it was made from, canonical JSON; secrets are references in it. */
+  /** The declaration that the row was made from, as canonical JSON; its secrets are references. */
   readonly declared: string | null
   readonly archived: boolean
 }
@@ -17,9 +18,9 @@ export interface ResourceRow {
 export interface ResourceKind<T = unknown> {
   /** Section of the file: `virtualModels`. */
   readonly section: string
-  /** One entry; issues are reported as `<section>.<key>.<path>`. `adopt: true` is taken off before. */
+  /** Schema of one entry; issues are reported as `<section>.<key>.<path>`. `adopt: true` is removed before. */
   readonly schema: ZodType<T>
-  /** The view over these rows: reconciliation writes through it. */
+  /** The view over these rows. Reconciliation writes through it. */
   readonly view: View<unknown>
   nameOf(key: string, entry: T): string
   /**
@@ -29,7 +30,7 @@ export interface ResourceKind<T = unknown> {
   fingerprint?(key: string, entry: T): string
   rows(db: Db): Promise<ResourceRow[]>
   insert(db: Db, key: string, entry: T, declared: string): Promise<void>
-  /** Also revives an archived row and takes over one that the API made. */
+  /** Also restores an archived row and takes over a row that the API created. */
   update(db: Db, row: ResourceRow, key: string, entry: T, declared: string): Promise<void>
   archive(db: Db, row: ResourceRow): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface ByteSource {
 }
 
 export type Result =
-  /** `wire`: the upstream's own bytes, sent as they are while nothing edited the response. */
+  /** `wire`: the upstream's own bytes. They are sent unchanged unless a hook edited the response. */
   | { kind: 'full'; response: Frozen<CanonicalResponse>; wire?: { dialect: Dialect; body: WireBody } }
   | { kind: 'stream'; source: StreamSource }
   | { kind: 'raw'; status: number; headers: readonly string[]; body: Uint8Array | ByteSource | null }

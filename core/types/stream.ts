@@ -1,5 +1,5 @@
-// The canonical stream: events, and the push interfaces that carry them. Everything is synchronous per event;
-// the only awaits of a stream are one per network read (back-pressure) and `stream:batch`.
+// Types of the canonical stream: events, and the push interfaces that carry them. All calls are synchronous per event. A stream awaits
+// only once per network read (back-pressure) and in `stream:batch`.
 import type { Finish, Usage } from './answer.ts'
 import type { Annotation, Ext, Json, Part, Signature } from './canonical.ts'
 import type { GatewayErrorShape } from './error.ts'
@@ -26,14 +26,14 @@ export interface PartMeta {
   kind?: 'function' | 'custom'
   itemId?: string
   signature?: Signature
-  /** For a tool call: the caller, when it is not the model itself. */
+  /** For a tool call: its caller, when that is not the model itself. */
   caller?: Json
   raw?: Json
-  /** For a text or refusal: the part's own `ext`, which its encoder needs before the first delta. */
+  /** For a text or refusal: the part's own `ext`, because its encoder needs it before the first delta. */
   ext?: Ext
 }
 
-/** An `ext` holds what `CanonicalResponse.ext`, `Choice.ext` and `Part.ext` would of the whole answer. */
+/** A stream event. Its `ext` holds the same members as `CanonicalResponse.ext`, `Choice.ext` and `Part.ext` of the whole answer. */
 export type StreamEvent =
   | { e: 'start'; id: string; model: string; created: number; usage?: Partial<Usage>; ext?: Ext }
   | { e: 'part_start'; choice: number; part: number; kind: PartKind; meta: PartMeta }
@@ -44,12 +44,12 @@ export type StreamEvent =
   | { e: 'finish'; choice: number; finish: Finish; stopSequence?: string; native: string; safety?: Json; ext?: Ext }
   | { e: 'error'; status: number; code?: string; message: string; retryable: boolean }
   | { e: 'ping' }
-  /** `ext`: what came after the start; it replaces members of the start's. */
+  /** `ext`: members that arrived after the start; they replace those of the start. */
   | { e: 'end'; ext?: Ext }
 
 export type Emit = (event: StreamEvent) => void
 
-/** A per-request stage. `passive` ones only watch: they keep the byte lane and must emit nothing. */
+/** A stage of one request. A `passive` one only watches: it keeps the byte lane and must not emit. */
 export interface StreamTransform {
   event(event: StreamEvent, emit: Emit): void
   flush?(emit: Emit): void
@@ -58,11 +58,11 @@ export interface StreamTransform {
 
 /** Facts that the pump has collected so far, the same in both lanes. Settlement, checkpoints and the commit point read them. */
 export interface StreamFacts {
-  /** True from the first text, reasoning, tool, refusal, audio or image byte on. */
+  /** True after the first text, reasoning, tool, refusal, audio or image byte. */
   content: boolean
-  /** UTF-8 bytes of text, reasoning and arguments so far: what an abort is booked by. */
+  /** UTF-8 bytes of text, reasoning and arguments so far. An aborted request is billed by them. */
   contentBytes: number
-  /** A terminal event was seen: an EOF now is a normal end. */
+  /** True after a terminal event: EOF is now a normal end. */
   terminal: boolean
   usage: Usage | null
   finish: Finish | null
@@ -71,18 +71,18 @@ export interface StreamFacts {
 
 export interface StreamSink {
   event(event: StreamEvent): void
-  /** Byte lane only. */
+  /** Called on the byte lane only. */
   frame(bytes: Uint8Array | string): void
-  /** After each network read: undefined = go on, else wait. */
+  /** Called after each network read: undefined = continue, otherwise wait. */
   ready(): Promise<void> | undefined
 }
 
 export interface StreamSource {
   readonly lane: 'bytes' | 'events'
   readonly facts: StreamFacts
-  /** Resolves when the stream has ended, well or not; `facts.error` tells which. Called once. */
+  /** Resolves when the stream has ended or failed; `facts.error` holds the failure. Call it once. */
   pump(sink: StreamSink): Promise<void>
   cancel(reason?: GatewayErrorShape): void
-  /** Byte lane: the text that ends the stream after a failure. */
+  /** On the byte lane: returns the text that ends the stream after a failure. */
   errorFrame?(error: GatewayErrorShape): string
 }

@@ -1,20 +1,20 @@
-// Variables of the environment: what a row of the table is, and what a plugin declares of its own.
+// Types of environment variables: a row of the table, and a plugin's declaration of its own.
 
 export type VariableType = 'string' | 'int' | 'number' | 'bool' | 'enum' | 'list' | 'json' | 'url' | 'secret'
 
 export type VariableValue = string | number | boolean | readonly string[] | object | null
 
-/** How a variable is read, beside its type and its range. */
+/** Traits of a variable besides its type and range. */
 export interface VariableTraits {
-  /** One sentence: what the variable sets. */
+  /** One sentence about what the variable sets. */
   readonly about: string
   /** Allowed schemes of a URL variable. */
   readonly schemes?: readonly string[]
-  /** A bad value is logged and ignored instead of stopping the boot. */
+  /** A bad value is logged and ignored; it does not stop the boot. */
   readonly lenient?: true
-  /** An empty value has this meaning; without it, empty is the same as unset. */
+  /** The meaning of an empty value; without it, empty is the same as unset. */
   readonly emptyMeans?: string
-  /** Read when the gateway starts and not at a reload. */
+  /** Read when the gateway starts, not at a reload. */
   readonly atStart?: true
   /** An unprefixed name read when the prefixed one is unset. */
   readonly fallback?: string
@@ -32,14 +32,14 @@ export interface Variable extends VariableTraits {
   readonly values?: readonly string[]
   readonly min?: number
   readonly max?: number
-  /** Says what is wrong with a value of the right type; null: it is accepted. */
+  /** Returns the problem with a value of the right type; null: the value is accepted. */
   readonly check?: (value: VariableValue) => string | null
 }
 
 /** Traits of a plugin's variable; type, range, choices and default come from the schema of the option or setting. */
 export interface PluginVariableTraits extends VariableTraits {
   /**
-   * Needed only where the schema does not say it: `secret` masks the value everywhere, `url` for a plain string, `json` for
+   * Needed only when the schema does not show it: `secret` masks the value everywhere, `url` for a plain string, `json` for
    * `z.unknown()`.
    */
   readonly type?: VariableType
