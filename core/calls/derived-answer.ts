@@ -1,5 +1,5 @@
-// An answer made of internal calls: with the usage of all of them, streamed where a stream was asked for, changed once more for the
-// caller. Hooks that the answer has been through are not run again.
+// Builds the caller's answer from internal calls: sums their usage, streams it when the caller asked for a stream, and marks it so that
+// hooks do not run twice.
 import { transformed } from '../pipeline/staged-sink.ts'
 import { replaySource } from '../pipeline/whole-answer.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'
@@ -23,13 +23,13 @@ const COUNTERS = [
   'rejectedPrediction',
 ] as const
 
-/** `usage` with the counters of `more` on top; `raw` is the former's. */
+/** Returns `usage` plus the counters of `more`; `raw` is that of `usage`. */
 export function addedUsage(usage: Usage, more: Usage): Usage {
   const sum = { ...usage, ...counted(usage, more), estimated: usage.estimated || more.estimated }
   return { ...sum, total: sum.inputTotal + sum.outputTotal }
 }
 
-/** The result of an internal call with the usage of others on top. */
+/** Returns the result of an internal call with the usage of other calls added. */
 export function withUsage(result: Result, more: Usage): Result {
   if (result.kind === 'raw') return result
   const derived: Result =
@@ -39,13 +39,16 @@ export function withUsage(result: Result, more: Usage): Result {
   return marked(derived, result)
 }
 
-/** A whole answer as the stream it would have been. */
+/** Returns a whole answer as a stream. */
 export function asStream(result: Result): Result {
   if (result.kind !== 'full') return result
   return marked({ kind: 'stream', source: replaySource(result.response) }, result)
 }
 
-/** The same result where the hooks `stream` and `response` of the request are still to see it. */
+/**
+ * Returns the result with a plugin's changes, if its hooks have run already. Otherwise returns it unchanged: the hooks `stream` and
+ * `response` of the request still run.
+ */
 export function changedForCaller(
   result: Result,
   change: { stream(): StreamTransform; response(response: Frozen<CanonicalResponse>): Frozen<CanonicalResponse> },
@@ -127,7 +130,7 @@ class AddingSource implements StreamSource {
   }
 }
 
-/** The call's own facts, which its own settlement reads, are left as they are. */
+/** Stream facts with usage added. They wrap the call's own facts, because the call's settlement reads those. */
 class AddingFacts implements StreamFacts {
   readonly #facts: StreamFacts
   readonly #more: Usage

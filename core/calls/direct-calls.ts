@@ -1,5 +1,5 @@
-// Calls beside the pipeline, over the same transport and with the same credentials as requests: no hooks, and nothing is booked
-// that its caller does not book.
+// Makes calls outside the pipeline, over the same transport and with the same credentials as requests. No hooks run, and only the caller
+// books anything.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { headerBag } from '../http/headers.ts'
@@ -16,8 +16,8 @@ import type { Connection } from '../types/provider.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-// Settles a direct call that a vendor bills, like an internal call: ledger, metrics and log see it under its source. It has no key, so no
-// key's budget pays for it.
+// Settles a direct call that a vendor bills, like an internal call: ledger, metrics and log record it under its source. It has no key, so
+// it counts against no key's budget.
 function bookSideCall(runtime: Runtime, bill: SideBill): void {
   const { connection, model, operation, source, orgId, usage, status, startedAt } = bill
   const { generation, clock } = runtime
@@ -73,7 +73,7 @@ export function directCalls(runtime: Runtime): DirectCalls {
   }
 }
 
-/** With the address, key, headers and proxy of a connection. */
+/** Sends a request with the address, key, headers and proxy of a connection. */
 async function connected(
   runtime: Runtime,
   connection: Connection,

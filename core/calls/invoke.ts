@@ -1,5 +1,5 @@
-// Internal calls: a panel, a judge, an embedder, a probe. With a parent they are steps of its request and settle with it;
-// without one they settle on their own under their source.
+// Makes internal calls (a panel, a judge, an embedder, a probe). With a parent they are steps of its request and settle with it. Without
+// one they settle on their own under their source.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../http/headers.ts'
 import { RequestState } from '../pipeline/context.ts'
@@ -14,10 +14,10 @@ import type { Step } from '../types/context.ts'
 import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
 
-/** @throws GatewayError as a caller of the data plane would see it. */
+/** Returns the result of an internal call. @throws the GatewayError that a data-plane caller would get. */
 export async function invoke(runtime: Runtime, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
-  // A step of a request that was taken goes on.
+  // Overload does not refuse a step of an admitted request.
   if (parent === null) runtime.overload.refuseBatch()
   const ctx = childContext(runtime, request, options, parent)
   if (parent !== null) {
@@ -108,7 +108,7 @@ function settlingSource(
   ctx.facts = source.facts
   const own = source.lane === 'events' && !transformed.has(source)
   try {
-    // A factory that refuses fails the call, not the stream.
+    // When a factory refuses, the call fails before the stream starts.
     if (own) stagesOf(ctx)
   } catch (thrown) {
     source.cancel(GatewayError.from(thrown))
@@ -136,7 +136,7 @@ function settlingSource(
     cancel(reason = GatewayError.clientGone()) {
       ctx.stop(reason)
       source.cancel(reason)
-      // The parent may never have read the stream.
+      // The parent may not have read the stream.
       end()
     },
     ...(source.errorFrame ? { errorFrame: (error) => source.errorFrame?.(error) ?? '' } : {}),

@@ -1,4 +1,4 @@
-// Freezes a value and everything in it. Tests use it to prove that read-only values are not written.
+// Freezes a value and everything in it. Tests use it to prove that nothing writes to read-only values.
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value

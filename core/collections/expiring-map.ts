@@ -7,7 +7,7 @@ export interface ExpiringMapOptions {
   maxEntries: number
 }
 
-/** At most `maxEntries` values, each for `ttlMs`. */
+/** Holds at most `maxEntries` values, each for `ttlMs`. */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, { value: V; until: number }>()
   readonly #options: ExpiringMapOptions
@@ -16,7 +16,7 @@ export class ExpiringMap<V> {
     this.#options = options
   }
 
-  /** Used again, but not for longer. */
+  /** Marks the entry as recently used; its expiry stays the same. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -33,7 +33,7 @@ export class ExpiringMap<V> {
     if (this.#entries.size > maxEntries) this.#entries.delete(this.#entries.keys().next().value as string)
   }
 
-  /** Forgets what has run out without having been asked for. */
+  /** Removes expired entries. */
   sweep(): void {
     const now = this.#options.clock.monotonic()
     for (const [key, { until }] of this.#entries) if (until <= now) this.#entries.delete(key)

@@ -1,6 +1,4 @@
-/**
- * A pure function of a text whose answers are kept. Texts may come from callers: when there are more than `most`, all are forgotten.
- */
+/** Caches the results of a pure function of a text. Texts may come from callers: above `most` entries the whole cache is cleared. */
 export function memoize<V>(answer: (text: string) => V, most = 500): (text: string) => V {
   const known = new Map<string, V>()
   return (text) => {

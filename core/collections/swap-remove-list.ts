@@ -1,10 +1,10 @@
-// An unordered collection with constant-time add and remove, for members that come and go with every request.
-// Not a Set: a Set under constant churn rebuilds its table again and again, each old table keeps pointing at the next one,
-// and once one of them has been promoted the young collector drags every later member along.
+// An unordered collection with constant-time add and remove, for members that live as long as a request. It is not a Set: under constant
+// churn a Set rebuilds its table again and again, and each old table points at the next one. Once one of them is promoted to the old
+// generation, the young collector must keep every later member.
 
 export interface Ticket<T> {
   readonly value: T
-  /** Position in the bag; -1 when it has left. */
+  /** Position in the list; -1 after removal. */
   index: number
 }
 
@@ -31,7 +31,7 @@ export class SwapRemoveList<T> {
     ticket.index = -1
   }
 
-  /** A snapshot: members may come and go while it is walked. */
+  /** Returns a snapshot: members may be added and removed while the caller iterates. */
   values(): T[] {
     return this.#tickets.map(({ value }) => value)
   }

@@ -1,14 +1,14 @@
-// Stable topological sort: the given order stands wherever no constraint says otherwise.
+// Stable topological sort: the given order stays unless a constraint changes it.
 
 export interface TopoNode<T> {
   value: T
-  /** Named in cycle errors. */
+  /** Shown in errors about cycles. */
   name: string
   /** Indexes of nodes that must come first. */
   after: readonly number[]
 }
 
-/** @throws Error whose message spells the cycle out ("a → b → a"). */
+/** Returns the sorted nodes. @throws Error whose message shows the cycle ("a → b → a"). */
 export function topoSort<T>(nodes: readonly TopoNode<T>[]): T[] {
   const out: T[] = []
   const state: ('new' | 'open' | 'done')[] = nodes.map(() => 'new')

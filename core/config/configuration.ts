@@ -1,4 +1,4 @@
-// The service `configuration`: the content of gateway.config.ts, checked, with its secrets resolved.
+// Builds the service `configuration`: the content of gateway.config.ts, validated, with its secrets resolved.
 import { sameOptions } from '../plugins/options.ts'
 import type { ProviderTable } from '../providers.ts'
 import type { Ports } from '../types/gateway.ts'
@@ -7,23 +7,23 @@ import { type ConfiguredConnection, configuredConnections } from './connections.
 import type { GatewayConfig } from './define.ts'
 import { resolveSecret, type SecretRef, type SecretSources } from './secret.ts'
 
-/** A new object after a reload that changed something. */
+/** The configuration of one generation. A reload that changed something makes a new object. */
 export interface Configuration {
   readonly connections: readonly ConfiguredConnection[]
-  /** Provider alias → id. */
+  /** Returns the provider id of an id or alias. */
   providerId(idOrAlias: string): string
-  /** By id or alias; an id that is not in the registry is a custom provider. */
+  /** Returns the provider of an id or alias. An id outside the registry is a custom provider. */
   provider(idOrAlias: string): Provider
   known(idOrAlias: string): boolean
   /** The registry, sorted by id. */
   readonly providers: readonly Provider[]
-  /** Sections whose rows only the file may make. */
+  /** Sections whose rows only the file may create. */
   readonly exclusive: readonly string[]
-  /** The value behind a reference of the file. @throws Error naming `where` and what is not set. */
+  /** Returns the value of a reference in the file. @throws Error naming `where` and the missing value. */
   secret(value: string | SecretRef, where: string): string
 }
 
-/** @throws Error naming the entry of the file that is wrong. */
+/** @throws Error naming the invalid entry of the file. */
 export function configurationOf(
   config: GatewayConfig,
   providers: ProviderTable,

@@ -1,4 +1,4 @@
-// Connections of the configuration file, checked and with their secrets resolved in memory.
+// Validates the connections of the configuration file and resolves their secrets in memory.
 import type { ProviderTable } from '../providers.ts'
 import type { Connection } from '../types/provider.ts'
 import { operationIn } from './addresses.ts'
@@ -11,7 +11,7 @@ export interface ConfiguredConnection {
   readonly enabled: boolean
 }
 
-/** @throws Error naming `connections.<key>` and what is missing. */
+/** @throws Error naming `connections.<key>` and the missing value. */
 export function configuredConnections(
   config: GatewayConfig,
   providers: ProviderTable,

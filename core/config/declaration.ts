@@ -1,22 +1,25 @@
-// The declaration of a row as canonical text, without secrets, and what differs between two of them.
+// Writes a row's declaration as canonical text without secrets, and compares two of them.
 import { maskUrl } from '../text/sanitize.ts'
 import type { Json } from '../types/canonical.ts'
 import { isSecretRef } from './secret.ts'
 
-/** One member of a declaration; null where it is not there. Secrets are shown as their reference or as `{ secret: 'inline' }`. */
+/**
+ * One changed member of a declaration; null when a side does not have it. A secret is shown as its reference or as `{ secret: 'inline'
+ * }`.
+ */
 export interface MemberChange {
   readonly member: string
   readonly from: Json
   readonly to: Json
 }
 
-/** Equal declarations give equal text; a secret spelled out in the file becomes a marker, a reference stays one. */
+/** Equal declarations give equal text. A literal secret becomes a marker; a reference stays a reference. */
 export function declaredText(entry: unknown, fingerprint?: string): string {
   const plain = canonical(entry) as Record<string, unknown>
   return JSON.stringify(fingerprint === undefined ? plain : { ...plain, [FINGERPRINT]: fingerprint })
 }
 
-/** Members that differ, by name. A value behind a secret reference that changed is the member `secrets`, without its values. */
+/** Returns the members that differ, by name. A changed value of a secret reference is the member `secrets`, without the values. */
 export function changesBetween(before: string | null, after: string): MemberChange[] {
   const old = before === null ? {} : (JSON.parse(before) as Record<string, Json>)
   const now = JSON.parse(after) as Record<string, Json>
@@ -33,7 +36,7 @@ export function changesBetween(before: string | null, after: string): MemberChan
 
 const FINGERPRINT = 'secrets'
 
-/** Members whose plain text is a secret even where the file spells it out; so are the values of headers. */
+/** Members whose plain text is a secret even as a literal in the file. Header values are secrets too. */
 const SECRET_MEMBERS = /^(?:apiKey|secret|clientSecret|signingSecret|password|token|proxyUrl)$/
 
 export function isSecretMember(member: string): boolean {

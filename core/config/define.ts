@@ -1,4 +1,4 @@
-// gateway.config.ts: its shape, checked once at boot and at every reload.
+// The shape of gateway.config.ts, validated at boot and at every reload.
 import { z } from 'zod'
 import { pathOfNul } from '../json/nul-text.ts'
 import { connectionCaps } from '../models/model-caps.ts'
@@ -9,9 +9,9 @@ import type { ConnectionCaps, Provider } from '../types/provider.ts'
 import type { SecretRef } from './secret.ts'
 
 export interface ConnectionConfig {
-  /** A provider of the registry, `custom`, or any id together with baseUrl and wireFormat. */
+  /** A provider of the registry, `custom`, or any id with baseUrl and wireFormat. */
   provider: string
-  /** Optional where the provider needs none. */
+  /** Optional for providers that need no key. */
   apiKey?: string | SecretRef
   /** Everything before the operation path, as the vendor's SDK shows it. */
   baseUrl?: string
@@ -19,17 +19,17 @@ export interface ConnectionConfig {
   label?: string
   /** Globs over the bare model id; empty = all. */
   allowedModels?: string[]
-  /** Lower first; default: the order in the file. */
+  /** The lowest number is tried first; default: the order in the file. */
   priority?: number
   maxInflight?: number
   /** http, https or socks5; `direct` bypasses the global proxy. */
   proxyUrl?: string | SecretRef
   headers?: Record<string, string>
   defaultModel?: string
-  /** Facts that go over those of the model's family; `none`: no fact is known. */
+  /** Facts that override those of the model's family; `none`: no fact is known. */
   caps?: ConnectionCaps
   enabled?: boolean
-  /** Takes over the connection of this label that was made through the API. */
+  /** Takes over the connection with this label that the API created. */
   adopt?: boolean
 }
 
@@ -42,32 +42,32 @@ export function pin<T>(value: T): Pinned<T> {
   return { pinned: value }
 }
 
-/** Sections whose rows plugins own, by config key; widened with `declare module 'hookgate/core'`. */
+/** Sections that plugins own, by config key; widened with `declare module 'hookgate/core'`. */
 // biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
 export interface ConfigSections {}
 
 export interface GatewayConfig extends Partial<ConfigSections> {
   profile?: 'local' | 'cloud'
-  /** Default: preset(). Order is the hook order within a band. */
+  /** Default: preset(). The order of the list is the order of hooks within a band. */
   plugins?: Plugin[]
   /** By config key; for provider `custom` the key is the provider id. */
   connections?: Record<string, ConnectionConfig>
-  /** Providers beyond the registry, as code. */
+  /** Additional providers, as code. */
   providers?: Provider[]
   settings?: Record<string, unknown>
-  /** Sections that only this file may fill: their routes refuse to create (`['virtualModels']`). */
+  /** Sections that only this file may fill: their routes refuse to create rows (`['virtualModels']`). */
   exclusive?: string[]
-  /** Boot options by the camelCase name of their GATEWAY_* variable (`streamHeartbeatMs`); the environment wins. */
+  /** Boot options by the camelCase name of their GATEWAY_* variable (`streamHeartbeatMs`). The environment takes precedence. */
   options?: Record<string, string | number | boolean>
 }
 
-/** A plugin by npm name or by path; a path is as seen from the configuration file. */
+/** A plugin by npm name or by path. A path is relative to the configuration file. */
 export type PluginReference = string | { readonly plugin: string; readonly options?: Readonly<Record<string, unknown>> }
 
-/** Content of a configuration file. A file may name plugins as well as pass them. */
+/** Content of a configuration file. It may contain plugins or name them. */
 export type ConfigFile = Omit<GatewayConfig, 'plugins'> & { plugins?: (Plugin | PluginReference)[] }
 
-/** The identity function, for types. Plugins that are named are there once the file is loaded. */
+/** Returns its argument, with types. Named plugins are resolved when the file is loaded. */
 export function defineConfig(config: ConfigFile): GatewayConfig {
   return config as GatewayConfig
 }
@@ -91,7 +91,7 @@ const connectionSchema = z.strictObject({
   adopt: z.boolean().optional(),
 })
 
-/** Sections that belong to plugins are checked after the plugins are set up. */
+/** Sections of plugins are validated after the plugins are set up. */
 const sectionSchema = z.record(z.string().regex(/^[\w.-]{1,64}$/, 'letters, digits, dots and dashes'), z.unknown())
 
 const configSchema = z
@@ -118,13 +118,13 @@ const configSchema = z
   })
   .catchall(sectionSchema)
 
-/** The first member a provider lacks, '' where it is no object; null: none. */
+/** Returns the first member that a provider lacks; '' when it is not an object; null when it is complete. */
 function missingIn(given: unknown): string | null {
   if (typeof given !== 'object' || given === null) return ''
   return ['id', 'aliases', 'dialects', 'quirks', 'caps', 'dialectFor', 'authorize'].find((name) => !(name in given)) ?? null
 }
 
-/** Message for an entry of `plugins` that is not a plugin. */
+/** Returns the message for an entry of `plugins` that is not a plugin. */
 function noPlugin(given: unknown): string {
   if (typeof given === 'function') return 'a factory; call it, as in `myPlugin()`'
   if (Array.isArray(given)) return 'a list; spread it, as in `...preset()`'
@@ -133,7 +133,7 @@ function noPlugin(given: unknown): string {
 
 const OWN = new Set(Object.keys(configSchema.shape).filter((name) => name !== 'connections'))
 
-/** The parts of a file that plugins turn into rows, `connections` among them. */
+/** Returns the sections that plugins turn into rows, `connections` included. */
 export function sectionsOf(config: GatewayConfig): Record<string, Record<string, unknown>> {
   return Object.fromEntries(Object.entries(config).filter(([name, value]) => !OWN.has(name) && value !== undefined)) as Record<
     string,
@@ -141,19 +141,19 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
   >
 }
 
-/** The file's layer of variables, by camelCase name. */
+/** Returns the file's values of variables, by camelCase name. */
 export function fileOptions({ options, profile }: GatewayConfig): NonNullable<GatewayConfig['options']> {
   return { ...options, ...(profile === undefined ? {} : { profile }) }
 }
 
-/** @throws Error for what is spread into a configuration that says nothing: a promise, a list, a function. */
+/** @throws Error for a value whose spread is empty: a promise, a list, a function. */
 export function refuseNoConfig(config: unknown): void {
   const plain = typeof config === 'object' && config !== null && !Array.isArray(config)
   if (plain && typeof (config as { then?: unknown }).then !== 'function') return
   throw new Error(`The configuration is wrong: it must be an object${plain ? ', and this is a promise: await it' : ''}.`)
 }
 
-/** @throws Error naming each wrong field by its path in the file. */
+/** Returns the validated configuration. @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {
   refuseNoConfig(config)
   const parsed = configSchema.safeParse(config, WORDED)
@@ -163,7 +163,7 @@ export function parseConfig(config: object): GatewayConfig {
   throw new Error(`The configuration is wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
-/** Plugins and providers are code. */
+/** Skips plugins and providers: they are code. */
 function nulIn({ plugins: _, providers: __, ...data }: object & Partial<Record<'plugins' | 'providers', unknown>>) {
   const path = pathOfNul(data)
   return path === null ? [] : [{ path, message: 'must not hold U+0000' }]

@@ -12,26 +12,26 @@ export interface Resolved {
 }
 
 export interface Env {
-  /** The value, or the default; null when unset. @throws Error for a name that is not declared. */
+  /** Returns the value, or the default; null when unset. @throws Error for a name that is not declared. */
   get<T extends VariableValue = VariableValue>(name: string): T
-  /** True when the environment or a flag says something, even nothing. */
+  /** True when the environment or a flag sets it, also to an empty value. */
   isSet(name: string): boolean
   all(): readonly Resolved[]
-  /** Values that lenient variables ignored. */
+  /** Messages about invalid values of lenient variables, which were ignored. */
   readonly warnings: readonly string[]
 }
 
 export interface EnvLayers {
   environment: Environment
-  /** Below the environment: `options` of the config file, by camelCase name. */
+  /** `options` of the config file, by camelCase name. The environment takes precedence. */
   options?: Readonly<Record<string, string | number | boolean>>
-  /** Above it: command-line flags, by variable name. */
+  /** Command-line flags, by variable name. They take precedence over the environment. */
   flags?: Environment
-  /** The variables that may be set; default: those of the core. */
+  /** The declared variables; default: those of the core. */
   variables?: readonly Variable[]
 }
 
-/** @throws Error listing every bad variable by name, with what it accepts. */
+/** @throws Error listing every bad variable by name, with its accepted values. */
 export function readEnv({ environment, options = {}, flags = {}, variables = VARIABLES }: EnvLayers): Env {
   const resolved = new Map<string, Resolved>()
   const errors: string[] = []
@@ -80,7 +80,7 @@ export function readEnv({ environment, options = {}, flags = {}, variables = VAR
   }
 }
 
-/** After a reload: what differs from the start and only a start reads. */
+/** Logs the variables that a reload changed but that are read only at start. */
 export function tellOfRestart(log: Logger, now: Env, started: Env): void {
   const before = new Map(started.all().map(({ variable: { name }, value }) => [name, value]))
   const later = now
@@ -104,7 +104,7 @@ function accepted(variable: Variable, text: string): VariableValue | Error {
   if (value instanceof Error) return value
   const refusal = variable.check?.(value) ?? null
   if (refusal === null) return value
-  // A schema's own message may repeat the value.
+  // A schema's own message may contain the value.
   const shownRefusal = variable.type === 'secret' && text !== '' ? refusal.replaceAll(text, '***') : refusal
   return new Error(`the value ${shownRefusal}.`)
 }
@@ -139,7 +139,7 @@ function parse(variable: Variable, text: string): VariableValue | Error {
     }
   }
   if (type === 'url' && !URL.canParse(text)) return new Error('the value is not a URL.')
-  // Not the text itself: credentials may be in it.
+  // Report the allowed schemes, not the text: it may contain credentials.
   if (schemes !== undefined && !schemes.includes(new URL(text).protocol.slice(0, -1)))
     return new Error(`the URL must begin with one of ${schemes.map((scheme) => `${scheme}://`).join(', ')}.`)
   return text

@@ -1,4 +1,4 @@
-// The columns by which a table's rows belong to the file or to the API: `managed_by`, `config_key`, `declared`, `archived_at`.
+// The columns that record whether the file or the API owns a row: `managed_by`, `config_key`, `declared`, `archived_at`.
 import { sql } from '../db/sql.ts'
 import type { Sql } from '../types/db.ts'
 import type { ResourceRow } from '../types/resource.ts'
@@ -11,13 +11,13 @@ export interface OwnedColumns {
   readonly archived_at: number | null
 }
 
-/** The entry of the file a row is made from. */
+/** The entry of the file that a row is made from. */
 export interface Declaration {
   readonly config_key: string
   readonly declared: string
 }
 
-/** A row as reconciliation sees it. */
+/** Returns a row as reconciliation sees it. */
 export function resourceRow(row: OwnedColumns, name: string): ResourceRow {
   return {
     id: row.id,
@@ -29,7 +29,7 @@ export function resourceRow(row: OwnedColumns, name: string): ResourceRow {
   }
 }
 
-/** In front of the other assignments of an UPDATE: the file takes the row over, or declares it again, and it becomes active. */
+/** Returns the first assignments of an UPDATE: the file takes the row over or declares it again, and the row becomes active. */
 export function ownership(declaration: Declaration | undefined): Sql {
   if (declaration === undefined) return sql.empty
   return sql`managed_by = 'config', config_key = ${declaration.config_key}, declared = ${declaration.declared}, archived_at = NULL,`

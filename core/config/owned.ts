@@ -1,4 +1,4 @@
-// The API cannot change rows that the configuration file owns.
+// Refuses API changes to rows that the configuration file owns.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 interface Owned {
@@ -15,13 +15,13 @@ export function refuseOwnedByFile(section: string, row: Owned): void {
   )
 }
 
-/** @throws GatewayError 409 when the file says that only it may make rows of this section. */
+/** @throws GatewayError 409 when only the file may create rows of this section. */
 export function refuseExclusive(section: string, exclusive: readonly string[]): void {
   if (exclusive.includes(section))
     throw conflict(`gateway.config.ts says \`exclusive: ['${section}']\`: declare it there.`, 'managed_by_config')
 }
 
-/** 409: the state of things forbids it. */
+/** Returns a 409: the current state does not allow the request. */
 export function conflict(message: string, code: string): GatewayError {
   return new GatewayError(message, { status: 409, type: 'invalid_request_error', code })
 }

@@ -4,7 +4,7 @@ import { WORDED } from '../text/issue-text.ts'
 import type { Variable, VariableType, VariableValue } from '../types/variables.ts'
 
 export type SchemaFacts = Pick<Variable, 'default' | 'values' | 'min' | 'max'> & {
-  /** null: the schema does not say how a text becomes its value. */
+  /** null: the schema does not show how to parse a text. */
   readonly type: VariableType | null
 }
 
@@ -21,7 +21,7 @@ interface JsonSchema {
   readonly default?: VariableValue
 }
 
-/** @throws Error from zod for a schema that has no JSON form at all. */
+/** @throws Error from zod for a schema without a JSON form. */
 export function schemaFacts(schema: ZodType): SchemaFacts {
   const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const form = withoutNull(described)
@@ -34,7 +34,7 @@ export function schemaFacts(schema: ZodType): SchemaFacts {
   }
 }
 
-/** The first thing that the schema refuses in this value, in words; null: it accepts it. */
+/** Returns the schema's first objection to this value as text; null: the schema accepts the value. */
 export function refusalOf(schema: ZodType, value: unknown): string | null {
   try {
     const parsed = schema.safeParse(value, WORDED)
@@ -42,11 +42,11 @@ export function refusalOf(schema: ZodType, value: unknown): string | null {
     const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue
     return path.length === 0 ? message : `at ${path.join('.')} ${message}`
   } catch {
-    return null // A check that is asynchronous: set-up names the plugin that has it.
+    return null // The check is asynchronous. Set-up reports it with the name of its plugin.
   }
 }
 
-/** The one form beside null; a union of several says no type. */
+/** Returns the only form besides null; for any other union the schema itself, which has no type. */
 function withoutNull(described: JsonSchema): JsonSchema {
   const forms = (described.anyOf ?? [described]).filter(({ type }) => type !== 'null')
   const [form = {}, ...others] = forms
@@ -76,7 +76,7 @@ function choices(form: JsonSchema): string[] {
   return values.filter((value) => typeof value === 'string')
 }
 
-/** Zod bounds every whole number by what a double holds exactly: those bounds say nothing. */
+/** Zod limits every integer to the safe range of a double. These limits carry no information. */
 function rangeOf(form: JsonSchema, type: 'int' | 'number'): Pick<Variable, 'min' | 'max'> {
   const beyond = (bound: number | undefined, step: number) =>
     bound === undefined || type === 'number' ? undefined : bound + step

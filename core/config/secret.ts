@@ -1,4 +1,4 @@
-// Secrets in a config file are references, resolved in memory and never stored.
+// Secret references of a config file. They are resolved in memory, and the value is never stored.
 
 export interface SecretRef {
   readonly secret: 'env' | 'file'
@@ -6,9 +6,9 @@ export interface SecretRef {
 }
 
 export const secret = {
-  /** The value of an environment variable. */
+  /** Refers to an environment variable. */
   env: (name: string): SecretRef => ({ secret: 'env', name }),
-  /** The trimmed content of a file. */
+  /** Refers to the trimmed content of a file. */
   file: (path: string): SecretRef => ({ secret: 'file', name: path }),
 }
 
@@ -22,7 +22,7 @@ export interface SecretSources {
   readFile(path: string): string | null
 }
 
-/** @throws Error naming the reference that has no value. `where` is the place in the config. */
+/** Returns the secret. @throws Error naming the reference without a value. `where` is the place in the config. */
 export function resolveSecret(value: string | SecretRef, sources: SecretSources, where: string): string {
   if (typeof value === 'string') return value
   const found = value.secret === 'env' ? sources.env[value.name] : sources.readFile(value.name)?.trim()

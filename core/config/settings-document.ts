@@ -1,9 +1,9 @@
-// The settings document as callers and the file write it: nested members and dotted ones mean the same.
+// Reads the settings document of callers and the file: nested members and dotted ones are equivalent.
 import { GatewayError } from '../errors/gateway-error.ts'
 
 /**
- * Settings of a document by dotted key. A path inside a setting gives that part of its value. @throws GatewayError 400 for an undeclared
- * key, a group that is not an object, and a setting that appears twice.
+ * Returns the settings of a document by dotted key. A path inside a setting sets that part of its value. @throws GatewayError 400 for an
+ * undeclared key, a group that is not an object, and a setting that appears twice.
  */
 export function settingsIn(document: object, declared: ReadonlySet<string>): Map<string, unknown> {
   const groups = new Set([...declared].flatMap(groupsOf))
@@ -23,7 +23,7 @@ export function settingsIn(document: object, declared: ReadonlySet<string>): Map
   return found
 }
 
-/** A new value over an old one: objects member by member, null takes a member away, anything else replaces. */
+/** Merges a new value into an old one: objects member by member, null removes a member, any other value replaces. */
 export function merged(before: unknown, change: unknown): unknown {
   if (!isPlain(change)) return change
   const members = new Map(Object.entries(isPlain(before) ? before : {}))
@@ -48,7 +48,7 @@ function within(value: unknown, path: readonly string[]): unknown {
   return path.reduceRight<unknown>((inner, name) => Object.fromEntries([[name, inner]]), value)
 }
 
-/** Two parts of one setting's value. */
+/** Joins two parts of one setting's value. */
 function joined(a: unknown, b: unknown, path: string): unknown {
   if (!isPlain(a) || !isPlain(b)) throw GatewayError.invalid(shown(path), `\`${shown(path)}\` is given twice.`)
   const members = new Map(Object.entries(a))

@@ -1,12 +1,12 @@
-// Runtime settings: declared by plugins, read synchronously, watched. default < file < environment < runtime, unless
-// pinned in the file.
+// Resolves runtime settings: plugins declare them and read them synchronously. Precedence: default < file < environment < runtime, unless
+// the file pins the value.
 import type { ZodType } from 'zod'
 import { WORDED } from '../text/issue-text.ts'
 
 export interface SettingSource {
   /** From the config file, by dotted key; a pinned value is `{ pinned }`. */
   readonly file: Readonly<Record<string, unknown>>
-  /** The value of this setting’s variable; undefined: it has none, or it is not set. */
+  /** Returns the value of this setting's variable; undefined: it has none, or it is not set. */
   env(key: string): { readonly variable: string; readonly value: unknown } | undefined
   /** Stored through the API, by dotted key. */
   readonly runtime: Readonly<Record<string, unknown>>
@@ -16,11 +16,11 @@ export interface SettingEntry {
   readonly value: unknown
   readonly source: 'default' | 'config' | 'env' | 'runtime'
   readonly pinned: boolean
-  /** A stored value that no longer fits its schema was passed over. */
+  /** Message about a stored value that no longer fits its schema and was skipped. */
   readonly ignored?: string
 }
 
-/** @throws Error naming the setting whose configured value does not fit, also where a stored one covers it. */
+/** @throws Error naming the setting whose configured value does not fit its schema, even when a stored value overrides it. */
 export function resolveSetting(key: string, schema: ZodType, from: SettingSource): SettingEntry {
   const below = configured(key, schema, from)
   if (below.pinned || !Object.hasOwn(from.runtime, key)) return below

@@ -1,5 +1,5 @@
-// GATEWAY_* variables that core, hosts and the command line read, and those that several plugins read. A variable of one plugin is
-// declared by that plugin, in `variables` of its definition.
+// Declares the GATEWAY_* variables that core, hosts and the command line read, and those that several plugins read. A plugin declares its
+// own in `variables` of its definition.
 import type { Variable, VariableType } from '../types/variables.ts'
 
 const v = (
@@ -118,5 +118,5 @@ export const VARIABLES: readonly Variable[] = [
   v('SHADOW_TTL_DAYS', 'int', 7, 'How long samples are kept, days.', positive),
 ]
 
-/** Those that say which configuration file counts: they are read before it names its plugins, and with them all other variables. */
+/** The variables that select the configuration file. They are read before the file names its plugins, and all others after it. */
 export const FILE_VARIABLES = VARIABLES.filter(({ name }) => name === 'CONFIG' || name === 'PROFILE')

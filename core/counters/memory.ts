@@ -1,22 +1,22 @@
-// Counters of one process: sliding windows, token buckets, held slots, once-flags. Synchronous inside, bounded by expiry, and
-// windows longer than a minute in number: callers may say how long theirs are.
+// Counters of one process: sliding windows, token buckets, held slots, once-flags. They are synchronous and bounded by expiry. Windows
+// longer than a minute are also limited in number, because callers may choose their length.
 import type { Clock, Counters, TakeResult } from '../types/ports.ts'
 
 const MINUTE = 60_000
-/** Above this number the least recently used windows restart. */
+/** Above this number the least recently used windows are reset. */
 const MAX_LONG_WINDOWS = 100_000
 const GRANTED: TakeResult = Object.freeze({ ok: true, retryAfterMs: 0, degraded: false })
 
-// A sliding window out of two fixed ones: what the previous window holds counts by the part of it that is still inside.
-// All in whole numbers of ms and units, so that "allowed after retryAfterMs, not a ms sooner" is exact.
+// A sliding window made of two fixed ones: the count of the previous window is weighted by its part that is still inside. All values are
+// whole ms and units, so that "allowed after retryAfterMs, not a ms sooner" is exact.
 export interface SlidingWindow {
-  /** Ms at which the current window began: the first event begins one. */
+  /** Ms at which the current window began, with its first event. */
   start: number
   current: number
   previous: number
 }
 
-/** Moves the window on to `now`; an empty one begins now. A clock that stepped back leaves it where it is. */
+/** Advances the window to `now`; an empty window begins now. When the clock stepped back, the window stays. */
 export function roll(window: SlidingWindow, now: number, length: number): void {
   if (now >= window.start + length) {
     window.previous = now < window.start + 2 * length ? window.current : 0
@@ -27,8 +27,8 @@ export function roll(window: SlidingWindow, now: number, length: number): void {
 }
 
 /**
- * Ms until `cost` fits under `cap`; 0 = now. A cost of 0 asks whether one unit would fit.
- * A cost above the cap fits into an empty window only; under a cap of 0 nothing ever fits.
+ * Returns the ms until `cost` fits under `cap`; 0 = now. A cost of 0 checks whether one unit would fit. A cost above the cap fits only
+ * into an empty window; under a cap of 0 nothing ever fits.
  */
 export function waitFor(window: SlidingWindow, now: number, length: number, cap: number, cost: number): number {
   if (cap <= 0) return length
@@ -41,26 +41,27 @@ export function waitFor(window: SlidingWindow, now: number, length: number, cap:
   return length - elapsed + freeAt(current, room, length)
 }
 
-/** The first ms of a window at which `previous` weighs less than `room`. */
+/** Returns the first ms of a window at which `previous` weighs less than `room`. */
 function freeAt(previous: number, room: number, length: number): number {
   return Math.min(length - 1, Math.max(0, Math.floor(length - 1 - (room * length) / previous) + 1))
 }
 
-// A token bucket that begins full. The level is kept in 60,000ths of a token: whole numbers, as one ms adds `perMinute` of them.
+// A token bucket that starts full. The level is in 60,000ths of a token: these are whole numbers, because one ms adds `perMinute` of
+// them.
 interface TokenBucket {
   level: number
   /** Ms of the last grant. */
   at: number
 }
 
-/** The level now; a changed limit holds at once and alters nothing that was granted. */
+/** Returns the level now. A changed limit applies at once and changes no earlier grant. */
 function levelAt({ level, at }: TokenBucket, now: number, perMinute: number, burst: number): number {
   return Math.min(burst * MINUTE, level + Math.max(0, now - at) * perMinute)
 }
 
 /**
- * Ms until a bucket at `level` has `cost` tokens; 0 = now. A cost of 0 asks whether one is there. A cost above the burst
- * waits for a full bucket and leaves a debt.
+ * Returns the ms until a bucket at `level` has `cost` tokens; 0 = now. A cost of 0 checks whether one token is available. A cost above
+ * the burst waits for a full bucket and leaves a debt.
  */
 function waitForTokens(level: number, perMinute: number, burst: number, cost: number): number {
   const missing = Math.min(Math.max(cost, 1), burst) * MINUTE - level
@@ -76,7 +77,7 @@ export function memoryCounters(clock: Clock): Counters {
   const flags = new Map<string, number>()
   let sweepAt = 0
 
-  /** Monotonic: a wall clock that is set must neither open nor close a limit. */
+  /** Monotonic: setting the wall clock must not open or close a limit. */
   const tick = (): number => {
     const now = Math.floor(clock.monotonic())
     if (now < sweepAt) return now

@@ -1,4 +1,4 @@
-// A plugin's counters: the same verbs under the plugin's own prefix.
+// Gives a plugin the counters under its own prefix.
 import type { Counters } from '../types/ports.ts'
 
 export function scopedCounters(counters: Counters, prefix: string): Counters {

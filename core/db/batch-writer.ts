@@ -1,23 +1,23 @@
-// Write-behind for what may be lost: logs, bodies, live events. Rows are collected and written in batches; under pressure
-// or when the store fails rows are dropped and counted, never waited for.
+// Write-behind for data that may be lost: logs, bodies, live events. Rows are collected and written in batches. Under pressure or when
+// the store fails, rows are dropped and counted; requests never wait.
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 
 export interface BatchWriterOptions<T> {
-  /** One batch at a time, in order. A batch whose write rejects is tried once more, then dropped. */
+  /** Writes one batch at a time, in order. A batch whose write rejects is retried once, then dropped. */
   write(rows: T[]): Promise<void>
   clock: Clock
   log: Logger
-  /** For the log: "request log". */
+  /** The name for the log: "request log". */
   name: string
-  /** A batch goes out after this long, ms; default 50. */
+  /** A batch is written after this time, ms; default 50. */
   maxWaitMs?: number
-  /** … or at this many rows; default 200. */
+  /** A batch is written at this number of rows; default 200. */
   maxRows?: number
-  /** … or this many bytes; default 4 MiB. */
+  /** A batch is written at this number of bytes; default 4 MiB. */
   maxBytes?: number
-  /** More rows than this in memory are dropped; default 10,000. */
+  /** Maximum rows in memory, further ones are dropped; default 10,000. */
   maxQueuedRows?: number
-  /** More bytes than this in memory are dropped; default 32 MiB. */
+  /** Maximum bytes in memory, further rows are dropped; default 32 MiB. */
   maxQueuedBytes?: number
 }
 
@@ -28,7 +28,7 @@ interface Queued<T> {
 
 const RETRY_MS = 1000
 
-/** Rows on their way to a store, bounded in number and bytes; close() writes what is left. */
+/** Queues rows for a store, bounded in number and bytes. close() writes the rest. */
 export class BatchWriter<T> {
   readonly #options: Required<BatchWriterOptions<T>>
   #queue: Queued<T>[] = []
@@ -44,17 +44,17 @@ export class BatchWriter<T> {
     this.#options = { ...bounds, ...options }
   }
 
-  /** Rows that wait. */
+  /** Number of queued rows. */
   get depth(): number {
     return this.#queue.length
   }
 
-  /** Rows lost since the start. */
+  /** Number of rows dropped since the start. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** @param bytes an estimate of what the row takes. Returns false when it was dropped. */
+  /** Queues a row. @param bytes an estimate of its size. Returns false when the row was dropped. */
   push(row: T, bytes = 0): boolean {
     const { maxRows, maxBytes, maxQueuedRows, maxQueuedBytes, maxWaitMs, clock } = this.#options
     if (this.#closed || this.#queue.length >= maxQueuedRows || this.#bytes + bytes > maxQueuedBytes) {
@@ -68,7 +68,7 @@ export class BatchWriter<T> {
     return true
   }
 
-  /** Resolves when everything pushed so far is written or dropped. */
+  /** Resolves when every row pushed so far is written or dropped. */
   async flush(): Promise<void> {
     do {
       this.#start()
@@ -76,7 +76,7 @@ export class BatchWriter<T> {
     } while (this.#queue.length > 0)
   }
 
-  /** Flushes; what is pushed afterwards is dropped. */
+  /** Flushes; rows pushed later are dropped. */
   async close(): Promise<void> {
     this.#closed = true
     await this.flush()
@@ -114,7 +114,7 @@ export class BatchWriter<T> {
       try {
         await write(rows)
       } catch (error) {
-        // Once per outage; closing does not wait either.
+        // Retry only once per outage; close() does not wait either.
         if (this.#failing || this.#closed) throw error
         await clock.sleep(RETRY_MS)
         await write(rows)

@@ -1,12 +1,12 @@
-// Many requests' writes in few transactions, without a timer: what was queued in one turn of the event loop is committed
-// together, and on a slow engine also what was queued while the last commit was under way. A unit that is refused is rolled
-// back alone. When the database fails, units that must not be lost go to a spool and come back from it later.
+// Commits many requests' writes in few transactions, without a timer. Units queued in one turn of the event loop are committed together;
+// on a slow engine also those queued during the last commit. A refused unit is rolled back alone. When the database fails, units that
+// must not be lost go to a spool and are replayed later.
 import type { Database, Spool, SpooledUnit, Statement, UnitResult } from '../types/db.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { isInDoubt, isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
 
 export interface AddOptions {
-  /** Kept in the spool when the database fails; without it `add` rejects with 503 `storage_unavailable`. */
+  /** Goes to the spool when the database fails; otherwise `add` rejects with 503 `storage_unavailable`. */
   spoolable?: boolean
 }
 
@@ -17,13 +17,13 @@ interface Queued {
   reject(error: unknown): void
 }
 
-/** Bounds how long one commit blocks the event loop on SQLite. */
+/** Limits how long one commit blocks the event loop on SQLite. */
 const MAX_UNITS = 200
-/** Beyond it the database is as good as gone. */
+/** Above this number the database counts as unavailable. */
 const MAX_QUEUED = 10_000
-/** Between the attempts of one transaction, ms; none while the outage is known. */
+/** Waits between the attempts of one transaction, ms. During a known outage there is one attempt only. */
 const RETRY_MS: readonly number[] = [50, 250, 1000]
-/** Requests wait for this: no attempt begins later, ms. An engine that is locked has waited by itself before it fails. */
+/** No attempt begins later than this, ms, because requests wait. A locked engine has already waited before it fails. */
 const GIVE_UP_MS = 2000
 
 export class GroupCommit {
@@ -43,7 +43,7 @@ export class GroupCommit {
     this.#spool = spool
   }
 
-  /** Units that wait for a commit. */
+  /** Number of units that wait for a commit. */
   get depth(): number {
     return this.#queue.length
   }
@@ -54,8 +54,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the unit is on disk: committed, or spooled.
-   * Rejects with a statement's own `refuse()`, with its SQL error, or with GatewayError 503 `storage_unavailable`.
+   * Resolves when the unit is on disk: committed or spooled. Rejects with a statement's own `refuse()`, with its SQL error, or with
+   * GatewayError 503 `storage_unavailable`.
    */
   add(statements: readonly Statement[], options: AddOptions = {}): Promise<void> {
     if (statements.length === 0) return Promise.resolve()
@@ -67,12 +67,12 @@ export class GroupCommit {
     })
   }
 
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or running. */
   async flush(): Promise<void> {
     while (this.#running !== null) await this.#running
   }
 
-  /** Applies what an earlier process or an outage left in the spool; returns the number of units. At boot, before any request. */
+  /** Applies the spool of an earlier process or outage; returns the number of units. Call it at boot, before any request. */
   async recover(): Promise<number> {
     if (this.#spool === null) return 0
     const count = await this.#spool.drain((units) => this.#replay(units))
@@ -114,7 +114,7 @@ export class GroupCommit {
       } catch (error) {
         const wait = RETRY_MS[attempt]
         if (isInDoubt(error)) doubt = error
-        // An attempt behind it that failed for certain does not undo it.
+        // After an attempt whose outcome is unknown, a later certain failure does not prove that nothing was committed.
         if (this.#outage || wait === undefined || this.#clock.monotonic() + wait > until) throw doubt ?? error
         await this.#clock.sleep(wait)
       }

@@ -1,8 +1,8 @@
-// Months of UTC in SQL that both engines read, without functions of their own for dates.
+// Computes UTC months in SQL that both engines accept, without date functions.
 import type { Sql } from '../types/db.ts'
 import { sql } from './sql.ts'
 
-/** Longer windows end in one last month. */
+/** In longer windows the last month contains the rest. */
 const MAX_MONTHS = 1200
 
 /** SQL for the month of `at` (epoch ms, within the window) as a BIGINT: months since year 0. */

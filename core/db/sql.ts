@@ -1,9 +1,9 @@
-// The `sql` tag: values become `?` parameters, fragments compose, and text from a variable cannot get in.
+// The `sql` tag: values become `?` parameters and fragments compose. Text from a variable is never spliced in.
 import type { Sql } from '../types/db.ts'
 
 type Param = string | number | null | Uint8Array
 
-/** Only the tag and its helpers make one; an object of the same shape from elsewhere is refused, not spliced in. */
+/** Only the tag and its helpers create fragments. An object of the same shape from elsewhere is refused. */
 class Fragment implements Sql {
   readonly text: string
   readonly params: readonly Param[]
@@ -20,9 +20,9 @@ class Fragment implements Sql {
 }
 
 /**
- * `sql`SELECT * FROM keys WHERE id = ${id}``. Values: string, finite number, boolean (as 0 or 1), bigint within 2^53,
- * Uint8Array, null, or another fragment.
- * @throws TypeError for any other value, undefined too, and for a literal `?` in the text.
+ * `sql`SELECT * FROM keys WHERE id = ${id}``. Values: string, finite number, boolean (as 0 or 1), bigint within 2^53, Uint8Array, null,
+ * or another fragment.
+ * @throws TypeError for any other value, also undefined, and for a literal `?` in the text.
  */
 function tag(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   let text = literal(strings[0] as string)
@@ -47,27 +47,27 @@ class List extends Fragment {}
 
 const NOT_IN = 'sql: NOT IN with a list that may be empty matches nothing; say NOT EXISTS or filter after the query.'
 
-/** A table or column, quoted: lower-case letters, digits, underscores; `t.column` too. */
+/** Returns a quoted table or column name: lower-case letters, digits, underscores; `t.column` is allowed. */
 function id(name: string): Sql {
   if (!/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(name))
     throw new TypeError(`sql.id: ${JSON.stringify(name)} is not an identifier (a-z, 0-9, _; at most 63).`)
   return new Fragment(`"${name.replace('.', '"."')}"`, [])
 }
 
-/** For `x IN ${sql.in(list)}`: a list in parentheses; an empty one matches nothing. At most some 30,000 values. */
+/** For `x IN ${sql.in(list)}`: returns a list in parentheses; an empty one matches nothing. At most about 30,000 values. */
 function inList(list: readonly unknown[]): Sql {
   if (list.length === 0) return new List('(NULL)', [])
   const { text, params } = join(list)
   return new List(`(${text})`, params as Param[])
 }
 
-/** `((a) AND (b))`; of nothing: true. */
+/** `((a) AND (b))`; true for an empty list. */
 const and = (fragments: readonly Sql[]): Sql => condition(fragments, ' AND ', '(1=1)')
 
-/** `((a) OR (b))`; of nothing: false. */
+/** `((a) OR (b))`; false for an empty list. */
 const or = (fragments: readonly Sql[]): Sql => condition(fragments, ' OR ', '(1=0)')
 
-/** Fragments or values, with a fragment between them; default a comma. */
+/** Joins fragments or values with a fragment between them; default a comma. */
 function join(parts: readonly unknown[], separator: Sql = COMMA): Sql {
   if (!Fragment.is(separator)) throw new TypeError('sql.join: the separator must be made by the sql tag.')
   const params: Param[] = []
@@ -80,7 +80,7 @@ function join(parts: readonly unknown[], separator: Sql = COMMA): Sql {
   return new Fragment(texts.join(separator.text), params)
 }
 
-/** For `VALUES ${sql.values(rows)}`: `(?, ?), (?, ?)`. @throws TypeError for no rows or rows of different lengths. */
+/** For `VALUES ${sql.values(rows)}`: `(?, ?), (?, ?)`. @throws TypeError for no rows or for rows of different lengths. */
 function values(rows: readonly (readonly unknown[])[]): Sql {
   const width = rows[0]?.length ?? 0
   if (width === 0 || rows.some((row) => row.length !== width))
@@ -100,7 +100,7 @@ function condition(fragments: readonly Sql[], word: string, none: string): Sql {
 }
 
 function literal(text: string): string {
-  // It would shift every parameter after it.
+  // A literal `?` would shift every parameter after it.
   if (text.includes('?')) throw new TypeError('sql: no literal `?` in the text; pass the value that holds it.')
   return text
 }

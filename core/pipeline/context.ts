@@ -1,5 +1,5 @@
-// Holds one request's state: what plugins see as RequestContext, and what only the pipeline uses. The constructor assigns every field, so
-// that all contexts share one hidden class.
+// Holds one request's state: RequestContext for plugins, and what only the pipeline uses.
+// The constructor assigns every field, so that all contexts share one hidden class.
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
@@ -154,7 +154,7 @@ export class RequestState implements RequestContext {
     this.#userId = textOrNull(id, 'userId')
   }
 
-  /** The setter checks the text, as those of ids do. A value that no database column accepts would fail the write of the whole request. */
+  /** Checked when set: a value that no database column accepts would fail the write of the whole request. */
   get costCenter(): string | null {
     return this.#costCenter
   }
@@ -209,10 +209,7 @@ export class RequestState implements RequestContext {
     })
   }
 
-  /**
-   * Takes over the timeline of an internal call. That call checks all accounts of its target itself, so the own entries about skipped
-   * accounts of the target would be duplicates.
-   */
+  /** Takes over an internal call's timeline. That call also lists the skipped accounts of its target, so ours would be duplicates. */
   adopt(attempts: readonly Attempt[], target: Target | undefined): void {
     const own = this.attempts.filter(
       ({ skipped, role, candidate }) => skipped === undefined || role !== undefined || candidate.target !== target,
