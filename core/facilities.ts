@@ -1,4 +1,4 @@
-// Facilities that live as long as the gateway, across reloads: clock, log, metrics, events, stores, and the settings over them.
+// Builds the parts that live as long as the gateway, across reloads: clock, log, metrics, events, stores and settings.
 import { $fetch, createFetch } from 'ofetch'
 import { createStorage } from 'unstorage'
 import { directCalls } from './calls/direct-calls.ts'
@@ -32,7 +32,7 @@ export interface LongLived {
   readonly vault: Vault | undefined
   readonly views: ViewHub | undefined
   readonly commits: GroupCommit | undefined
-  /** Last writes out, then the stores. */
+  /** Finishes the last writes, then closes the stores. */
   close(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export function longLived(ports: Ports): LongLived {
   }
 }
 
-/** Services of core that stay the same over reloads. */
+/** Returns the services of core that stay the same across reloads. */
 export function lastingServices(
   ports: Ports,
   { metrics, settings, vectors }: LongLived,

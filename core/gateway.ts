@@ -1,4 +1,4 @@
-// createGateway: assembles one gateway from a configuration and its ports. All state hangs on the object.
+// createGateway: assembles one gateway from a configuration and its ports. All state belongs to the returned object.
 import { invoke } from './calls/invoke.ts'
 import { SwapRemoveList } from './collections/swap-remove-list.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
@@ -37,17 +37,17 @@ import type { PluginInfo } from './types/plugin-info.ts'
 import { VERSION } from './version.ts'
 
 export interface CreateOptions {
-  /** Values above the environment, by variable name. */
+  /** Values by variable name. They take precedence over the environment. */
   flags?: Readonly<Record<string, string | undefined>>
-  /** Deep-freezes what hooks may only read and holds answers of the control plane against their schemas; for tests. */
+  /** Deep-freezes the values that hooks may only read, and checks control-plane answers against their schemas; for tests. */
   strict?: boolean
-  /** False leaves rows that the file declares as they are: the command line plans first. Default true. */
+  /** False skips reconciliation of the declared rows: the command line plans first. Default true. */
   reconcile?: boolean
-  /** Plugins that the host brings along: variables of those that the configuration leaves out stay known. */
+  /** Plugins that the host includes. Their variables stay known when the configuration leaves a plugin out. */
   bundled?: readonly Plugin[]
 }
 
-/** The gateway and what its hosts need besides; `hooks` are the sealed ones of the current generation. */
+/** The gateway with the members that hosts need; `hooks` are the sealed ones of the current generation. */
 export interface HostedGateway extends Gateway {
   readonly env: Env
   readonly hooks: Generation['hooks']['sealed']
@@ -60,14 +60,14 @@ export interface HostedGateway extends Gateway {
   live(): Iterable<LiveRequest>
   /** Lists the steps that reconciling the configuration file would take now. */
   plan(): Promise<readonly PlanStep[]>
-  /** Does it. @throws Error for a name that is taken. */
+  /** Takes those steps. @throws Error for a name that is taken. */
   apply(): Promise<readonly PlanStep[]>
 }
 
-/** Requests in flight keep their generation this long after a reload. */
+/** After a reload, running requests keep their generation for at most this time. */
 const RETIRE_AFTER_MS = 10 * 60_000
 
-/** @throws Error naming the line of the configuration, the variable or the plugin that is wrong. */
+/** @throws Error naming the invalid entry, variable or plugin. */
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
   const shared = longLived(ports)
   const { clock, log, metrics, db, views } = shared
@@ -137,12 +137,12 @@ export async function createGateway(config: object, ports: Ports, create: Create
     await shared.commits?.recover()
     await runtime.generation.hooks.ready?.()
   } catch (error) {
-    if (runtime.generation !== null) await retire(runtime.generation, [], clock, log) // It may have come as far as `ready`.
+    if (runtime.generation !== null) await retire(runtime.generation, [], clock, log) // The failed boot may have run `ready` hooks.
     await shared.close()
     throw error
   }
 
-  /** Swaps in the next generation; on failure nothing has changed. */
+  /** Replaces the generation. On failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
     const nextProviders = offeredProviders(ports, next, nextEnv.get('PROFILE'))
     const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
@@ -225,7 +225,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of runtime.active.values()) ctx.stop(shuttingDown())
   }
 
-  /** An embedder may still call a closed gateway. Refuse, because usage can no longer be booked. */
+  /** An embedder may still call a closed gateway. Refuse the call, because its usage cannot be booked any more. */
   const refuseAll = (): void => {
     runtime.draining = true
     runtime.routes = { ...runtime.routes, match: refuseNew }
@@ -275,7 +275,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     close() {
       refuseAll()
       const before = async (): Promise<void> => {
-        refuseAll() // A reload that was under way may have had routes of its own.
+        refuseAll() // A running reload may have set its own routes.
         await runtime.generation.hooks.close?.()
       }
       return succession.close(before, async () => {

@@ -1,11 +1,11 @@
-// How quiet streams are given a sign of life: how often, and in which form. The setting at run time overrides the configuration.
+// Decides the interval and form of heartbeats in quiet streams. The runtime setting overrides the configuration.
 import type { Heartbeat, HeartbeatForm } from './services.ts'
 import type { Dialect } from './types/canonical.ts'
 import type { DialectDriver } from './types/dialect.ts'
 import type { HeaderBag } from './types/ports.ts'
 
 export interface Pace extends Heartbeat {
-  /** ms. */
+  /** Returns the interval in ms. */
   over(configured: number): number
   formOf(dialect: Dialect): HeartbeatForm
 }
@@ -17,7 +17,7 @@ interface Layer {
 
 export const PING = ': ping\n\n'
 
-/** The text of one heartbeat for this caller; null: its streams have none. */
+/** Returns the text of one heartbeat for this caller; null: its streams have none. */
 export function heartbeatText(driver: DialectDriver | undefined, form: HeartbeatForm, headers: HeaderBag): string | null {
   if (form === 'off') return null
   const frame = driver?.quietFrame

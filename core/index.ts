@@ -1,4 +1,4 @@
-// hookgate/core: the runtime-neutral gateway. `createGateway` needs its ports; the entry `hookgate` brings Node's.
+// hookgate/core: the runtime-neutral gateway. `createGateway` needs ports; the entry `hookgate` provides those of Node.
 
 export { addedUsage, asStream, changedForCaller, withUsage } from './calls/derived-answer.ts'
 export { ExpiringMap, type ExpiringMapOptions } from './collections/expiring-map.ts'
@@ -18,7 +18,7 @@ export { type Env, type Resolved, readEnv } from './config/env.ts'
 export { conflict, refuseExclusive, refuseOwnedByFile } from './config/owned.ts'
 export type { PlanAction, PlanStep } from './config/reconcile.ts'
 export { isSecretRef, resolveSecret, type SecretRef, secret } from './config/secret.ts'
-// Those of the core; `gateway.env.all()` has those of plugins too.
+// The variables of the core; `gateway.env.all()` has those of plugins too.
 export { VARIABLES } from './config/variables.ts'
 export { BatchWriter, type BatchWriterOptions } from './db/batch-writer.ts'
 export { lock } from './db/lock.ts'

@@ -1,5 +1,5 @@
-// Rows kept in memory as typed values. A write bumps its kind's version in the same transaction; every process polls the
-// versions and reloads what changed. A value is never replaced by one that was read before a bump.
+// Keeps rows in memory as typed values. A write increments its kind's version in the same transaction. Every process polls the versions
+// and reloads what changed. A value that was read before an increment never replaces a newer one.
 import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Database, Db, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
@@ -7,7 +7,7 @@ import { sql } from './sql.ts'
 import { storageUnavailable } from './storage-fault.ts'
 
 export interface ViewOptions {
-  /** How often other processes' changes are looked for, ms; default 1000. */
+  /** Interval of the poll for other processes' changes, ms; default 1000. */
   pollMs?: number
 }
 
@@ -16,7 +16,7 @@ interface Entry {
   readonly load: (db: Db) => Promise<unknown>
   readonly watchers: ((value: unknown) => void)[]
   current: unknown
-  /** Read before the rows of `current` were. */
+  /** The version that was read before the rows of `current`. */
   version: number
   loading: Promise<void> | null
 }
@@ -37,8 +37,8 @@ export class ViewHub {
   }
 
   /**
-   * Loads, and follows from then on. Several views of one kind are reloaded together.
-   * @param load reads through the given db only; it may run at any time, never twice at once.
+   * Loads the rows and keeps them up to date. Several views of one kind are reloaded together.
+   * @param load reads only through the given db. It may run at any time, but never twice at once.
    */
   async view<T>(kind: string, load: (db: Db) => Promise<T>): Promise<View<T>> {
     const entry: Entry = { kind, load, watchers: [], current: undefined, version: -1, loading: null }
@@ -47,7 +47,7 @@ export class ViewHub {
         return entry.current as T
       },
       write: (change) => this.#write([kind], change),
-      // A look that runs already may have read before the write.
+      // A poll that is already running may have read before the write.
       refresh: async () => {
         await this.#polling
         await this.poll()
@@ -64,7 +64,7 @@ export class ViewHub {
     return view
   }
 
-  /** One transaction that bumps the kinds of all these views. */
+  /** Runs one transaction that increments the kinds of all these views. */
   writeAll<R>(views: readonly View<unknown>[], change: (db: Db) => Promise<R>): Promise<R> {
     const kinds = views.map((view) => {
       const entry = this.#entries.get(view)
@@ -74,12 +74,12 @@ export class ViewHub {
     return this.#write(kinds, change)
   }
 
-  /** Stops following; the last value stays. */
+  /** Stops updating the view; it keeps its last value. */
   release(view: View<unknown>): void {
     this.#entries.delete(view)
   }
 
-  /** Looks for changes now; what the timer does. Never rejects. */
+  /** Checks for changes now, as the timer does. Never rejects. */
   poll(): Promise<void> {
     this.#polling ??= this.#follow().finally(() => {
       this.#polling = null
@@ -87,7 +87,7 @@ export class ViewHub {
     return this.#polling
   }
 
-  /** Ends the polling; resolves when none runs. */
+  /** Stops polling; resolves when no poll is running. */
   async close(): Promise<void> {
     this.#closed = true
     this.#poll.cancel()
@@ -99,7 +99,7 @@ export class ViewHub {
     const versions = new Map<string, number>()
     const result = await this.#db.tx(async (tx) => {
       const result = await change(tx)
-      // In one order, or two writers of the same kinds would wait for each other.
+      // All writers use the same order; otherwise two writers of the same kinds could deadlock.
       for (const kind of [...new Set(kinds)].sort()) versions.set(kind, await bump(tx, kind))
       return result
     })
@@ -129,12 +129,12 @@ export class ViewHub {
   }
 
   async #catchUp(entry: Entry, version: number): Promise<void> {
-    // A restored backup counts from an older number.
+    // A restored backup has older version numbers.
     if (version < entry.version && entry.loading === null) entry.version = -1
     await this.#reach(entry, version)
   }
 
-  /** Reloads until the value was read at `version` or later: a load that began before does not count. */
+  /** Reloads until the value was read at `version` or later. A load that began earlier does not count. */
   async #reach(entry: Entry, version: number): Promise<void> {
     let reloaded = false
     while (entry.version < version) {

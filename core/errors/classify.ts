@@ -1,10 +1,13 @@
-// Decides what a failed attempt means for the next candidates, and which error the caller gets after the last one. Holds no state: breakers
-// and cooldowns are plugins.
+// Decides how the executor continues after a failed attempt, and which error the caller gets after the last one. It holds no state:
+// breakers and cooldowns are plugins.
 import type { Dialect } from '../types/canonical.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import { GatewayError } from './gateway-error.ts'
 
-/** `return`: the caller gets it now. `retry`: same candidate once more. The others go on. */
+/**
+ * `return`: the caller gets the error now. `retry_fresh_socket`: the same candidate once more. `next_account`, `next_target`, `skip`:
+ * continue with another candidate.
+ */
 export type WalkAction = 'return' | 'retry_fresh_socket' | 'next_account' | 'next_target' | 'skip'
 
 export function walkAction(error: GatewayErrorShape): WalkAction {
@@ -16,7 +19,7 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
   if (failure.stale) return 'retry_fresh_socket'
   if (failure.status === 0) return 'next_account'
   const { status } = failure
-  // 404 too: whether a model is there is a fact of the account or deployment, not of the vendor.
+  // 404 too: the existence of a model depends on the account or deployment, not only on the vendor.
   if (status >= 500 || [401, 402, 403, 404, 408, 409, 429].includes(status)) return 'next_account'
   if (isQuota(error)) return 'next_account'
   return 'return'
@@ -25,7 +28,7 @@ export function walkAction(error: GatewayErrorShape): WalkAction {
 const QUOTA =
   /insufficient_quota|credit[_ ]balance|spend_limit|billing|quota.{0,20}exceeded|exceeded.{0,30}quota|usage[_ ]limit[_ ]reached/i
 
-/** 429 or 400 that means money, not rate. */
+/** Returns whether a 429 or 400 is about money rather than rate. */
 export function isQuota(error: GatewayErrorShape): boolean {
   const status = error.upstream?.status
   return (
@@ -34,9 +37,9 @@ export function isQuota(error: GatewayErrorShape): boolean {
 }
 
 /**
- * The caller's error after the whole walk has failed. `failures` in order, at least one.
- * `passedOver`: in how many ms accounts that were not asked may be asked again.
- * Our own status, type and code; an upstream's 401 never looks like the caller's key is wrong.
+ * Returns the caller's error after every candidate failed. `failures` has at least one entry, in order. `passedOver`: the waits of
+ * skipped accounts, in ms. Status, type and code are the gateway's own: an upstream's 401 must not look as if the caller's key were
+ * wrong.
  */
 export function finalError(
   failures: readonly GatewayErrorShape[],
@@ -56,7 +59,7 @@ export function finalError(
       last,
     )
   }
-  // Skips say nothing about the request when something was really tried.
+  // When some upstream was called, the skips do not explain the failure.
   const tried = failures.filter((error) => error.skip === null)
   return asCallerError(tried[tried.length - 1] ?? last, caller)
 }

@@ -1,10 +1,10 @@
-// The gateway's one error class. It says what happened in the gateway's own words; rendering it into a dialect's body
-// happens once, at egress. Compare with GatewayError.is(), not instanceof: packages may be installed twice.
+// The gateway's one error class. Its message is the gateway's own text; egress renders it into a dialect's body, once. Compare with
+// GatewayError.is(), not with instanceof: packages may be installed twice.
 import { headerName, headerValue } from '../http/header-text.ts'
 import type { GatewayErrorShape, SkipReason, UpstreamFailure } from '../types/error.ts'
 
 export interface GatewayErrorInit {
-  /** 400 to 599 for a caller; what is no status is 500. */
+  /** 400 to 599; any other number becomes 500. */
   status: number
   type: string
   code?: string | null
@@ -41,7 +41,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     this.upstream = init.upstream ? { status: 0, vendorCode: null, field: null, stale: false, ...init.upstream } : null
   }
 
-  /** The same error with other members; all that `patch` leaves out stays, headers and cause included. */
+  /** Returns the same error with other members. Members that `patch` does not name stay, headers and cause included. */
   with({ message = this.message, ...patch }: GatewayErrorPatch): GatewayError {
     const { status, type, code, param, retryAfterMs, skip, headers, cause } = this
     const upstream = this.upstream ?? undefined
@@ -52,12 +52,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
     return value instanceof Error && value.name === 'GatewayError' && 'status' in value
   }
 
-  /** 400: the request itself is wrong; `param` names the field. */
+  /** 400: the request itself is invalid; `param` names the field. */
   static invalid(param: string | null, message: string, code: string | null = null): GatewayError {
     return new GatewayError(message, { status: 400, type: 'invalid_request_error', param, code })
   }
 
-  /** 400 before any upstream call: this target cannot do it. Another target may. */
+  /** 400 before any upstream call: this target does not support the request. Another target may. */
   static unsupported(param: string, message: string): GatewayError {
     return new GatewayError(message, {
       status: 400,
@@ -116,12 +116,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 402: a budget is used up. */
+  /** 402: a budget is exhausted. */
   static budgetExhausted(message: string, retryAfterMs: number | null = null): GatewayError {
     return new GatewayError(message, { status: 402, type: 'insufficient_quota', code: 'budget_exhausted', retryAfterMs })
   }
 
-  /** 429 of the gateway's own: rates, in-flight caps, all accounts cooling. */
+  /** 429 from the gateway itself: rates, in-flight caps, all accounts in cooldown. */
   static rateLimited(
     message: string,
     retryAfterMs: number | null = null,
@@ -131,12 +131,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
     return new GatewayError(message, { status: 429, type: 'rate_limit_error', code: 'rate_limited', retryAfterMs, skip, cause })
   }
 
-  /** 400: a guardrail said no. */
+  /** 400: a guardrail blocked it. */
   static blocked(rule: string, what: 'request' | 'answer' = 'request'): GatewayError {
     return GatewayError.invalid(null, `${what} blocked by guardrail '${rule}'`, 'guardrail_blocked')
   }
 
-  /** 503: no upstream can answer now. Also the error of a failing fail-closed hook. */
+  /** 503: no upstream is available now. Also the error of a hook that fails closed. */
   static unavailable(
     message: string,
     options: {
@@ -154,7 +154,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 502 without a status from upstream: it could not be reached, or broke the connection. */
+  /** 502 without an upstream status: the upstream was unreachable or broke the connection. */
   static network(
     kind: UpstreamFailure['kind'],
     message: string,
@@ -169,7 +169,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 502: the upstream answered something that cannot be understood. */
+  /** 502: the upstream's answer is unreadable. */
   static protocol(message: string, cause?: unknown): GatewayError {
     return new GatewayError(message, {
       status: 502,
@@ -180,12 +180,12 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** 504: connect, idle or deadline. */
+  /** 504: the connect, idle or deadline timeout passed. */
   static timeout(message: string): GatewayError {
     return new GatewayError(message, { status: 504, type: 'api_error', code: 'upstream_timeout', upstream: { kind: 'timeout' } })
   }
 
-  /** 499: the client left. Never rendered, only recorded. */
+  /** 499: the client left. It is never sent, only recorded. */
   static clientGone(): GatewayError {
     return new GatewayError('The client closed the connection.', {
       status: 499,
@@ -224,7 +224,7 @@ export class GatewayError extends Error implements GatewayErrorShape {
     })
   }
 
-  /** Wraps whatever was thrown; a GatewayError is returned as it is. */
+  /** Returns a GatewayError unchanged and wraps any other thrown value in a 500. */
   static from(thrown: unknown): GatewayError {
     if (GatewayError.is(thrown)) return thrown
     return new GatewayError('The gateway failed to handle this request.', {
@@ -236,7 +236,10 @@ export class GatewayError extends Error implements GatewayErrorShape {
   }
 }
 
-/** The type of an upstream's error that names none. A stream that has begun with 200 took the request: that is no caller's mistake. */
+/**
+ * Returns the type for an upstream error without one. After a status 200 the error is never the caller's mistake, because the upstream
+ * had accepted the request.
+ */
 export function unnamedType(status: number, kind: UpstreamFailure['kind']): string {
   if (status === 429) return 'rate_limit_error'
   return status >= 500 || kind === 'stream' ? 'api_error' : 'invalid_request_error'

@@ -1,5 +1,5 @@
-// One parser for every vendor's "try again later": headers first, then body, then text.
-// A hint over an hour is a quota, not a rate; absurd ones are ignored.
+// Parses every vendor's retry hint: headers first, then body, then text. A hint over an hour means a quota, not a rate; impossible ones
+// are ignored.
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { HeaderBag } from '../types/ports.ts'
 
@@ -8,7 +8,7 @@ const MAX_MS = 31 * 24 * 3600 * SECOND
 
 export const RATE_LIMIT_MAX_MS = 3600 * SECOND
 
-/** Milliseconds until the upstream wants to hear from us again, at least 1 s and at most 31 days; null without a usable hint. */
+/** Returns the milliseconds that the upstream wants us to wait, at least 1 s and at most 31 days; null without a usable hint. */
 export function retryHint(headers: HeaderBag, body: Uint8Array, now: number): number | null {
   const date = Date.parse(headers.get('date') ?? '')
   const reference = Number.isNaN(date) ? now : date
@@ -32,7 +32,7 @@ export function durationMs(text: string): number | null {
   return pieces.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit as string] as number), 0)
 }
 
-/** A usable retry delay, at least 1 s; null for an impossible value. */
+/** Returns a usable retry delay, at least 1 s; null for an impossible value. */
 export function usableDelay(ms: number | null): number | null {
   if (ms === null || !Number.isFinite(ms) || ms < 0 || ms > MAX_MS) return null
   return Math.max(SECOND, Math.round(ms))
@@ -54,7 +54,7 @@ function retryAfter(text: string | null, reference: number): number | null {
 function resetPair(headers: HeaderBag): number | null {
   let longest: number | null = null
   for (const kind of ['requests', 'tokens']) {
-    // Only a bucket that is empty says when to come back; Azure's -1 and 0 say nothing.
+    // Only an empty bucket shows when to retry. Azure's -1 and 0 carry no information.
     if (number(headers.get(`x-ratelimit-remaining-${kind}`)) !== 0) continue
     const reset = durationMs(headers.get(`x-ratelimit-reset-${kind}`) ?? '')
     if (reset !== null && reset > 0) longest = Math.max(longest ?? 0, reset)

@@ -1,4 +1,4 @@
-// The error of new and of unfinished requests while the gateway shuts down.
+// The error of new and unfinished requests while the gateway shuts down.
 import { GatewayError } from './gateway-error.ts'
 
 export function shuttingDown(): GatewayError {

@@ -1,5 +1,5 @@
-// An upstream's error on its way to callers, logs and records: every text of it may repeat what the upstream was sent, and its
-// code and type may be anything.
+// Cleans an upstream's error for callers, logs and records. Its texts may repeat secrets that the upstream was sent, and its code and
+// type may be any text.
 import { sanitizeMessage } from '../text/sanitize.ts'
 import { secretMask } from '../text/secret-mask.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -8,7 +8,7 @@ import { type GatewayError, unnamedType } from './gateway-error.ts'
 const MAX_SLUG = 64
 const MAX_PARAM = 200
 
-/** The same error where there is nothing to hide and nothing to put in order. */
+/** Returns the same error when there is nothing to remove or correct. */
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const mask = secretMask(secrets)
   const slug = (text: string | null) => (text === null ? null : slugOf(mask(text)))
@@ -39,14 +39,14 @@ function cleanUpstream(
 ): Upstream {
   if (upstream === null) return null
   const vendorCode = slug(upstream.vendorCode)
-  // A name with a secret in it is no field of ours that could be left out.
+  // A field name that contains a secret is not one of our fields, so it is removed.
   const field = upstream.field !== null && mask(upstream.field) !== upstream.field ? null : upstream.field
   return vendorCode === upstream.vendorCode && field === upstream.field ? upstream : { ...upstream, vendorCode, field }
 }
 
 const SLUG = /^[\w.:-]{1,64}$/
 
-/** Null for a text without a letter or digit. */
+/** Returns null for a text without a letter or digit. */
 function slugOf(text: string): string | null {
   if (SLUG.test(text)) return text
   const slug = text

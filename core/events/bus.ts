@@ -1,4 +1,4 @@
-// The typed event bus: synchronous, and a failing listener never reaches the emitter.
+// The typed event bus. It is synchronous, and a failing listener never affects the emitter.
 import { HookableCore } from 'hookable'
 import type { EventMap } from '../types/plugin.ts'
 import type { Logger } from '../types/ports.ts'

@@ -1,6 +1,6 @@
-// Headers of every answer for browsers, caches and log searches.
+// Headers of every answer, for browsers, caches and log searches.
 
-/** The data plane writes the same (core/pipeline/reply.ts), with its dialect's name for the second id. */
+/** The data plane sends the same headers (core/pipeline/reply.ts), with its dialect's name for the second id. */
 export function answerHeaders(requestId: string): Readonly<Record<string, string>> {
   return {
     'x-gateway-request-id': requestId,

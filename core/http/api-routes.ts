@@ -1,5 +1,5 @@
 // Handles one control-plane call in this order: profile → page guard → authentication → authorization → validation → handler → audit →
-// answer. The body is not read before the caller is known.
+// answer. The body is read only after the caller is authorized.
 import type { ZodType } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { pathOfNul } from '../json/nul-text.ts'
@@ -12,10 +12,10 @@ import { jsonAnswer, jsonBody } from './json.ts'
 
 export interface ApiEnvironment {
   readonly profile: 'local' | 'cloud'
-  /** Absent: the plane is open to local peers only. */
+  /** Absent: only local peers may call the control plane. */
   readonly operators: OperatorService | undefined
   readonly audit: AuditLog | undefined
-  /** Answers are held against their schema: tests. */
+  /** Checks answers against their schemas, for tests. */
   readonly strict: boolean
 }
 
@@ -28,8 +28,8 @@ export function roleOf(route: ApiRoute): NonNullable<ApiRoute['role']> {
 }
 
 /**
- * Parameters that the schema does not know are passed on, the last value of each.
- * @throws GatewayError 400 naming a parameter that is given more than once where one value is taken.
+ * Passes on parameters that the schema does not know, with the last value of each.
+ * @throws GatewayError 400 naming a parameter that occurs more than once but takes one value.
  */
 export function queryValues(schema: ZodType | undefined, given: URLSearchParams): Record<string, string | string[]> {
   const fields = fieldsOf(schema)
@@ -44,7 +44,7 @@ export function queryValues(schema: ZodType | undefined, given: URLSearchParams)
   )
 }
 
-/** The part of a zod schema's definition that is used here. */
+/** The part of a zod schema's definition that this file uses. */
 interface Definition {
   readonly type: string
   readonly innerType?: ZodType
@@ -56,7 +56,7 @@ function fieldsOf(schema: ZodType | undefined): Readonly<Record<string, ZodType>
   return (schema === undefined ? undefined : innermost(schema).shape) ?? {}
 }
 
-/** The schema behind optional, default and similar wrappers. */
+/** Returns the schema inside optional, default and similar wrappers. */
 function innermost(schema: ZodType): Definition {
   let definition = schema.def as unknown as Definition
   for (let inner = definition.in ?? definition.innerType; inner !== undefined; inner = definition.in ?? definition.innerType)
@@ -131,14 +131,14 @@ function unidentified(): GatewayError {
   )
 }
 
-/** A page of another site may make a browser write, so what a browser says of itself is believed. */
+/** A page of another site can make a browser send writes. Browsers report the site in this header, and pages cannot change it. */
 function refuseOtherSites(request: Request): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none')
     throw GatewayError.forbidden('Writes from pages of other sites are refused.')
 }
 
-/** A path that cannot name anything names nothing. */
+/** A path that fails the schema gets 404. */
 function pathParams(schema: ZodType | undefined, params: Record<string, string>): unknown {
   if (schema === undefined) return params
   const result = schema.safeParse(params)
@@ -146,7 +146,7 @@ function pathParams(schema: ZodType | undefined, params: Record<string, string>)
   throw notFound(`There is nothing under \`${Object.values(params).join('/').slice(0, 100)}\`.`)
 }
 
-/** 404 for an id that is not there, or not the caller's: the two look the same. */
+/** 404 for an id that does not exist or belongs to another caller: the two look the same. */
 export function notFound(message: string): GatewayError {
   return new GatewayError(message, { status: 404, type: 'invalid_request_error', code: 'not_found' })
 }
@@ -166,7 +166,7 @@ interface Issue {
   readonly message: string
 }
 
-/** 400 for the first issue; `param` is its dotted path. */
+/** Returns a 400 for the first issue; `param` is its dotted path. */
 export function firstIssue(issues: readonly Issue[]): GatewayError {
   const issue = issues[0] as Issue & { keys?: string[] }
   const path = [...issue.path, ...(issue.code === 'unrecognized_keys' ? (issue.keys ?? []).slice(0, 1) : [])].map(String)

@@ -1,5 +1,5 @@
-// The control plane of one generation: plugins' ApiRoutes on h3. Deny by default: who may call a route is decided on
-// the matched route, never on the path string.
+// Serves the control plane of one generation: plugins' ApiRoutes on h3. Access is denied by default, and decided by the matched route,
+// never by the path string.
 import { H3, type H3Event } from 'h3'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
@@ -16,21 +16,21 @@ export interface ControlApp {
   fetch(request: Request, peer: Peer): Promise<Response>
 }
 
-/** Facts about a call beside the request itself. */
+/** Facts about a call besides the request itself. */
 interface Call {
   readonly peer: Peer
-  /** The answer's and the log's. */
+  /** The id of the answer and the log lines. */
   readonly id: string
 }
 
 export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
   readonly routes: readonly ApiRoute[]
-  /** The data route that the caller probably intended with an unknown path. */
+  /** Returns the data route that the caller probably intended with an unknown path. */
   suggested(path: string): string | null
 }
 
-/** @throws Error when a route writes and is not audited, or two claim the same path. */
+/** @throws Error when a route that writes has no audit action, or two routes have the same path. */
 export function controlApp(options: ControlOptions): ControlApp {
   refuseUnclassified(options.routes)
   const calls = new WeakMap<Request, Call>()
@@ -74,20 +74,20 @@ function guarded({ status, statusText, headers: given, body }: Response, id: str
   return new Response(body, { status, statusText, headers })
 }
 
-/** The parts of a route's path that are no parameters; null for one that is, and nothing behind a `**`. */
+/** Returns the literal parts of a route's path; null for a parameter. A `**` ends the list. */
 function literalParts(path: string): (string | null)[] {
   const parts = path.split('/')
   const rest = parts.findIndex((part) => part.startsWith('**'))
   return parts.slice(0, rest === -1 ? parts.length : rest).map((part) => (part.startsWith(':') ? null : part))
 }
 
-/** As on the data plane nothing is decoded: `/%61pi/keys` would walk past a proxy that keeps `/api/` to itself. */
+/** Compares without decoding, as the data plane does: otherwise `/%61pi/keys` would bypass a proxy that blocks `/api/`. */
 function spells(path: string, literal: readonly (string | null)[]): boolean {
   const parts = path.split('/')
   return literal.every((part, index) => part === null || part === parts[index])
 }
 
-/** h3's own refusals of a path (a broken escape) name nothing that is here. */
+/** h3's own refusal of a path (a broken escape) becomes a 404: no route has such a path. */
 function thrownBy(error: { status: number; cause?: unknown }, request: Request, options: ControlOptions): unknown {
   return error.status < 500 ? unknown(request, options) : (error.cause ?? error)
 }
@@ -108,7 +108,7 @@ function methodsByPath(routes: readonly ApiRoute[]): Map<string, string> {
   return methods
 }
 
-/** Deny by default starts here: what writes says under which name it is audited. */
+/** @throws Error for a route that writes and names no audit action. */
 function refuseUnclassified(routes: readonly ApiRoute[]): void {
   const seen = new Set<string>()
   for (const route of routes) {

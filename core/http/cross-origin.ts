@@ -1,20 +1,20 @@
-// Answers browsers of other origins (CORS) on the data plane: which origins may read, and the answer to a preflight.
-// It is off until a layer names an origin. It never allows credentials: a key travels in a header the page sets itself.
+// Answers browsers of other origins (CORS) on the data plane: the origins that may read, and preflights. It is off until a layer names an
+// origin. It never allows credentials: pages send the key in a header of their own.
 import type { CrossOrigin } from '../services.ts'
 import type { HeaderBag, Ingress } from '../types/ports.ts'
 
-/** A browser that asks for more names than these gets no answer for the rest. */
+/** In a preflight, header names above this number are not allowed. */
 const MAX_ASKED = 64
 const MAX_AGE_SECS = '600'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i
 const EXPOSED = /^(?:x-gateway-|x-ratelimit-|anthropic-ratelimit-|x-request-id$|request-id$|retry-after$|x-should-retry$)/
 
 export interface CrossOrigins extends CrossOrigin {
-  /** False: the header need not be looked at. */
+  /** False: no origin is allowed, and the request's headers need no check. */
   readonly on: boolean
-  /** The headers of each answer to this request, flat. */
+  /** Returns the CORS headers of the answer to this request, as a flat list. */
   headersFor(request: HeaderBag): readonly string[]
-  /** Headers of a preflight answer; null when the request is not a preflight or its origin is not allowed. */
+  /** Returns the headers of a preflight answer; null when the request is not a preflight or its origin is not allowed. */
   preflight(ingress: Ingress): readonly string[] | null
 }
 
@@ -24,7 +24,7 @@ export function crossOrigins(): CrossOrigins {
   const changed = (): void => {
     origins = new Set(layers.at(-1)?.origins)
   }
-  /** null: this origin may not read. */
+  /** Returns null when this origin may not read. */
   const allowed = (request: HeaderBag): string | null => {
     if (origins.has('*')) return '*'
     const origin = request.get('origin')
@@ -65,7 +65,7 @@ export function crossOrigins(): CrossOrigins {
   }
 }
 
-/** Names the headers of an answer that a page may read, where its origin is allowed. */
+/** Lists the headers of an answer that a page of an allowed origin may read. */
 export function exposedNames(forPages: readonly string[], headers: readonly string[]): string[] {
   if (!forPages.includes('access-control-allow-origin')) return []
   const names: string[] = []

@@ -1,5 +1,5 @@
-// The data plane's own route table: exact paths, then the longest prefix. No pattern language, no normalisation:
-// what does not match byte for byte is 404.
+// The data plane's route table: exact paths, then the longest prefix. There are no patterns and no normalisation: a path that does not
+// match byte for byte is 404.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Dialect, Operation } from '../types/canonical.ts'
 import type { KeyScope } from '../types/context.ts'
@@ -17,9 +17,9 @@ export interface MatchedRoute {
   /** Which client-key restrictions apply to this route. */
   readonly scope: KeyScope
   readonly keyRequired: boolean
-  /** From a dialect driver. */
+  /** Set for a route of a dialect driver. */
   readonly dialectRoute: DialectRoute | null
-  /** From a plugin. */
+  /** Set for a route of a plugin. */
   readonly dataRoute: DataRoute | null
   readonly fromPath: { model?: string; stream?: boolean }
 }
@@ -31,9 +31,9 @@ interface Entry extends MatchedRoute {
 
 export interface RouteTable {
   readonly entries: readonly Entry[]
-  /** @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
+  /** Returns the route. @throws GatewayError 404 unknown_url, 405 method_not_allowed (see `allow`), 426 for WebSocket upgrades. */
   match(ingress: Ingress): MatchedRoute
-  /** The route that the caller probably intended with this path. */
+  /** Returns the route that the caller probably intended with this path. */
   suggested(path: string): string | null
 }
 
@@ -41,18 +41,17 @@ export function owns(path: string): boolean {
   return path.startsWith('/v1/') || path.startsWith('/v1beta/') || path === '/v1' || path === '/v1beta'
 }
 
-/** Google's stable path has a model list beside it. */
+/** Google's stable version shares `/v1/models/` with the model list of other dialects. */
 const GOOGLE_VERB = /^\/v1\/models\/.*(?::|%3a)(?:generateContent|streamGenerateContent|countTokens)$/i
 
-/** The dialect whose error shape a path's caller expects, routed or not. */
+/** Returns the dialect whose error shape the caller of a path expects, also for unknown paths. */
 export function dialectOfPath(path: string): Dialect {
   if (path.startsWith('/v1beta') || GOOGLE_VERB.test(path)) return 'generate_content'
   if (path.startsWith('/v1/messages')) return 'messages'
   return path.startsWith('/v1/responses') ? 'responses' : 'chat'
 }
 
-// Suggests the path that a caller probably intended. The most common mistake with an SDK's base URL is `/v1` twice, no `/v1`, or a trailing
-// slash.
+// The most common mistakes with an SDK's base URL are `/v1` twice, no `/v1`, and a trailing slash.
 const ROOT = '/v1'
 
 function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string | null {
@@ -61,7 +60,7 @@ function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string 
   return [once, ROOT + once].find((candidate) => candidate !== path && known.has(candidate)) ?? null
 }
 
-/** @throws Error when two plugins claim one route. */
+/** @throws Error when two plugins have the same route. */
 export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly DataRoute[], jsonBodyLimit: number): RouteTable {
   const entries: Entry[] = []
   for (const { id, routes } of dialects) {
@@ -131,7 +130,7 @@ function named({ accepts }: DataRoute, rest: string): MatchedRoute['fromPath'] |
   return rest !== '' && (accepts?.(rest) ?? true) ? FROM_BODY : null
 }
 
-/** Model and stream are in the body. */
+/** The body contains model and stream. */
 const FROM_BODY: MatchedRoute['fromPath'] = {}
 
 function pick(entries: readonly Entry[], method: string, ingress: Ingress, fromPath: MatchedRoute['fromPath']): MatchedRoute {

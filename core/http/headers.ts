@@ -70,17 +70,17 @@ class FlatHeaders implements HeaderBag {
   }
 }
 
-/** An empty bag, or one over a list that stays as it is: the first write copies it. A function makes the list on first use. */
+/** Returns an empty bag, or one over a list that must not change: the first write copies it. A function creates the list on first use. */
 export function headerBag(list?: readonly string[] | (() => readonly string[])): HeaderBag {
   return list === undefined ? new FlatHeaders([], true) : new FlatHeaders(list, false)
 }
 
-/** An empty bag for what plugins send to callers: no line in it can keep an answer from leaving. */
+/** Returns an empty bag for headers that plugins send to callers. It refuses lines that would make the server reject the answer. */
 export function answerHeaderBag(): HeaderBag {
   return new FlatHeaders([], true, true)
 }
 
-/** Many names are asked for and few are there: most differ in their length or first letter. */
+/** Most look-ups find nothing, and most names differ in length or first letter. */
 function same(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   if (a === b) return true

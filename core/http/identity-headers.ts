@@ -1,4 +1,4 @@
-// Session id and end-user id of a request. Read from headers only: ids derived from content would pin unrelated requests together.
+// Reads session id and end-user id of a request, from headers only: ids derived from content would tie unrelated requests together.
 import type { HeaderBag } from '../types/ports.ts'
 
 export const SESSION_HEADERS: readonly string[] = [
@@ -12,7 +12,7 @@ export const USER_HEADERS: readonly string[] = ['x-gateway-user-id', 'helicone-u
 
 const MAX_LENGTH = 256
 
-/** The first header that holds 1 to 256 characters, trimmed. */
+/** Returns the first header with 1 to 256 characters, trimmed. */
 export function identityIn(headers: HeaderBag, names: readonly string[]): string | null {
   for (const name of names) {
     const value = headers.get(name)?.trim()

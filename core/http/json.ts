@@ -1,4 +1,4 @@
-// JSON in and out of the control plane: bounded, scanned before it is parsed, never cached.
+// Reads and writes JSON of the control plane: bounded, scanned before it is parsed, never cached.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { wireBody } from '../json/wire-body.ts'
 import { webBody } from './web-exchange.ts'
@@ -6,14 +6,14 @@ import { webBody } from './web-exchange.ts'
 const BODY_LIMIT = 2 * 1024 * 1024
 
 /**
- * The parsed body; an empty one is `{}`.
- * @throws GatewayError 413, 415, and 400 for what is not JSON, too deep, or has a member twice.
+ * Returns the parsed body; an empty one is `{}`.
+ * @throws GatewayError 413, 415, and 400 for a text that is not JSON, is too deep, or has a duplicate member.
  */
 export async function jsonBody(request: Request): Promise<unknown> {
   const bytes = await webBody(request, BODY_LIMIT)
   if (bytes.length === 0) return {}
   const type = request.headers.get('content-type') ?? ''
-  // A drive-by form post is text/plain or urlencoded.
+  // Forms of other sites can send only text/plain and urlencoded bodies without a preflight.
   if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
     throw new GatewayError('Send the body as `content-type: application/json`.', {
       status: 415,

@@ -1,12 +1,12 @@
-// A gateway under a path of its host.
+// Handles the path under which a host mounts the gateway.
 
-/** `/llm` from `/llm`, `/llm/` and `llm`; '' for none. */
+/** Returns `/llm` for `/llm`, `/llm/` and `llm`; '' for none. */
 export function mountPoint(prefix: string): string {
   const path = prefix.replace(/^\/+|\/+$/g, '')
   return path === '' ? '' : `/${path}`
 }
 
-/** The target without the mount point. Returns it unchanged when it does not lie below the mount point. */
+/** Returns the target without the mount point; unchanged when it is not below the mount point. */
 export function withoutPrefix(target: string, prefix: string): string {
   const rest = target.startsWith(prefix) ? target.slice(prefix.length) : null
   if (prefix === '' || rest === null || !/^(?:[/?]|$)/.test(rest)) return target

@@ -1,4 +1,4 @@
-// OpenAPI 3.1 of both planes, from the schemas that the routes themselves use.
+// Builds OpenAPI 3.1 for both planes from the routes' own schemas.
 import { z } from 'zod'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { RouteTable } from './data-routes.ts'
@@ -22,7 +22,7 @@ const document = z.looseObject({
 })
 export type OpenApiDocument = z.output<typeof document>
 
-/** The routes, and `GET /api/openapi.json` that describes them all; the document is made when it is first asked for. */
+/** Adds `GET /api/openapi.json`, which describes all routes. The document is built on first request. */
 export function withOpenApi(routes: readonly ApiRoute[], about: Omit<OpenApiSource, 'api'>): readonly ApiRoute[] {
   let made: OpenApiDocument | null = null
   const own: ApiRoute = {

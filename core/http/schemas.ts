@@ -1,7 +1,7 @@
-// Zod for what many control-plane routes share.
+// Zod schemas that many control-plane routes share.
 import { z } from 'zod'
 
-/** A positive integer in the path; anything else names nothing. */
+/** A positive integer in the path; any other text is 404. */
 export const idParams = z.object({
   id: z
     .string()

@@ -1,8 +1,8 @@
-// Parts of the control plane that a host can leave out.
+// Decides whether the host serves the part of the control plane that a path belongs to.
 
 import type { ServedParts } from '../types/host.ts'
 
-/** True when the host leaves out the part that the path belongs to. */
+/** Returns true when the host leaves out the part that the path belongs to. */
 export function leftOut(path: string, parts: ServedParts | undefined): boolean {
   if (parts === undefined) return false
   const { metrics = true, health = true, api = true } = parts

@@ -1,9 +1,9 @@
-// The body of an answer that is written while it is read: exports and reports.
+// Streams an answer's body while it is produced: exports and reports.
 
-/** Collects small pieces of text into chunks of this size. */
+/** Small pieces of text are collected into chunks of this size. */
 const CHUNK = 64 * 1024
 
-/** Read on as the client reads: no more than one chunk and what `content` itself holds is in memory. */
+/** Reads `content` as fast as the client reads. Memory holds at most one chunk and what `content` itself holds. */
 export function streamed(content: AsyncGenerator<string | Uint8Array>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream({

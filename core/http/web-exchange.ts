@@ -1,4 +1,4 @@
-// fetch(Request) → Ingress and Sink over web objects: for servers other than our own Node host.
+// Turns fetch(Request) into an Ingress and a Sink over web objects, for servers other than our own Node host.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -8,7 +8,7 @@ import { headerBag } from './headers.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }
 
-/** Other runtimes hand their own second argument to a fetch handler: only what is a peer's is taken from it. */
+/** Returns only the members of a peer. Other runtimes pass their own second argument to a fetch handler. */
 export function judgedPeer(given: Partial<Peer> | null | undefined): Peer {
   const { address, local, secure } = given ?? {}
   return {
@@ -36,7 +36,7 @@ export function webIngress(request: Request, path: string, query: string, peer: 
   }
 }
 
-/** @throws GatewayError: over the limit 413, content-encoding 415, client gone 499. */
+/** Reads the body. @throws GatewayError: over the limit 413, content-encoding 415, client gone 499. */
 export async function webBody(request: Request, limit: number, meter?: BodyMeter): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of readChunks(request, limit, meter)) chunks.push(chunk)
@@ -49,7 +49,7 @@ async function* readChunks(request: Request, limit: number, meter?: BodyMeter): 
   if (request.bodyUsed || request.body?.locked) throw alreadyConsumed()
   const reader = request.body?.getReader()
   if (reader === undefined) return
-  // Not every runtime ends the body of a request that is aborted.
+  // Some runtimes do not end the body of an aborted request.
   const left = (): void => void reader.cancel(GatewayError.clientGone()).catch(() => {})
   const { signal } = request
   if (signal.aborted) left()
@@ -81,7 +81,7 @@ async function* readChunks(request: Request, limit: number, meter?: BodyMeter): 
   }
 }
 
-/** @throws GatewayError 415: request bodies are taken as they are. */
+/** @throws GatewayError 415: compressed request bodies are not supported. */
 export function refuseEncoded(encoding: string | null | undefined): void {
   if (!encoding || encoding.toLowerCase() === 'identity') return
   throw new GatewayError('Compressed request bodies are not accepted; send the body without content-encoding.', {
@@ -100,7 +100,7 @@ export function alreadyConsumed(): GatewayError {
 
 const HIGH_WATER = 64 * 1024
 
-/** A Sink whose head resolves a Response; `end` without `write` gives a plain body, else a stream pulled by the reader. */
+/** Returns a Sink whose head resolves a Response. `end` without `write` gives a plain body; otherwise the reader pulls a stream. */
 export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Response> } {
   let resolve: (response: Response) => void = () => {}
   const response = new Promise<Response>((done) => {

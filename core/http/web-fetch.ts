@@ -1,4 +1,4 @@
-// gateway.fetch(request): the data plane over web objects, everything else through the control app.
+// Implements gateway.fetch(request): the data plane over web objects, everything else through the control app.
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
 import type { FetchOptions } from '../types/gateway.ts'

@@ -1,4 +1,4 @@
-// Time window of a reporting route: one of three lengths that end now, or UTC days, half open.
+// The time window of a reporting route: one of three lengths that end now, or a half-open range of UTC days.
 import { z } from 'zod'
 import { GatewayError } from '../errors/gateway-error.ts'
 
@@ -10,7 +10,7 @@ const day = z
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day: YYYY-MM-DD')
   .refine((text) => isDay(text), 'is not a day of the calendar')
 
-/** Members of a query; `windowOf` makes a window of them. */
+/** Members of a query; pass them to `windowOf`. */
 export const windowQuery = {
   window: z.enum(['24h', '7d', '30d']).optional().describe('Up to now; default 24h.'),
   since: day.optional().describe('From the beginning of this day in UTC; instead of `window`.'),
@@ -29,7 +29,7 @@ export interface WindowQuery {
   until?: string | undefined
 }
 
-/** @throws GatewayError 400. */
+/** Returns the window. @throws GatewayError 400. */
 export function windowOf({ window, since, until }: WindowQuery, now: number): Window {
   if (since === undefined) {
     if (until !== undefined) throw GatewayError.invalid('until', '`until` needs `since`.')
@@ -45,7 +45,7 @@ export function windowOf({ window, since, until }: WindowQuery, now: number): Wi
   return { since: from, until: to }
 }
 
-/** Same check as `windowOf` for a query with instants, either or both. Use `NOT_IN_ORDER` with zod's `refine`. */
+/** Makes the same check as `windowOf` for a query with one or two instants. Pass it with `NOT_IN_ORDER` to zod's `refine`. */
 export function inOrder({ since, until }: { since?: number | undefined; until?: number | undefined }): boolean {
   return since === undefined || until === undefined || since < until
 }

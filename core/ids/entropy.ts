@@ -1,6 +1,6 @@
-// How random a text looks.
+// Measures how random a text looks.
 
-/** Shannon's, bits a character; 0 for an empty text. */
+/** Returns the Shannon entropy in bits per character; 0 for an empty text. */
 export function entropy(text: string): number {
   const counts = new Map<string, number>()
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)

@@ -1,13 +1,13 @@
-// Ids: time-ordered request ids and random base-62 ones.
+// Makes time-ordered request ids and random base-62 ids.
 import { v7 } from 'uuid'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random bytes are drawn in blocks: one call per id costs more than the id. */
+/** Random bytes are drawn in blocks, because one system call per id costs more than the id. */
 const pool = new Uint8Array(4096)
 let drawn = pool.length
 
-/** At most as many as the pool holds. */
+/** `count` must not exceed the size of the pool. */
 function randomBytes(count: number): Uint8Array {
   if (drawn + count > pool.length) {
     crypto.getRandomValues(pool)
@@ -24,19 +24,19 @@ export function requestId(): string {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** An id that a caller gave its request. */
+/** Returns the id that a caller gave its request. */
 export function givenId(id: string, routed: boolean): string {
   if (routed) throw new Error('The request has been routed: its id stands.')
   if (!UUID.test(id)) throw new TypeError('ctx.identify() takes a UUID in lower case')
   return id
 }
 
-/** Prefix and `length` base-62 characters from the system's random source. */
+/** Returns the prefix and `length` base-62 characters from the system's random source. */
 export function randomId(prefix: string, length = 24): string {
   let out = prefix
   while (out.length < prefix.length + length) {
     for (const byte of randomBytes(Math.min(length, pool.length))) {
-      // 248 = 4 * 62: the rest would favour the first characters.
+      // 248 = 4 * 62. Higher bytes are skipped, because they would favour the first characters.
       if (byte < 248 && out.length < prefix.length + length) out += ALPHABET[byte % 62]
     }
   }

@@ -1,6 +1,6 @@
-// Comparing digests in a time that says nothing about where they differ. Secrets are compared by theirs, `vault.mac`.
+// Compares digests in constant time. Compare secrets by their digest, `vault.mac`.
 
-/** False at once for different lengths: a digest's length is no secret. */
+/** Returns false at once for different lengths: a digest's length is not secret. */
 export function sameDigest(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false
   let difference = 0

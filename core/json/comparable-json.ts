@@ -1,6 +1,6 @@
-// One text for values that are equal: for the keys of caches, and to compare. A member that is null counts as absent.
+// Writes equal values as equal text, for cache keys and comparisons. A member that is null counts as absent.
 
-/** JSON with sorted members and without null or undefined ones. The caller must have bounded the value's depth. */
+/** Returns JSON with sorted members and without null or undefined ones. The caller must have bounded the value's depth. */
 export function comparableJson(value: unknown, leaveOut: ReadonlySet<string> = NOTHING): string {
   if (Array.isArray(value)) return `[${value.map((item) => comparableJson(item)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'

@@ -1,5 +1,5 @@
-// Dotted paths into JSON text: find a value's span without parsing the rest, so that edits splice bytes and the
-// digits of untouched numbers survive.
+// Finds the span of a dotted path in JSON text without parsing the rest, so that edits splice bytes and the digits of untouched numbers
+// survive.
 import type { Json, JsonObject } from '../types/canonical.ts'
 import { type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
@@ -17,7 +17,7 @@ export function pathSegments(path: string): string[] {
   return out
 }
 
-/** The span of the value at `segments` below the value starting at `at`; null when there is none. */
+/** Returns the span of the value at `segments` below the value that starts at `at`; null when there is none. */
 export function findSpan(bytes: Uint8Array, at: number, segments: readonly string[]): Span | null {
   let start = skipSpace(bytes, at)
   for (const segment of segments) {
@@ -51,14 +51,14 @@ function child(bytes: Uint8Array, at: number, segment: string): number | null {
   return starts[wanted] ?? null
 }
 
-/** The raw JSON text at a path of a JSON document given as text. */
+/** Returns the raw JSON text at a path of a JSON text. */
 export function rawAt(text: string, segments: readonly (string | number)[]): string | undefined {
   const bytes = new TextEncoder().encode(text)
   const span = findSpan(bytes, 0, segments.map(String))
   return span === null ? undefined : new TextDecoder().decode(bytes.subarray(span.start, span.end))
 }
 
-/** Own members only; undefined where the path names nothing. */
+/** Returns the value at a path, own members only; undefined when there is none. */
 export function valueAt(root: JsonObject, path: string): Json | undefined {
   if (!path.includes('.')) return Object.hasOwn(root, path) ? root[path] : undefined
   let at: Json | undefined = root

@@ -1,10 +1,10 @@
-// The control plane in OpenAPI, from the schemas that the routes are checked with.
+// Describes the control plane in OpenAPI, from the schemas that validate its routes.
 import type { ApiRoute } from '../../types/plugin.ts'
 import { roleOf } from '../api-routes.ts'
 import type { Components } from './components.ts'
 import { answerOf, type Described, errorResponses, operationId, pathParameters, queryParameters, requestBody } from './parts.ts'
 
-/** Routes of another profile are 404 here, and left out. */
+/** Leaves out routes of another profile: they are 404 here. */
 export function apiOperations(routes: readonly ApiRoute[], profile: 'local' | 'cloud', shared: Components): Described[] {
   return routes.filter((route) => (route.profile ?? profile) === profile).map((route) => operationOf(route, shared))
 }

@@ -1,4 +1,4 @@
-// zod → JSON Schema as OpenAPI 3.1 takes it: definitions become components, references point there.
+// Converts zod to JSON Schema for OpenAPI 3.1: definitions become components, and references point to them.
 import { type ZodType, z } from 'zod'
 
 export type JsonSchema = { [keyword: string]: unknown }
@@ -7,8 +7,8 @@ export type JsonSchema = { [keyword: string]: unknown }
 export interface Components {
   readonly schemas: Record<string, JsonSchema>
   /**
-   * `io`: what is sent ('input') or what comes back ('output').
-   * `name`: of the component it becomes; without, it stands where it is used. The first schema of a name counts.
+   * `io`: the form of a request ('input') or of an answer ('output'). `name`: the name of its component; without it the schema is
+   * inlined. The first schema with a name wins.
    */
   schema(schema: ZodType, io: 'input' | 'output', name?: string): JsonSchema
 }
@@ -25,7 +25,7 @@ export function components(): Components {
       const names = new Map(
         Object.keys($defs as object).map((key) => [`#/$defs/${key}`, `#/components/schemas/${prefix}.${key}`]),
       )
-      // A schema that holds itself needs a name to be held by.
+      // A schema that contains itself needs a name to refer to.
       if (refersToRoot(own) || refersToRoot($defs)) names.set('#', `#/components/schemas/${prefix}`)
       for (const [key, definition] of Object.entries($defs as Record<string, JsonSchema>))
         schemas[`${prefix}.${key}`] = redirected(definition, names) as JsonSchema

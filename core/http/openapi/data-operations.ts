@@ -1,4 +1,4 @@
-// The data plane in OpenAPI: the dialects' routes by what they say of themselves, plugins' routes by their schemas.
+// Describes the data plane in OpenAPI: dialects' routes by their `docs`, plugins' routes by their schemas.
 import type { RouteDoc } from '../../types/dialect.ts'
 import type { RouteTable } from '../data-routes.ts'
 import type { Components, JsonSchema } from './components.ts'

@@ -8,7 +8,7 @@ export interface Described {
   operation: JsonSchema
 }
 
-/** The envelope, for these statuses. */
+/** Returns the error envelope for these statuses. */
 export function errorResponses(statuses: readonly (number | 'default')[]): JsonSchema {
   return Object.fromEntries(statuses.map((status) => [String(status), { $ref: '#/components/responses/Error' }]))
 }
@@ -17,7 +17,7 @@ export function requestBody(schema: JsonSchema, required: boolean): JsonSchema {
   return { required, content: { 'application/json': { schema } } }
 }
 
-/** Without a schema it is not JSON, and says itself what it is. */
+/** Without a schema the answer is not JSON, and its content type is open. */
 export function answerOf(description: string, schema: JsonSchema | undefined): JsonSchema {
   return { description, content: schema === undefined ? { '*/*': {} } : { 'application/json': { schema } } }
 }
