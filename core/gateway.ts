@@ -54,6 +54,8 @@ export interface HostedGateway extends Gateway {
   readonly routes: Runtime['routes']
   readonly api: readonly ApiRoute[]
   plugins(): readonly PluginInfo[]
+  /** Resolves when every settlement so far is stored, or in the spool. */
+  committed(): Promise<void>
   readonly db: Database | undefined
   readonly metrics: Metrics
   readonly overload: Overload
@@ -66,6 +68,9 @@ export interface HostedGateway extends Gateway {
 
 /** After a reload, running requests keep their generation for at most this time. */
 const RETIRE_AFTER_MS = 10 * 60_000
+
+/** A closing gateway waits this long for the requests that it stopped. */
+const SETTLE_MS = 5000
 
 /** @throws Error naming the invalid entry, variable or plugin. */
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
@@ -247,6 +252,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       return runtime.routes
     },
     plugins: () => plugins.list(),
+    committed: async () => shared.commits?.flush(),
     get api() {
       return api
     },
@@ -270,12 +276,14 @@ export async function createGateway(config: object, ports: Ports, create: Create
       runtime.draining = true
       if (await idle(() => true, ms)) return
       stopAll()
-      await idle(() => true, 5000)
+      await idle(() => true, SETTLE_MS)
     },
     close() {
       refuseAll()
       const before = async (): Promise<void> => {
         refuseAll() // A running reload may have set its own routes.
+        await idle(() => true, SETTLE_MS)
+        await shared.commits?.flush()
         await runtime.generation.hooks.close?.()
       }
       return succession.close(before, async () => {

@@ -38,6 +38,8 @@ export interface TestGateway {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   /** Resolves when `count` requests have settled. */
   untilSettled(count?: number): Promise<void>
+  /** The same, and what the requests wrote is in the database. */
+  untilCommitted(count?: number): Promise<void>
   /** A listening server on a free port, started on first use. */
   listen(): Promise<RunningServer>
   close(): Promise<void>
@@ -100,6 +102,13 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   const local = { address: '127.0.0.1', local: true, secure: false }
   const fetch = (path: string, init?: RequestInit): Promise<Response> =>
     gateway.fetch(new Request(`http://gateway.test${path}`, init), local)
+  const untilSettled = async (count = 1): Promise<void> => {
+    const until = performance.now() + 15_000
+    while (settled.length < count) {
+      if (performance.now() > until) throw new Error(`${settled.length} of ${count} requests settled in 15 s.`)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
   return {
     gateway,
     upstream,
@@ -111,12 +120,10 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
         body: typeof body === 'string' ? body : JSON.stringify(body),
         headers: { 'content-type': 'application/json', ...headers },
       }),
-    async untilSettled(count = 1) {
-      const until = performance.now() + 15_000
-      while (settled.length < count) {
-        if (performance.now() > until) throw new Error(`${settled.length} of ${count} requests settled in 15 s.`)
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+    untilSettled,
+    async untilCommitted(count) {
+      await untilSettled(count)
+      await gateway.committed()
     },
     async listen() {
       server ??= await serve(gateway, { host: '127.0.0.1', port: 0, drainMs: 1000 })

@@ -12,7 +12,7 @@ import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
-import { type PluginInstance, pluginInstance, tearDown } from './instance.ts'
+import { type PluginInstance, pluginInstance, stopJobs, tearDown } from './instance.ts'
 import { resolveOptions, sameOptions } from './options.ts'
 import { type Facilities, pluginScope } from './scope.ts'
 import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
@@ -126,13 +126,24 @@ function serviceTable(built: readonly PluginInstance[], source: GenerationSource
   return table
 }
 
+/** Stops the jobs of a generation before it ends. */
+export async function endJobs({ instances }: Generation, clock: Clock, log: Logger): Promise<void> {
+  const end = async (instance: PluginInstance): Promise<void> => {
+    for (const failure of await stopJobs(instance, clock)) teardownFailed(instance, failure, log)
+  }
+  await Promise.all(instances.map(end))
+}
+
+function teardownFailed({ plugin }: PluginInstance, failure: unknown, log: Logger): void {
+  log.error('plugin.teardown_failed', { plugin: plugin.name, error: wordsOf(failure) })
+}
+
 /** Ends the plugins of `old` that no generation of `others` has, in reverse order. */
 export async function retire(old: Generation, others: readonly Generation[], clock: Clock, log: Logger): Promise<void> {
   const living = new Set(others.flatMap(({ instances }) => instances))
   for (const instance of [...old.instances].reverse()) {
     if (living.has(instance)) continue
-    for (const failure of await tearDown(instance, clock))
-      log.error('plugin.teardown_failed', { plugin: instance.plugin.name, error: wordsOf(failure) })
+    for (const failure of await tearDown(instance, clock)) teardownFailed(instance, failure, log)
   }
 }
 

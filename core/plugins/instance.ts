@@ -25,6 +25,8 @@ export interface PluginInstance {
   listens: boolean
   /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
   readonly undo: (() => Awaitable<void>)[]
+  /** Stop functions of its jobs. Each waits for a run that is under way. */
+  readonly jobs: (() => Promise<void>)[]
   readonly settings: Map<string, unknown>
   readonly watchers: Map<string, ((value: unknown) => void)[]>
   /** Registrations are sealed when setup ends. After teardown the plugin starts no more work. */
@@ -45,6 +47,7 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     service: () => undefined,
     listens: true,
     undo: [],
+    jobs: [],
     settings: new Map(),
     watchers: new Map(),
     phase: 'setup',
@@ -58,6 +61,7 @@ const TEARDOWN_MS = 10_000
 export async function tearDown(instance: PluginInstance, clock: Clock): Promise<unknown[]> {
   const failures: unknown[] = []
   instance.phase = 'ended'
+  failures.push(...(await stopJobs(instance, clock)))
   for (const undo of instance.undo.splice(0).reverse()) {
     try {
       await withTimeout(clock, TEARDOWN_MS, undo())
@@ -66,4 +70,10 @@ export async function tearDown(instance: PluginInstance, clock: Clock): Promise<
     }
   }
   return failures
+}
+
+/** Stops the plugin's jobs and waits for runs that are under way; returns failures. */
+export async function stopJobs({ jobs }: PluginInstance, clock: Clock): Promise<unknown[]> {
+  const stopped = await Promise.allSettled(jobs.splice(0).map((stop) => withTimeout(clock, TEARDOWN_MS, stop())))
+  return stopped.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
 }

@@ -2,7 +2,7 @@
 // no request is in a generation that has it.
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Clock, Logger } from '../types/ports.ts'
-import { type Generation, retire } from './generation.ts'
+import { endJobs, type Generation, retire } from './generation.ts'
 
 export interface ReloadQueueSource {
   readonly clock: Clock
@@ -49,7 +49,7 @@ export class ReloadQueue {
     })
   }
 
-  /** Once: `before` while plugins are still there, then all of them end. */
+  /** Once. Jobs stop, then `before` runs while plugins are still there, then all plugins end. */
   close(before: () => Promise<void>, after: () => Promise<void>): Promise<void> {
     this.#closing ??= this.#close(before, after)
     return this.#closing
@@ -60,8 +60,10 @@ export class ReloadQueue {
     // One that is under way is refused at its end, and takes back what it has set up.
     await Promise.resolve()
     await withTimeout(clock, CHANGE_MS, this.#changing).catch(() => log.error('config.reload_unfinished', {}))
+    const generations = [...this.#held, current()]
+    for (const generation of generations) await endJobs(generation, clock, log)
     await before()
-    for (const generation of [...this.#held, current()]) await retire(generation, [], clock, log)
+    for (const generation of generations) await retire(generation, [], clock, log)
     await after()
   }
 }

@@ -166,7 +166,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       living('every')
       if (!(ms > 0) || typeof run !== 'function')
         throw new Error(`The job \`${job}\` of the plugin \`${name}\` needs ms above 0, and a function.`)
-      instance.undo.push(startJob({ name: `${name}:${job}`, ms, run, clock: lent.clock, log }))
+      instance.jobs.push(startJob({ name: `${name}:${job}`, ms, run, clock: lent.clock, log }))
     },
   }
 }
