@@ -1,4 +1,6 @@
 // The files of a new plugin: one that does a little of what plugins do, and tests that run it through the conformance kit.
+import { fileURLToPath } from 'node:url'
+import { PLUGIN_API_VERSION } from '../../core/plugins/define.ts'
 import { VERSION } from '../../core/version.ts'
 
 /** By file name. */
@@ -8,6 +10,7 @@ export function pluginFiles(name: string): Record<string, string> {
   return {
     'package.json': manifest(name),
     'tsconfig.json': TSCONFIG,
+    'tsconfig.test.json': TSCONFIG_TEST,
     'index.ts': source(name, identifier),
     'index.test.ts': tests(name, identifier),
     'README.md': readme(name),
@@ -34,12 +37,23 @@ function manifest(name: string): string {
     exports: { types: './dist/index.d.ts', default: './dist/index.js' },
     files: ['dist'],
     keywords: ['hookgate', 'hookgate-plugin'],
-    scripts: { build: 'tsc', test: 'vitest run', prepare: 'npm run build' },
+    scripts: {
+      build: 'tsc',
+      test: 'tsc --noEmit -p tsconfig.test.json && vitest run',
+      check: 'npm run build && hookgate plugin check',
+    },
     peerDependencies: { hookgate: `^${VERSION}` },
     dependencies: { zod: '^4.0.0' },
-    devDependencies: { '@types/node': '^20.0.0', hookgate: `^${VERSION}`, typescript: '^5.9.0', vitest: '^4.0.0' },
+    hookgate: { api: PLUGIN_API_VERSION, hooks: ['settled'], permissions: [] },
+    devDependencies: { '@types/node': '^20.0.0', hookgate: ownPackage(), typescript: '^5.9.0', vitest: '^4.0.0' },
   }
   return `${JSON.stringify(content, null, 2)}\n`
+}
+
+/** The published version; from a checkout, the folder: it works before the package is published. */
+function ownPackage(): string {
+  const root = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url))
+  return /[\\/]node_modules[\\/]/.test(root) ? `^${VERSION}` : `file:${root.replace(/[\\/]$/, '')}`
 }
 
 const TSCONFIG = `${JSON.stringify(
@@ -58,6 +72,8 @@ const TSCONFIG = `${JSON.stringify(
   null,
   2,
 )}\n`
+
+const TSCONFIG_TEST = `${JSON.stringify({ extends: './tsconfig.json', files: ['index.ts', 'index.test.ts'] }, null, 2)}\n`
 
 function source(name: string, identifier: string): string {
   return `import { definePlugin } from 'hookgate'
@@ -118,5 +134,7 @@ export default defineConfig({
   plugins: [...preset(), { plugin: 'hookgate-plugin-${name}', options: { overMs: 2000 } }],
 })
 \`\`\`
+
+\`npm test\` checks the types and runs the tests. \`npm run check\` checks the package before you publish it.
 `
 }

@@ -26,3 +26,4 @@ export {
 } from './script.ts'
 export { RENDERERS, type ScriptedUpstream, scriptedUpstream, secureUpstream } from './scripted-upstream.ts'
 export { createTestGateway, type TestGateway, type TestGatewayOptions } from './test-gateway.ts'
+export { testLog } from './test-log.ts'

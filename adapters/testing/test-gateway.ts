@@ -2,7 +2,6 @@
 import type { GatewayConfig } from '../../core/config/define.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
-import { silentLog } from '../../core/log.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
@@ -15,6 +14,7 @@ import { type RunningServer, serve } from '../node/serve.ts'
 import { openDatabase } from '../stores/open-database.ts'
 import type { Step } from './script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
+import { testLog } from './test-log.ts'
 
 export interface TestGatewayOptions {
   /** Behind the preset. */
@@ -92,7 +92,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
   )
   const inMemory = options.ports?.db === undefined && !keeps
   const db = inMemory ? await openDatabase('sqlite::memory:', '.') : null
-  const ports = { log: silentLog, env, outboundPost, ...(db && { db }), ...options.ports }
+  const ports = { log: testLog(), env, outboundPost, ...(db && { db }), ...options.ports }
   const gateway = await createGateway(config, ports, { strict: true }).catch(async (error: unknown) => {
     await db?.close()
     throw error

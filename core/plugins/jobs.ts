@@ -1,4 +1,5 @@
 // Background jobs of plugins: jittered so that replicas do not march in step, one run at a time, stopped on teardown.
+import { errorText } from '../text/error-text.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 
 export interface Job {
@@ -32,8 +33,7 @@ export function startJob({ name, ms, run, clock, log }: Job): () => Promise<void
     try {
       await run(abort.signal)
     } catch (error) {
-      if (!abort.signal.aborted)
-        log.error('job.failed', { job: name, error: error instanceof Error ? error.message : String(error) })
+      if (!abort.signal.aborted) log.error('job.failed', { job: name, error: errorText(error) })
     }
   }
 

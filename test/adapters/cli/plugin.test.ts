@@ -28,6 +28,7 @@ it('writes a plugin that loads by its path and keeps the contract', async () => 
     'index.ts',
     'package.json',
     'tsconfig.json',
+    'tsconfig.test.json',
   ])
   const from = join(cwd, 'gateway.config.ts')
   const made = await loadPlugin('./late-answers/index.ts', { overMs: 0 }, from)
@@ -51,6 +52,9 @@ it('names the package, this version of hookgate, and the kit that tests it', asy
   expect(JSON.parse(read('package.json'))).toMatchObject({
     name: 'hookgate-plugin-slow-log',
     peerDependencies: { hookgate: `^${version}` },
+    hookgate: { api: 1, hooks: ['settled'], permissions: [] },
+    // From a checkout, before there is a published version.
+    devDependencies: { hookgate: `file:${hookgateRoot.replace(/\/$/, '')}` },
   })
   expect(read('index.test.ts')).toContain('pluginConformance(() => slowLog())')
   expect(read('index.test.ts')).toContain("toContain('gateway_slow_log_slow_total 1')")
