@@ -1,4 +1,4 @@
-// JSON lines on stdout; debug only when asked for.
+// Writes JSON lines to stdout; debug lines only when enabled.
 import { loggedText } from './text/error-text.ts'
 import type { Clock, Logger } from './types/ports.ts'
 
@@ -16,7 +16,7 @@ export function jsonLog(clock: Clock, { level = 'info', write = (line) => consol
     (message: string, fields: object = {}): void => {
       if (LEVELS.indexOf(name) < from) return
       const line = { time: new Date(clock.now()).toISOString(), level: name, message, ...fields }
-      // JSON has no word of an error's own.
+      // JSON.stringify would write an error as `{}`.
       write(JSON.stringify(line, (_name, value: unknown) => (value instanceof Error ? loggedText(value) : value)))
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }

@@ -1,5 +1,5 @@
-// One linear pass over a JSON text before anything reads it: grammar, depth, duplicate keys, and where the top-level
-// members lie. No recursion: depth bombs end here.
+// Scans a JSON text in one linear pass before any other code reads it: grammar, depth, duplicate keys, and the spans of the top-level
+// members. It uses no recursion, so deep nesting cannot overflow the stack.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
@@ -12,21 +12,21 @@ export interface Span {
 export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
-  /** The decoded text, after its first use. */
+  /** The decoded text, cached on first use. */
   text?: string
-  /** The bytes to search, after their first use. */
+  /** The bytes to search, cached on first use. */
   view?: Searchable
 }
 
 const MAX_DEPTH = 128
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Long strings (base64 images) are skipped natively past this point; control characters there are left to JSON.parse. */
+/** Longer strings (base64 images) are skipped by a native search. JSON.parse reports control characters in them. */
 export const CHECKED_STRING_BYTES = 1024
 
-/** How many values a text may have: each costs memory and time wherever it is built, and most of them cost two bytes. */
+/** Limits of the number of values in a text. Each value costs memory and time when it is built, and most take only two bytes of text. */
 export interface ValueLimits {
-  /** Objects, arrays and members, and texts in arrays. */
+  /** Objects, arrays and members, and strings in arrays. */
   readonly values: number
   /** Numbers, and words like `true`, in arrays. */
   readonly numbers: number
@@ -44,12 +44,12 @@ export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, M
   return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
 
-/** Goes on for this many values; null: there is more. */
+/** Scans this many further values; null: the text has more. */
 export type ObjectScan = (values: number) => Map<string, Member> | null
 
 /**
- * The same scan in steps. Without `keys` it only judges: names may be there twice, and no member is found.
- * @throws GatewayError from each step what `scanObject` throws.
+ * Makes the same scan in steps. Without `keys` it only validates: duplicate keys are allowed, and no member is returned.
+ * @throws GatewayError from each step as `scanObject` does.
  */
 export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStack | null): ObjectScan {
   const members = new Map<string, Member>()
@@ -142,18 +142,18 @@ export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStac
   }
 }
 
-/** Bytes below which a text cannot have too many values, whatever is in it. */
+/** Returns the number of bytes below which no text can exceed the limits. */
 export function judgedFrom({ values, numbers }: ValueLimits): number {
   return Math.min(values, 2 * numbers)
 }
 
-/** Any JSON that is to be parsed at once. @throws GatewayError 502 */
+/** Checks JSON that is parsed at once. @throws GatewayError 502. */
 export function checkValues(json: string, limits: ValueLimits): void {
   if (json.length <= judgedFrom(limits)) return
   try {
     objectScan(encodeUtf8(`{"":${json}}`), limits, null)(Number.POSITIVE_INFINITY)
   } catch (error) {
-    // The reader of the event reports every other fault.
+    // Code that reads the event reports every other fault.
     if (GatewayError.is(error) && error.code === 'too_many_values')
       throw GatewayError.protocol('The upstream sent a stream event with more values than the limit.')
   }
@@ -163,7 +163,7 @@ function tooMany(limit: number, what: string): GatewayError {
   return GatewayError.invalid(null, `The body has more than ${limit} ${what}. Send it in smaller parts.`, 'too_many_values')
 }
 
-/** The span of the value that starts at `at`; the text has been scanned before. */
+/** Returns the offset after the value that starts at `at`; the text has been scanned before. */
 export function skipValue(bytes: Uint8Array, at: number): number {
   let depth = 0
   for (;;) {
@@ -183,7 +183,7 @@ export function skipValue(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** Never reads behind the end, nor does `skipString`: a load that once did is slower ever after. */
+/** Never reads beyond the end, nor does `skipString`: after one such load the engine's optimized code stays slower. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   const { length } = bytes
   while (at < length) {
@@ -281,5 +281,5 @@ function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError
   return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
 }
 
-/** One for all scans: they are synchronous and never nest. */
+/** All scans share one: they are synchronous and never nest. */
 const keys = new KeyStack()

@@ -1,10 +1,10 @@
-// The keys of the objects that are open while a JSON text is scanned: a duplicate is found without decoding the others.
+// Tracks the keys of open objects while a JSON text is scanned. It finds duplicates without decoding the other keys.
 import { decodeUtf8 } from '../text/bytes.ts'
 
 const BACKSLASH = 0x5c
-/** From here on an object's keys are compared as texts in a Set. */
+/** An object with this many keys compares them as texts in a Set. */
 const MANY_KEYS = 24
-/** A body with more keys does not leave its room behind. */
+/** After a body with more keys, the arrays shrink again. */
 const KEPT_KEYS = 65_536
 const KNOWN_KEYS = 256
 const KNOWN_KEY_BYTES = 40
@@ -15,20 +15,20 @@ export function keyText(bytes: Uint8Array, start: number, end: number): string {
 }
 
 /**
- * The keys of the objects that are open, flat: hashes and spans, with a mark where each object's begin. Reused from scan to
- * scan; text is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
+ * The keys of the open objects in flat arrays: hashes and spans, with a mark at each object's first key. It is reused by all scans. Text
+ * is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
  */
 export class KeyStack {
   readonly #hashes: number[] = []
   readonly #spans: number[] = []
-  /** Per open container: where its keys begin, or -1 for an array. */
+  /** For each open container: the index of its first key, or -1 for an array. */
   readonly #marks: number[] = []
   readonly #many: (Set<string> | undefined)[] = []
-  /** Keys of all open objects; cutting the arrays instead would be a call into the runtime. */
+  /** Number of keys of all open objects. Truncating the arrays instead would call into the runtime. */
   #count = 0
   /** Hash of the last key; null for a key with an escape. */
   #hash: number | null = null
-  /** Keys of earlier bodies by their hash: most have the same. */
+  /** Keys of earlier bodies by hash: most bodies have the same keys. */
   readonly #known = new Map<number, string>()
   depth = 0
 
@@ -54,14 +54,14 @@ export class KeyStack {
     return this.#marks[this.depth - 1] !== -1
   }
 
-  /** The key when the innermost object has it already, else null. */
+  /** Returns the key when the innermost object has it already, otherwise null. */
   add(bytes: Uint8Array, start: number, end: number): string | null {
     const mark = this.#marks[this.depth - 1] as number
     const count = this.#count
     let hash = end - start
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
-      // An escaped key may equal a plain one: from here on this object's keys are compared as text.
+      // An escaped key may equal a plain one: this object's further keys are compared as text.
       if (byte === BACKSLASH) {
         this.#hash = null
         return this.#addText(bytes, start, end, mark)
@@ -82,7 +82,7 @@ export class KeyStack {
     return null
   }
 
-  /** Text of the last key. */
+  /** Returns the text of the last key. */
   text(bytes: Uint8Array, start: number, end: number): string {
     const hash = this.#hash
     if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)

@@ -1,7 +1,7 @@
-// The byte range to cut for one member or element: its key, the colon, and one comma.
+// Returns the byte range to remove for one member or element: its key, the colon, and one comma.
 import { type Span, skipSpace } from './json-scan.ts'
 
-/** @param ownerStart of the object or array it is in; the text has been scanned before. */
+/** @param ownerStart start of the object or array that contains it; the text has been scanned before. */
 export function memberSpan(bytes: Uint8Array, ownerStart: number, valueStart: number, valueEnd: number): Span {
   let start = valueStart
   if (bytes[ownerStart] === 0x7b) {

@@ -1,10 +1,10 @@
-// The value of a scanned member: the grammar has been checked, so what begins like a literal is one.
+// Reads the value of a scanned member. The scan has checked the grammar, so the first byte of a literal identifies it.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json } from '../types/canonical.ts'
 import { CHECKED_STRING_BYTES, type Member } from './json-scan.ts'
 
-/** @throws GatewayError 400 for control characters in a long string, which the scan leaves to this. */
+/** Returns the value. @throws GatewayError 400 for control characters in a long string, which the scan does not check. */
 export function memberValue(bytes: Uint8Array, member: Member): Json {
   const { start, end } = member
   const first = bytes[start]

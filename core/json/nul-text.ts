@@ -1,6 +1,9 @@
 // Finds U+0000 in a body, a query or the file. PostgreSQL cannot store it, so the gateway refuses it everywhere.
 
-/** The path of the first such text, or of the member with such a name; null: there is none. Depth: what `jsonBody` let through, or the owner wrote. */
+/**
+ * Returns the path of the first such text, or of the first member with such a name; null: there is none. `jsonBody` has limited the
+ * depth, or the owner wrote the value.
+ */
 export function pathOfNul(value: unknown): string[] | null {
   if (typeof value === 'string') return value.includes('\0') ? [] : null
   if (typeof value !== 'object' || value === null) return null

@@ -1,16 +1,16 @@
-// JSON text inside JSON: tool arguments travel as the text they came in, so that no digit of a big number is lost.
+// Embeds JSON text in JSON: tool arguments keep their original text, so that big numbers keep every digit.
 
 const nonce = Math.random().toString(36).slice(2) + Math.random().toString(36).slice(2)
 const LINE_BREAK = /[\r\n]/
 const LINE_BREAKS = /[\r\n]+/g
 let pending: string[] | null = null
 
-/** Marks a value whose JSON text is already known; `text` must be valid JSON. It is kept on one line, as a frame needs it. */
+/** Marks a value whose JSON text is known; `text` must be valid JSON. It is kept on one line, because SSE frames need that. */
 export class RawJson {
   readonly text: string
 
   constructor(text: string) {
-    // Valid JSON has raw line breaks between tokens only.
+    // In valid JSON, raw line breaks occur only between tokens.
     this.text = LINE_BREAK.test(text) ? text.replace(LINE_BREAKS, ' ') : text
   }
 
@@ -21,7 +21,7 @@ export class RawJson {
   }
 }
 
-/** JSON.stringify that writes the text of RawJson values as it is. */
+/** Works like JSON.stringify and writes the text of RawJson values unchanged. */
 export function stringify(value: unknown): string {
   pending = []
   const texts = pending
@@ -34,7 +34,7 @@ export function stringify(value: unknown): string {
   }
 }
 
-/** True when parsing and printing this JSON text could change a number. */
+/** Returns whether parsing and printing this JSON text could change a number. */
 export function hasBigNumber(text: string): boolean {
   return /\d{16}|\d[.]\d{15}|[eE][+-]?\d/.test(text)
 }

@@ -1,4 +1,4 @@
-// A JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
+// Holds a JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from '../text/bytes.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
@@ -8,8 +8,8 @@ import { memberSpan } from './member-span.ts'
 import { memberValue, parseJson } from './member-value.ts'
 
 /**
- * An upstream's answer: parsed natively, scanned only when it is edited. Duplicate keys are the upstream's business.
- * @param text of the same bytes, where it was decoded before.
+ * Returns an upstream's answer as a body: parsed natively, scanned only when it is edited. Duplicate keys are not checked.
+ * @param text the decoded text of the same bytes, if there is one.
  * @throws SyntaxError when it is not JSON.
  */
 export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody {
@@ -19,22 +19,22 @@ export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody 
 }
 
 /**
- * Takes over in the text of a parsed body what its `json()` has been given already. `edit` returns null where it cannot tell the
- * place, and nothing happens then. False also for a body that was scanned or edited before.
+ * Makes an edit of `json()` also in the text of a parsed body. When `edit` returns null (place not found), nothing changes. Returns false
+ * then, and for a body that was scanned or edited before.
  */
 export function editText(body: WireBody, edit: (text: string) => string | null): boolean {
   return body instanceof SplicedBody && body.editText(edit)
 }
 
 /**
- * A body this gateway wrote itself of what has been scanned, scanned again only when a member is read or edited. Not for
- * bodies that hold parsed or verbatim tool arguments: those were texts inside the caller's body, and never scanned.
+ * Returns a body that the gateway wrote from scanned parts. It is scanned again only when a member is read or edited. Do not use it for
+ * bodies with parsed or verbatim tool arguments: those were texts inside the caller's body and were never scanned.
  */
 export function writtenBody(text: string): WireBody {
   return new SplicedBody(encodeUtf8(text), null)
 }
 
-/** A second body over the same bytes: edits of one are not seen by the other. The source must not be edited itself. */
+/** Returns a second body over the same bytes: neither sees the edits of the other. Do not edit the source itself. */
 export function forkBody(body: WireBody): WireBody {
   return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
 }
@@ -50,8 +50,8 @@ interface Splice {
 }
 
 /**
- * Scans and wraps a JSON object; `scanned`: what its scan found already.
- * @throws GatewayError 400 when it is not one, is too deep, or names a key twice.
+ * Scans and wraps a JSON object; `scanned`: the members of an earlier scan.
+ * @throws GatewayError 400 when it is not an object, is too deep, or repeats a key.
  */
 export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>): WireBody {
   const bytes = typeof source === 'string' ? encodeUtf8(source) : source
@@ -61,13 +61,13 @@ export function wireBody(source: Uint8Array | string, scanned?: Map<string, Memb
 class SplicedBody implements WireBody {
   #bytes: Uint8Array
   #scanned: Map<string, Member> | null
-  /** By offset; replaced or inserted, never removed: a removal materialises. */
+  /** Sorted by offset. A splice replaces or inserts; a removal materialises the bytes. */
   #splices: Splice[] = []
   #touched: Map<string, Json> | null = null
   #json: JsonObject | null
-  /** Text of an answer that is unchanged or was rewritten. */
+  /** Text of an unchanged or rewritten answer. */
   #text: string | null
-  /** The text is newer than the bytes. */
+  /** True when the text is newer than the bytes. */
   #unencoded = false
   edited = false
 
@@ -207,12 +207,12 @@ class SplicedBody implements WireBody {
     return out
   }
 
-  /** A small parsed answer is rewritten rather than scanned for the place of one member; never at the price of a digit. */
+  /** Rewrites a small parsed answer, because scanning it for one member costs more. Never done when a number could lose a digit. */
   #rewrite(path: string, value: Json): boolean {
     this.#encode()
     if (path.includes('.') || this.#bytes.length > REWRITE_BYTES || LONG_INTEGER.test(this.#text ?? decodeUtf8(this.#bytes)))
       return false
-    // The same value means that it was edited in place.
+    // An identical value was edited in place.
     if (this.#json?.[path] !== value) this.#json = { ...this.#json, [path]: value }
     this.#write(JSON.stringify(this.#json))
     return true
@@ -236,7 +236,7 @@ class SplicedBody implements WireBody {
     return segments.length === 1 ? member : findSpan(this.#bytes, member.start, segments.slice(1))
   }
 
-  /** Sets below an existing member: the deepest existing container is spliced, missing objects are created in it. */
+  /** Sets a value below an existing member: splices the deepest existing container and creates the missing objects in it. */
   #setNested(first: string, member: Member, rest: string[], value: Json): void {
     const whole = findSpan(this.#bytes, member.start, rest)
     if (whole !== null) {
@@ -248,7 +248,7 @@ class SplicedBody implements WireBody {
       const inner = rest.slice(depth + 1).reduceRight<Json>((made, key) => ({ [key]: made }), value)
       const container = parent as { start: number; end: number }
       const open = this.#bytes[container.start]
-      // A scalar or an array in the way: the path names nothing, so there is nothing to set.
+      // A scalar or an array is in the way: the path does not exist, so nothing is set.
       if (open !== 0x7b) {
         if (decodeUtf8(this.#bytes, container.start, container.end) !== 'null') return
         this.#splice(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))

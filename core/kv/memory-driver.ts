@@ -1,4 +1,4 @@
-// An unstorage driver in memory with an honest TTL and a bound: the least recently used entry goes first.
+// An unstorage driver in memory with a TTL and a size limit. It evicts the least recently used entry first.
 import type { Driver } from 'unstorage'
 import type { Clock } from '../types/ports.ts'
 

@@ -1,5 +1,5 @@
-// A plugin's storage: the gateway's under the plugin's own prefix. unstorage's `prefixStorage` clears nothing on a root mount,
-// so clearing goes by the keys there are.
+// Gives a plugin the gateway's storage under its own prefix. unstorage's `prefixStorage` clears nothing on a root mount, so clear()
+// removes the listed keys.
 import { prefixStorage, type Storage } from 'unstorage'
 import type { KeyValueStore } from '../types/ports.ts'
 

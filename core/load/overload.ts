@@ -1,22 +1,22 @@
 // Decides whether the gateway accepts a new request. The host measures event-loop delay and heap use. Accepted requests continue.
-// Interactive requests come before batches and before the gateway's own calls.
+// Interactive requests take precedence over batches and over the gateway's own calls.
 import type { Metrics } from '../metrics/registry.ts'
 import type { TallySeries } from '../types/plugin.ts'
 import type { HeaderBag } from '../types/ports.ts'
 import { overloaded } from './receiving.ts'
 
-/** 0: all are taken. 1: no batches, and no others in a turn of the event loop that is late. 2: none. */
+/** 0: every request is accepted. 1: no batches; other requests only in a turn of the event loop that is not late. 2: none. */
 export type Pressure = 0 | 1 | 2
 
-/** `batch`: the request may wait; it is the first to be refused. */
+/** The value `batch` means that the request may wait; it is refused first. */
 export const PRIORITY_HEADER = 'x-gateway-priority'
 
 export class Overload {
   /** Set by the host. */
   level: Pressure = 0
   /**
-   * Set by the host: true when this turn of the event loop has taken too long already. Requests that arrived together wait for each other
-   * in one turn, and the first of them decide how long the last one waits.
+   * Set by the host: true when this turn of the event loop has already taken too long. Requests that arrive together run in one turn, so
+   * the first ones delay the last.
    */
   isLate: () => boolean = () => false
   readonly #shed: Record<'interactive' | 'batch', TallySeries>
@@ -31,7 +31,7 @@ export class Overload {
     Object.assign(gauge, { collect: () => gauge.set(this.level) })
   }
 
-  /** @throws GatewayError 503. Only asked while there is pressure. */
+  /** Called only under pressure. @throws GatewayError 503. */
   admit(headers: HeaderBag): void {
     if (headers.get(PRIORITY_HEADER)?.trim().toLowerCase() === 'batch') this.refuseBatch()
     if (this.level < 2 && !this.isLate()) return
@@ -39,7 +39,7 @@ export class Overload {
     throw overloaded('The gateway is overloaded. Send the request again in a moment.')
   }
 
-  /** For calls of the gateway's own. @throws GatewayError 503. */
+  /** For the gateway's own calls. @throws GatewayError 503. */
   refuseBatch(): void {
     if (this.level === 0) return
     this.#shed.batch.add(1)

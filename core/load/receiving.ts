@@ -1,5 +1,5 @@
-// The bodies that are being received: their bytes are bounded in total and for each key, and one that comes too slowly is given
-// up. The declared length is judged before reading, the bytes are counted as they come.
+// Limits the request bodies that are being received: their bytes in total and for each key, and their speed. The declared length is
+// checked before reading; the bytes are counted while they arrive.
 import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -12,17 +12,17 @@ export interface ReceivingLimits {
   readonly total: number
   /** Limit for one client key, or for one address without a key. */
   readonly perKey: number
-  /** Bytes per second, over each span of SPAN_MS; 0 = no bound. */
+  /** Minimum bytes per second over each span of SPAN_MS; 0 = no minimum. */
   readonly leastRate: number
 }
 
 /** The id of a client key, or an address. */
 export type Sender = string | number
 
-/** Long enough for a phone that changes its network. */
+/** Long enough for a phone that switches its network. */
 const SPAN_MS = 10_000
 const LOOK_MS = 1000
-/** Looks without a body after which the timer ends. */
+/** Number of checks without a body after which the timer stops. */
 const IDLE_LOOKS = 10
 
 export class Receiving {
@@ -51,7 +51,7 @@ export class Receiving {
     return this.#bytes
   }
 
-  /** @throws GatewayError 503 when a body of this length does not fit beside the others. */
+  /** Registers a body. @throws GatewayError 503 when a body of this length does not fit beside the others. */
   begin(sender: Sender, declared: number): Body {
     const refusal = this.#refusal(sender, 0, declared)
     if (refusal !== null) throw refusal
@@ -61,7 +61,7 @@ export class Receiving {
     return body
   }
 
-  /** It is there, or given up: its bytes are no longer these. */
+  /** Call it when the body is complete or aborted: its bytes no longer count. */
   end(body: Body): void {
     if (body.ticket === null || body.ticket.index < 0) return
     this.#bodies.remove(body.ticket)
@@ -77,7 +77,7 @@ export class Receiving {
     return null
   }
 
-  /** A body that is alone always fits: its route's limit is its own. */
+  /** A single body always fits: only its route's limit applies to it. */
   #refusal(sender: Sender, own: number, more: number): GatewayError | null {
     const { total, perKey } = this.#limits()
     if (this.#bytes > own && this.#bytes + more > total) {
@@ -99,7 +99,7 @@ export class Receiving {
     else this.#senders.delete(sender)
   }
 
-  /** One timer for all of them; it goes on for a while, as stopping and starting it for every request would cost more. */
+  /** One timer serves all bodies. It runs on for a while, because a start and stop for every request would cost more. */
   #watch(): Timer {
     let idle = 0
     return this.#clock.every(LOOK_MS, () => {
@@ -132,7 +132,7 @@ export class Body implements BodyMeter {
   readonly take: (bytes: number) => GatewayErrorShape | null
   ticket: Ticket<Body> | null = null
   bytes = 0
-  /** Monotonic ms: begin of the span, and what has come in it. */
+  /** Monotonic ms at which the span began, and the bytes received in it. */
   since: number
   recent = 0
   #refused: ((error: GatewayErrorShape) => void) | null = null

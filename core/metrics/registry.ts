@@ -1,5 +1,6 @@
-// One Prometheus registry per gateway. Names are prefixed `gateway_`, but for those of the OpenTelemetry conventions; a metric asked for twice is the same metric,
-// so that a reloaded plugin counts on; another one of its name is refused.
+// Holds one Prometheus registry per gateway. Names get the prefix `gateway_`, except those of the OpenTelemetry conventions. A metric
+// that is registered twice is the same metric, so that a reloaded plugin continues its counts. A different metric with the same name is
+// refused.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricsFactory } from '../types/plugin.ts'
 import { registerTally } from './tally.ts'
@@ -8,7 +9,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 
 export interface Metrics extends MetricsFactory {
   readonly contentType: string
-  /** The exposition text. */
+  /** Returns the exposition text. */
   text(): Promise<string>
 }
 
@@ -46,7 +47,7 @@ export function createMetrics(): Metrics {
         registerTally(registry, { name: full, help, labels, buckets }),
       ),
     async text() {
-      // Process figures cost timers and start-up time: they begin with the first scrape.
+      // Process metrics cost timers and start-up time, so they start with the first scrape.
       if (!processMetrics) {
         processMetrics = true
         collectDefaultMetrics({ register: registry, prefix: 'gateway_' })

@@ -7,7 +7,7 @@ export interface TallyOptions {
   name: string
   help: string
   labels: readonly string[]
-  /** Upper bounds, ascending; a histogram when given, else a counter. */
+  /** Upper bounds, ascending. With them the metric is a histogram, otherwise a counter. */
   buckets?: readonly number[]
 }
 
@@ -17,7 +17,7 @@ interface Sample {
   value: number
 }
 
-/** A metric of the registry that is read by its `get`, as the registry reads its own. */
+/** Returns a metric that the registry reads through `get`, like its own metrics. */
 export function registerTally(registry: Registry, { name, help, labels, buckets }: TallyOptions): Tally {
   const all: (CounterSeries | HistogramSeries)[] = []
   const root = new Map<string, Node>()
@@ -42,7 +42,7 @@ export function registerTally(registry: Registry, { name, help, labels, buckets 
 
   return {
     series(...values) {
-      // A map per label: no key is put together for what is counted on every request.
+      // One map per label: the hot path builds no combined key.
       let level = root
       for (let at = 0; at < values.length - 1; at++) {
         let next = level.get(values[at] as string)

@@ -1,9 +1,10 @@
-// Dialects whose answers name the model that the caller asked for, instead of the one that served. A runtime setting decides.
+// Decides in which dialects answers carry the model name that the caller requested instead of the one that served. A runtime setting
+// controls it.
 import type { AnswerModel, AnswerModelMode } from '../services.ts'
 import type { Dialect } from '../types/canonical.ts'
 
 export interface Naming extends AnswerModel {
-  /** True: answers to callers of this dialect name the model that was asked for. */
+  /** Returns whether answers to callers of this dialect carry the requested name. */
   requestedIn(dialect: Dialect): boolean
 }
 
@@ -12,7 +13,7 @@ export function naming(): Naming {
   return {
     requestedIn(dialect) {
       const mode = layers.at(-1)?.mode ?? 'auto'
-      // Clients of the messages dialect drop signed thinking of a model with another name.
+      // Clients of the messages dialect drop signed thinking when the model's name differs.
       return mode === 'auto' ? dialect === 'messages' : mode === 'requested'
     },
     layer() {

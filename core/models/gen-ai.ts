@@ -1,6 +1,6 @@
-// Names and buckets of the OpenTelemetry conventions for generative AI, for whichever way metrics go out.
+// Names and buckets of the OpenTelemetry conventions for generative AI, for every metrics exporter.
 
-/** Ids of the registry where the conventions have a name of their own. */
+/** Provider ids for which the conventions define another name. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   vertex: 'gcp.vertex_ai',

@@ -1,4 +1,4 @@
-// Facts about a model on one connection: what the connection says goes over what its provider knows.
+// Facts about a model on one connection: the connection's facts override those of its provider.
 import { z } from 'zod'
 import type { ModelCaps } from '../types/dialect.ts'
 import type { Connection, ConnectionCaps, Provider } from '../types/provider.ts'
@@ -39,7 +39,7 @@ const facts = z
   })
   .partial()
 
-/** `caps` of a connection, in the file as well as in the API. */
+/** The field `caps` of a connection, in the file and in the API. */
 export const connectionCaps: z.ZodType<ConnectionCaps> = z.union([z.literal('none'), facts])
 
 export function capsOf(

@@ -1,4 +1,4 @@
-// Model modes and capabilities, in the words of the public rate cards.
+// Model modes and capabilities, in the terms of the public rate cards.
 export const MODES = [
   'chat',
   'completion',

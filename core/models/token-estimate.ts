@@ -1,4 +1,4 @@
-// Estimates token counts that no upstream reports: 3.6 characters a token, 1.1 for CJK, 4 per message, 1,600 per image. The result is
+// Estimates token counts that no upstream reports: 3.6 characters per token, 1.1 for CJK, 4 per message, 1,600 per image. The result is
 // always flagged as estimated.
 import type { Usage } from '../types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../types/canonical.ts'
@@ -7,14 +7,14 @@ import { isTokenCount } from './token-count.ts'
 const PER_MESSAGE = 4
 const PER_IMAGE = 1600
 
-/** Tokens, not rounded. */
+/** Returns tokens, not rounded. */
 export function estimateText(text: string): number {
   let wide = 0
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x2e80) wide++
   return wide / 1.1 + (text.length - wide) / 3.6
 }
 
-/** Prompt tokens of a request: texts, tool declarations, media at a flat rate. */
+/** Returns the prompt tokens of a request: texts, tool declarations, media at a flat rate. */
 export function estimateRequest(request: Frozen<CanonicalRequest>): number {
   let tokens = 0
   for (const block of request.system) tokens += PER_MESSAGE + partsTokens(block.parts)
@@ -23,14 +23,14 @@ export function estimateRequest(request: Frozen<CanonicalRequest>): number {
   return Math.ceil(tokens)
 }
 
-/** Usage made up from bytes: prompt from the request, output from the content that went through (4 bytes a token). */
+/** Estimates usage: the prompt from the request, the output from the delivered bytes (4 bytes per token). */
 export function estimateUsage(request: Frozen<CanonicalRequest> | null, contentBytes: number): Usage {
   const inputTotal = request === null ? 0 : estimateRequest(request)
   const outputTotal = Math.ceil(contentBytes / 4)
   return { inputTotal, cacheRead: 0, cacheWrite: 0, outputTotal, total: inputTotal + outputTotal, estimated: true, raw: null }
 }
 
-/** True when an upstream's own count can be booked: not made up, and whole numbers of a size that can be. An explicit zero can. */
+/** Returns whether an upstream's own counts can be booked: not estimated, and whole numbers within the limit. An explicit zero is valid. */
 export function isReported(usage: Usage | null): usage is Usage {
   return (
     usage !== null &&
@@ -43,7 +43,7 @@ export function isReported(usage: Usage | null): usage is Usage {
   )
 }
 
-/** Zero of everything, and known to be. */
+/** Returns a usage of zero that does not count as estimated. */
 export function noUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: false, raw: null }
 }

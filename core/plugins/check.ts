@@ -8,7 +8,7 @@ const isSchema = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && isFunction((value as { safeParse?: unknown }).safeParse)
 const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string')
 
-/** @throws Error naming the plugin and the member of its definition that is wrong. */
+/** @throws Error naming the plugin and the invalid member of its definition. */
 export function checkPlugin({ name, requires, definition }: Plugin): void {
   if (typeof name !== 'string' || !NAME.test(name) || name.length > 64)
     throw new Error(

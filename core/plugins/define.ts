@@ -1,9 +1,9 @@
-// definePlugin: a definition becomes a factory; the options are checked against the plugin's own schema at set-up (options.ts).
+// definePlugin: turns a definition into a factory. The options are checked against the plugin's own schema at set-up (options.ts).
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Plugin, PluginDefinition } from '../types/plugin.ts'
 import { VERSION } from '../version.ts'
 
-/** Plugins built against this API version load; see CHANGELOG for what changes it. */
+/** Plugins built for this API version load; CHANGELOG lists the changes. */
 export const PLUGIN_API_VERSION = 1
 
 /** Makes a plugin factory. The options argument is typed by `config`. */
@@ -15,7 +15,7 @@ export function definePlugin<
   return (options) => ({ name, apiVersion: PLUGIN_API_VERSION, requires, definition, options: options ?? {} })
 }
 
-/** @throws Error naming the plugin, both versions, and what to do. */
+/** @throws Error naming the plugin, both versions, and the fix. */
 export function refuseOtherApi({ name, apiVersion }: Plugin): void {
   if (apiVersion === PLUGIN_API_VERSION) return
   const made = typeof apiVersion === 'number' ? `plugin API ${apiVersion}` : 'no plugin API that it names'

@@ -1,5 +1,5 @@
-// A generation: the plugins of one configuration, set up, sealed and counted. A reload builds the next one beside it;
-// unchanged plugins are carried over with everything they registered.
+// Builds a generation: the plugins of one configuration, set up, sealed and numbered. A reload builds the next one beside the old one.
+// Unchanged plugins are carried over with everything they registered.
 import type { Env } from '../config/env.ts'
 import { migrate, refuseNewer } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
@@ -24,22 +24,25 @@ export interface Generation {
   readonly api: readonly ApiRoute[]
   readonly data: readonly DataRoute[]
   readonly resources: readonly ResourceKind[]
-  /** Services of core it was built with. */
+  /** Services of core that it was built with. */
   readonly services: ReadonlyMap<string, unknown>
   service(token: string): unknown
-  /** Set up for this generation, not carried over. */
+  /** Plugins that were set up for this generation, not carried over. */
   readonly fresh: readonly PluginInstance[]
-  /** It serves from now on: carried-over plugins get the settings of its file, those left behind follow and listen no longer. */
+  /**
+   * Makes this generation serve: carried-over plugins get the settings of its file, and plugins of the old one stop receiving settings
+   * and events.
+   */
   takeOver(): void
 }
 
 export interface GenerationSource {
-  /** Checked already, when their variables were collected. */
+  /** Already checked when their variables were collected. */
   readonly plugins: readonly Plugin[]
   readonly env: Env
   readonly settings: SettingsRegistry
   readonly fileSettings: FileSettings
-  /** Services of core, below the plugins' own. */
+  /** Services of core. Plugins' own services override them. */
   readonly services: ReadonlyMap<string, unknown>
   readonly facilities: Omit<Facilities, 'service'>
   readonly guard: GuardEnv
@@ -47,8 +50,8 @@ export interface GenerationSource {
 }
 
 /**
- * Sets up what is new or changed, in the order of `requires`, and seals.
- * @throws Error naming the plugin; everything set up for this generation has been torn down again then.
+ * Sets up the new and changed plugins in the order of `requires`, then seals.
+ * @throws Error naming the plugin; everything set up for this generation has been torn down by then.
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
   const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
@@ -68,7 +71,8 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
         instance.listens = previous === null
         instance.service = service
         await setUp(instance, { ...source, fileSettings }, service)
-        // A plugin cannot be carried over when another one provides a service that it uses. It looks up a service that was missing.
+        // A plugin cannot be carried over when another one now provides a service that it uses. A service that was missing is looked up
+        // again.
         const replaced = [...instance.provides.keys()].filter((token) => previous?.service(token) !== undefined)
         for (const [name, candidate] of kept) if (replaced.some((token) => candidate.uses.has(token))) kept.delete(name)
       }
@@ -110,7 +114,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   }
 }
 
-/** Requests ask for services: a look-up, not a search. The first provider of a token counts, plugins before core. */
+/** A table, because requests look services up. The first provider of a token wins; plugins override core. */
 function serviceTable(built: readonly PluginInstance[], source: GenerationSource): ReadonlyMap<string, unknown> {
   const table = new Map(source.services)
   const owners = new Map<string, string>()
@@ -138,7 +142,7 @@ function teardownFailed({ plugin }: PluginInstance, failure: unknown, log: Logge
   log.error('plugin.teardown_failed', { plugin: plugin.name, error: wordsOf(failure) })
 }
 
-/** Ends the plugins of `old` that no generation of `others` has, in reverse order. */
+/** Tears down the plugins of `old` that are in no generation of `others`, in reverse order. */
 export async function retire(old: Generation, others: readonly Generation[], clock: Clock, log: Logger): Promise<void> {
   const living = new Set(others.flatMap(({ instances }) => instances))
   for (const instance of [...old.instances].reverse()) {
@@ -147,7 +151,7 @@ export async function retire(old: Generation, others: readonly Generation[], clo
   }
 }
 
-/** Tables of what is new, before any plugin is set up. */
+/** Creates the tables of new plugins before any plugin is set up. */
 async function migrateTables(
   wanted: readonly PluginInstance[],
   kept: ReadonlyMap<string, PluginInstance>,
@@ -162,12 +166,12 @@ async function migrateTables(
     )
   }
   const plugins = owners.map(({ plugin }) => ({ name: plugin.name, migrations: plugin.definition.migrations ?? [] }))
-  // At a reload a newer replica may have migrated already, while a new version is rolled out.
+  // At a reload a newer replica may have migrated already, during a rolling update.
   if (booting && !env.get<boolean>('ALLOW_NEWER')) await refuseNewer(db, plugins)
   await migrate(db, plugins)
 }
 
-/** A generation that stands but cannot be used: what was set up for it is torn down. */
+/** Tears down everything that was set up for a generation that cannot be used. */
 export async function discard(generation: Generation, settings: SettingsRegistry, clock: Clock): Promise<void> {
   for (const instance of [...generation.fresh].reverse()) {
     settings.leave(instance)
@@ -175,7 +179,7 @@ export async function discard(generation: Generation, settings: SettingsRegistry
   }
 }
 
-/** The swap is done: a plugin that fails here is reported, and the gateway serves. */
+/** Runs `ready` hooks after the swap. A plugin that fails here is logged, and the gateway serves. */
 export async function readyAfterReload(generation: Generation, clock: Clock, log: Logger): Promise<void> {
   for (const { plugin, hooks } of generation.fresh) {
     for (const { hook, fn, options } of hooks) {
@@ -215,7 +219,7 @@ function refuseDuplicates(instances: readonly PluginInstance[]): void {
   }
 }
 
-/** Same definition, same options, and every plugin whose services it uses carried over as well. */
+/** Returns the plugins to carry over: same definition, same options, and every plugin whose services they use is carried over as well. */
 function carriedOver(
   wanted: readonly PluginInstance[],
   previous: Generation | null,
@@ -244,7 +248,10 @@ function carriedOver(
   return kept
 }
 
-/** Given order, except that what a plugin requires (a plugin's name or a service token) comes first. Lazy: tokens appear as plugins are set up. */
+/**
+ * Yields plugins in the given order, but required ones (by plugin name or service token) first. It is lazy, because tokens appear while
+ * plugins are set up.
+ */
 function* setupOrder(
   wanted: readonly PluginInstance[],
   kept: ReadonlyMap<string, PluginInstance>,

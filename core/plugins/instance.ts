@@ -1,4 +1,4 @@
-// One set-up plugin: everything it registered, kept together so that a reload can carry it over or tear it down.
+// One plugin after set-up: everything it registered, kept together so that a reload can carry it over or tear it down.
 import type { Registration } from '../hooks/registry.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Awaitable } from '../types/canonical.ts'
@@ -17,19 +17,19 @@ export interface PluginInstance {
   readonly portable: PortableKind[]
   /** Service tokens it provides, with the services. */
   readonly provides: Map<string, unknown>
-  /** Service tokens it asked for: when one of those providers changes, this plugin is set up again. */
+  /** Service tokens it requested. When one of their providers changes, this plugin is set up again. */
   readonly uses: Set<string>
-  /** Looks a service up in the generation that serves; while a generation is built, in that one. */
+  /** Looks up a service in the serving generation, or in the generation that is being built. */
   service(token: string): unknown
   /** True when events reach this instance. Only one of two generations listens, so that each event is handled once. */
   listens: boolean
-  /** Undone in reverse order: subscriptions, jobs, then the plugin's own teardown. */
+  /** Functions that run in reverse order at teardown: subscriptions, jobs, then the plugin's own teardown. */
   readonly undo: (() => Awaitable<void>)[]
   /** Stop functions of its jobs. Each waits for a run that is under way. */
   readonly jobs: (() => Promise<void>)[]
   readonly settings: Map<string, unknown>
   readonly watchers: Map<string, ((value: unknown) => void)[]>
-  /** Registrations are sealed when setup ends. After teardown the plugin starts no more work. */
+  /** Registrations are sealed when setup ends. After teardown the plugin cannot start work. */
   phase: 'setup' | 'running' | 'ended'
 }
 
@@ -54,10 +54,10 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
   }
 }
 
-/** Teardowns that take longer are abandoned and logged. */
+/** A teardown that takes longer is abandoned and logged. */
 const TEARDOWN_MS = 10_000
 
-/** Runs everything registered for teardown, last first; failures are returned, not thrown. */
+/** Runs every teardown function, the last one first. Returns failures instead of throwing them. */
 export async function tearDown(instance: PluginInstance, clock: Clock): Promise<unknown[]> {
   const failures: unknown[] = []
   instance.phase = 'ended'

@@ -1,4 +1,4 @@
-// Background jobs of plugins: jittered so that replicas do not march in step, one run at a time, stopped on teardown.
+// Runs plugins' background jobs: with jitter so that replicas do not run in step, one run at a time, stopped on teardown.
 import { errorText } from '../text/error-text.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 
@@ -12,7 +12,7 @@ export interface Job {
 
 const JITTER = 0.1
 
-/** Returns stop(): aborts a running job and waits for it. */
+/** Returns stop(), which aborts a running job and waits for it. */
 export function startJob({ name, ms, run, clock, log }: Job): () => Promise<void> {
   const abort = new AbortController()
   let timer: Timer | null = null

@@ -1,4 +1,4 @@
-// A plugin's options: what its factory was given, overridden by variables, checked against the plugin's schema.
+// Resolves a plugin's options: the factory's argument, overridden by variables, checked against the plugin's schema.
 import type { ZodObject } from 'zod'
 import type { Env } from '../config/env.ts'
 import { WORDED } from '../text/issue-text.ts'
@@ -6,7 +6,7 @@ import type { Plugin } from '../types/plugin.ts'
 import { optionVariables } from './variables.ts'
 
 /**
- * Returns the options that the config file gave, overridden by the variables that are declared for the fields.
+ * Returns the options of the config file, overridden by the variables that are declared for the fields.
  * @throws Error naming plugin and field, and the variable that the value came from.
  */
 export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown> {
@@ -30,7 +30,7 @@ export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown
       sources.set(field, `GATEWAY_${name}`)
       continue
     }
-    // The default of a variable of its own is that of the schema, which applies it after its transforms.
+    // For a plugin's own variable the schema applies its default, after its transforms.
     if (variable.plugin !== plugin.name && merged[field] === undefined && value !== null) merged[field] = value
   }
   let parsed: ReturnType<typeof schema.safeParse>

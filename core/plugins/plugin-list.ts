@@ -1,4 +1,4 @@
-// The service `plugins`: the plugins that serve, what each registered, and how often it failed.
+// Implements the service `plugins`: the serving plugins, their registrations, and their failure counts.
 import type { Metrics } from '../metrics/registry.ts'
 import type { Plugin, PluginOrigin } from '../types/plugin.ts'
 import type { PluginInfo } from '../types/plugin-info.ts'
@@ -37,12 +37,12 @@ export class PluginList {
     this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hook, at: this.#clock.now() })
   }
 
-  /** Notes which plugins were set up for this generation. */
+  /** Records which plugins were set up for this generation. */
   installed({ number, fresh }: Generation): void {
     for (const instance of fresh) this.#setUpIn.set(instance, number)
   }
 
-  /** In the order of the configuration. */
+  /** Returns the plugins in the order of the configuration. */
   list(): PluginInfo[] {
     return this.#generation().instances.map((instance) => {
       const { plugin, hooks, api, data, provides } = instance

@@ -1,5 +1,4 @@
-// Generations follow each other: one change at a time, the last one asked for stays, and what a generation leaves behind ends when
-// no request is in a generation that has it.
+// Serializes reloads: the last requested configuration wins. A plugin that a reload dropped is torn down when no running request uses it.
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { endJobs, type Generation, retire } from './generation.ts'
@@ -8,11 +7,11 @@ export interface ReloadQueueSource {
   readonly clock: Clock
   readonly log: Logger
   current(): Generation
-  /** Resolves when no request is in it any more, or when it was waited for long enough. */
+  /** Resolves when no request uses the generation, or after the longest wait. */
   idle(generation: Generation): Promise<unknown>
 }
 
-/** How long an end waits for a change that is under way, ms. */
+/** How long close() waits for a running change, ms. */
 const CHANGE_MS = 10_000
 
 export class ReloadQueue {
@@ -25,7 +24,7 @@ export class ReloadQueue {
     this.#source = source
   }
 
-  /** Runs when the changes before it are over. @throws Error once the gateway was closed. */
+  /** Runs `make` after all earlier changes. @throws Error once the gateway is closed. */
   change<T>(make: () => Promise<T>): Promise<T> {
     const turn = this.#changing.then(() => {
       this.refuseClosed()
@@ -39,7 +38,7 @@ export class ReloadQueue {
     if (this.#closing !== null) throw new Error('The gateway is closed.')
   }
 
-  /** Another one serves: what only this one has ends when its requests have. */
+  /** Called when another generation serves: tears down the plugins that only this one has, after its requests. */
   leave(generation: Generation): void {
     const { log, current, idle } = this.#source
     this.#held.add(generation)
@@ -49,7 +48,7 @@ export class ReloadQueue {
     })
   }
 
-  /** Once. Jobs stop, then `before` runs while plugins are still there, then all plugins end. */
+  /** Runs once: stops jobs, runs `before` while plugins still exist, then tears all of them down. */
   close(before: () => Promise<void>, after: () => Promise<void>): Promise<void> {
     this.#closing ??= this.#close(before, after)
     return this.#closing
@@ -57,7 +56,7 @@ export class ReloadQueue {
 
   async #close(before: () => Promise<void>, after: () => Promise<void>): Promise<void> {
     const { clock, log, current } = this.#source
-    // One that is under way is refused at its end, and takes back what it has set up.
+    // A running change is refused at its end and tears down what it has set up.
     await Promise.resolve()
     await withTimeout(clock, CHANGE_MS, this.#changing).catch(() => log.error('config.reload_unfinished', {}))
     const generations = [...this.#held, current()]

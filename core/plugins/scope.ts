@@ -1,4 +1,5 @@
-// The PluginGateway of one plugin: every facility under the plugin's own prefix, and every registration recorded on its instance.
+// Builds the PluginGateway of one plugin: everything is under the plugin's own prefix, and every registration is recorded on its
+// instance.
 import type { $Fetch } from 'ofetch'
 import type { ZodType } from 'zod'
 import { scopedCounters } from '../counters/scoped.ts'
@@ -18,7 +19,7 @@ import { checkApiRoute, checkDataRoute } from './check.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
 
-/** The gateway's facilities that every plugin shares. */
+/** The gateway's parts that all plugins share. */
 export interface Facilities {
   readonly http: $Fetch
   readonly internalHttp: $Fetch
@@ -32,7 +33,7 @@ export interface Facilities {
   readonly db: Db | undefined
   readonly views: ViewHub | undefined
   readonly vault: Vault | undefined
-  /** A service of another plugin or of core; undefined when no plugin provides it. */
+  /** Returns a service of another plugin or of core; undefined when no plugin provides it. */
   service(token: string): unknown
   nextSlot(): number
   invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
@@ -44,7 +45,7 @@ export interface SlotHolder {
   readonly slots: unknown[]
 }
 
-// A plugin's vault: the same verbs under the plugin's own name, so that what one plugin sealed another cannot open.
+// Returns a plugin's vault: it seals under the plugin's own name, so that no other plugin can open the values.
 function scopedVault(vault: Vault, plugin: string): Vault {
   return {
     prepare: (orgId) => vault.prepare(orgId),

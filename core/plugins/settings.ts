@@ -1,4 +1,4 @@
-// The settings of a gateway's plugins over one changing source: what they declared, what holds now, who watches.
+// Manages the settings of all plugins over changing sources: declarations, current values and watchers.
 import type { ZodType } from 'zod'
 import { resolveSetting, type SettingEntry, type SettingSource } from '../config/settings.ts'
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
@@ -14,23 +14,23 @@ import { sameOptions } from './options.ts'
 export type FileSettings = Omit<SettingSource, 'runtime'>
 
 interface Followed {
-  /** It was set up under, or has been taken over to. */
+  /** The file that the plugin was set up with, or last received. */
   readonly file: FileSettings
-  /** Keys whose stored value has been complained about. */
+  /** Keys whose stored value was already reported as invalid. */
   readonly ignored: Set<string>
 }
 
 export class SettingsRegistry implements SettingsService {
   readonly #log: Logger
   readonly #following = new Map<PluginInstance, Followed>()
-  /** The last one counts: during a reload there are two. */
+  /** The last layer is current. During a reload there are two. */
   readonly #layers: { values: Readonly<Record<string, unknown>> }[] = []
 
   constructor(log: Logger) {
     this.#log = log
   }
 
-  /** A plugin is set up: it reads what holds now, and follows. @throws Error naming the setting that does not fit. */
+  /** Adds a plugin: it reads the current values and follows changes. @throws Error naming the setting that does not fit. */
   enter(instance: PluginInstance, file: FileSettings): void {
     const followed = { file, ignored: new Set<string>() }
     for (const [key, schema] of schemasOf(instance.plugin)) instance.settings.set(key, this.#value(key, schema, followed))
@@ -41,7 +41,7 @@ export class SettingsRegistry implements SettingsService {
     this.#following.delete(instance)
   }
 
-  /** Checks these plugins against a new file and returns the function that applies it. @throws as enter. */
+  /** Checks these plugins against a new file and returns the function that applies it. @throws Error as enter does. */
   prepare(instances: readonly PluginInstance[], file: FileSettings): () => void {
     for (const { plugin } of instances) for (const [key, schema] of schemasOf(plugin)) this.#resolve(key, schema, file)
     return () => {
@@ -70,7 +70,7 @@ export class SettingsRegistry implements SettingsService {
     const byKey = new Map<string, DeclaredSetting>()
     for (const [{ plugin }, { file }] of this.#following) {
       for (const [key, schema] of schemasOf(plugin)) {
-        // While a reload is under way a plugin may be here twice: the one that serves came first.
+        // During a reload a plugin may be listed twice: the serving one comes first.
         if (!byKey.has(key)) byKey.set(key, { plugin: plugin.name, key, schema, ...this.#resolve(key, schema, file) })
       }
     }
@@ -81,7 +81,7 @@ export class SettingsRegistry implements SettingsService {
     return resolveSetting(key, schema, { ...file, runtime: this.#layers.at(-1)?.values ?? {} })
   }
 
-  /** One warning for a stored value that does not fit. */
+  /** Warns once about a stored value that does not fit. */
   #value(key: string, schema: ZodType, { file, ignored }: Followed): unknown {
     const entry = this.#resolve(key, schema, file)
     if (entry.ignored === undefined) ignored.delete(key)
@@ -92,7 +92,7 @@ export class SettingsRegistry implements SettingsService {
     return entry.value
   }
 
-  /** All values first: a watcher may read other settings. */
+  /** All values change before any watcher runs, because a watcher may read other settings. */
   #refresh(): void {
     const told: (() => void)[] = []
     for (const [instance, followed] of this.#following) {
@@ -118,7 +118,7 @@ export class SettingsRegistry implements SettingsService {
 }
 
 /**
- * Settings that the file declares for these plugins, by dotted key. @throws Error naming a setting that no plugin declares, or that two
+ * Returns the file's settings for these plugins, by dotted key. @throws Error naming a setting that no plugin declares, or that two
  * plugins declare.
  */
 export function settingsOfFile(plugins: readonly Plugin[], document: object): Record<string, unknown> {
