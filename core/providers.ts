@@ -1,4 +1,4 @@
-// Providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
+// Looks up providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
 import { memoize } from './collections/memoize.ts'
 import type { GatewayConfig } from './config/define.ts'
 import type { ModelCaps } from './types/dialect.ts'
@@ -8,16 +8,16 @@ import type { Provider } from './types/provider.ts'
 export interface ProviderTable {
   find(id: string): Provider
   known(id: string): boolean
-  /** Without customs, by id. */
+  /** Sorted by id, without custom providers. */
   readonly all: readonly Provider[]
 }
 
-/** Facts by the family in a model's name; null: it tells none. */
+/** Returns facts by the family in a model's name; null: the name shows no family. */
 export type FamilyCaps = (model: string) => ModelCaps | null
 
 /**
- * Those that a configuration offers: built-in ones and its own. A provider for trying things out is offered on the local
- * profile, elsewhere only where the configuration has a connection of it.
+ * Returns the providers that a configuration offers: built-in ones and its own. A provider for trying things out is offered on the local
+ * profile. On other profiles it is offered only when the configuration has a connection to it.
  */
 export function offeredProviders(
   ports: Pick<Ports, 'providers' | 'modelCaps'>,
@@ -29,7 +29,7 @@ export function offeredProviders(
   return providerTable([...offered, ...providers], ports.modelCaps)
 }
 
-/** A later provider of the same id replaces an earlier one. */
+/** A later provider replaces an earlier one with the same id. */
 export function providerTable(providers: readonly Provider[], familyCaps: FamilyCaps = () => null): ProviderTable {
   const byId = new Map<string, Provider>()
   const customs = new Map<string, Provider>()
@@ -47,7 +47,7 @@ export function providerTable(providers: readonly Provider[], familyCaps: Family
   }
 }
 
-/** The identity function, for types. */
+/** Returns its argument, with types. */
 export function defineProvider(provider: Provider): Provider {
   return provider
 }

@@ -1,4 +1,4 @@
-// Services that core itself uses or provides; plugins widen `Services` further.
+// Types of the services that core itself uses or provides; plugins widen `Services`.
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
 import type { Usage } from './types/answer.ts'
@@ -10,21 +10,21 @@ import type { PortableService } from './types/portable.ts'
 import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 
-/** Where targets become accounts. Provided by the plugin that owns connections; core expands plans with it. */
+/** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
-  /** Enabled connections of a provider (id or alias) that may serve the model, by priority. */
+  /** Returns the enabled connections of a provider (id or alias) that may serve the model, by priority. */
   list(provider: string, model: string, ctx: RequestContext): readonly Connection[]
-  /** True when the provider id means anything here. */
+  /** Returns true when the provider id is known. */
   knows(provider: string): boolean
-  /** The credential; only core's executor asks, to hand it to the provider's authorize(). */
+  /** Returns the credential. Only core's executor calls it, and passes the credential to the provider's authorize(). */
   secretOf(connection: Connection): string | null
 }
 
-/** Selects the proxy of connections that name none. The plugin with the proxy pools provides it. */
+/** Selects the proxy of connections that name none. The proxy-pools plugin provides it. */
 export interface ProxyService {
   /**
-   * Asked on every call, so it reads a table. null: straight; undefined: nothing is assigned, OUTBOUND_PROXY holds.
-   * `ctx` is null for calls beside the pipeline.
+   * Called for every upstream call, so it reads a table. null: no proxy; undefined: nothing is assigned and OUTBOUND_PROXY applies. `ctx`
+   * is null for calls outside the pipeline.
    */
   for(connection: Connection, url: string, ctx: RequestContext | null): string | null | undefined
 }
@@ -38,20 +38,20 @@ export interface DirectAnswer {
 export interface DirectCallOptions {
   /** Flat [name, value, …]. */
   readonly headers?: readonly string[]
-  /** Limit of the answer's body; default 1 MiB, at most 64. */
+  /** Limit of the answer's body in MiB; default 1, at most 64. */
   readonly maxBytes?: number
-  /** Ends it: the promise rejects. */
+  /** Aborts the call: the promise rejects. */
   readonly signal?: AbortSignal
 }
 
-/** A call beside the pipeline that a vendor bills. */
+/** A call outside the pipeline that a vendor bills. */
 export interface SideBill {
   readonly connection: Connection
   readonly model: string
   readonly operation: Operation
-  /** The caller's name in usage and log. */
+  /** The name in usage and log. */
   readonly source: string
-  /** Whom it is for; no key is charged. */
+  /** The organization that it is billed to; no key is charged. */
   readonly orgId: number | null
   readonly usage: Usage
   /** HTTP status of the answer. */
@@ -60,23 +60,23 @@ export interface SideBill {
   readonly startedAt: number
 }
 
-/** Calls beside the pipeline: a vendor's lists and meters, embeddings, and whether a proxy carries. */
+/** Calls outside the pipeline: a vendor's lists and meters, embeddings, and tests of proxies. */
 export interface DirectCalls {
   /**
-   * With the address, key, headers and proxy of a connection, at most 1 MiB. `path` as `/key`; a status is an answer, and
-   * redirects are not followed.
-   * @throws GatewayError when there was none within `timeoutMs`; free of secrets.
+   * Sends a GET with the address, key, headers and proxy of a connection. `path` is like `/key`. Reads at most 1 MiB; returns every
+   * status as an answer, and follows no redirects.
+   * @throws GatewayError free of secrets when there was no answer within `timeoutMs`.
    */
   get(connection: Connection, path: string, timeoutMs: number): Promise<DirectAnswer>
-  /** The same with a JSON body, in the shape of OpenAI's routes. Pass its cost to `book`. */
+  /** Sends a POST in the same way, with a JSON body in the shape of OpenAI's routes. Pass its cost to `book`. */
   post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<DirectAnswer>
-  /** Settles it like an internal call of its own: priced, charged to the organization, in usage and log under its source. */
+  /** Settles the call like an internal call: priced, charged to the organization, and listed under its source in usage and log. */
   book(bill: SideBill): void
   /** Sends to any address without a credential. It is not booked. */
   viaProxy(proxyUrl: string | null, url: string, timeoutMs: number, options?: DirectCallOptions): Promise<DirectAnswer>
 }
 
-/** One upstream call as it is priced. */
+/** One upstream call to be priced. */
 export interface Billable {
   readonly connection: Connection
   readonly model: string
@@ -84,19 +84,19 @@ export interface Billable {
   readonly usage: Usage
 }
 
-/** Nano-USD, whole, rounded up once. */
+/** A price in whole nano-USD, rounded up once. */
 export interface StepPrice {
   /** The upstream's price. */
   readonly costNano: number
   /** The tenant's price; higher only with a markup. */
   readonly chargeNano: number
-  /** The price list that gave the price. */
+  /** The price list that the price comes from. */
   readonly ref: string
 }
 
-/** Prices upstream calls. The pricing plugin provides it; core asks after each call and knows no prices itself. */
+/** Prices upstream calls. The pricing plugin provides it; core calls it after each upstream call and knows no prices itself. */
 export interface PriceService {
-  /** Asked on every call, so it reads a table. null: no price is known. */
+  /** Called for every upstream call, so it reads a table. null: no price is known. */
   price(call: Billable): StepPrice | null
 }
 
@@ -108,13 +108,13 @@ export interface HookRun {
   readonly startedAt: number
   /** Time spent in the handler itself, without the handlers that it wraps. */
   readonly ms: number
-  /** undefined: it returned. */
+  /** undefined: the handler returned normally. */
   readonly error: unknown
 }
 
-/** Takes the time of plugins; provided by a plugin that traces. Asked for when hooks are sealed. */
+/** Measures the time of plugins. A tracing plugin provides it; core looks it up when hooks are sealed. */
 export interface HookTracer {
-  /** Its own name: it is not traced itself. */
+  /** The name of the tracing plugin, which is not traced itself. */
   readonly plugin: string
   wants(ctx: RequestContext): boolean
   ran(ctx: RequestContext, run: HookRun): void
@@ -124,15 +124,15 @@ export interface HookTracer {
 export interface GatewayStatus {
   readonly version: string
   readonly profile: 'local' | 'cloud'
-  /** `draining` from the first drain() on. */
+  /** `draining` after the first drain(). */
   readonly state: 'serving' | 'draining'
   readonly startedAt: number
-  /** Dependencies of the gateway: the database, the shared store. */
+  /** Dependencies of the gateway, such as the database and the shared store. */
   readonly checks: readonly HealthCheck[]
   live(): Iterable<LiveRequest>
 }
 
-/** How often quiet streams are given a sign of life. */
+/** Sets how often quiet streams get a heartbeat. */
 export interface Heartbeat {
   /** Adds an override. The newest active one applies; without one, the environment does. End it on teardown. */
   layer(): HeartbeatLayer
@@ -142,14 +142,17 @@ export interface Heartbeat {
 export type HeartbeatForm = 'auto' | 'frame' | 'comment' | 'off'
 
 export interface HeartbeatLayer {
-  /** ms, 0 for never; also for streams that are open. */
+  /** Interval in ms, 0 for never. It also applies to open streams. */
   set(ms: number): void
   /** Sets the form for one dialect's streams; default `auto`. With `frame`, a dialect without a frame of its own sends comments. */
   form(dialect: Dialect, form: HeartbeatForm): void
   end(): void
 }
 
-/** Whether `model` in an answer is the string that the caller asked for. `auto`: for messages callers only. */
+/**
+ * Selects the `model` in answers: the string that the caller requested, or the model that served. `auto`: the requested one for messages
+ * callers only.
+ */
 export type AnswerModelMode = 'auto' | 'requested' | 'served'
 
 export interface AnswerModel {
@@ -162,19 +165,19 @@ export interface AnswerModelLayer {
   end(): void
 }
 
-/** The web pages that may call the data plane from a browser. */
+/** Sets the web pages that may call the data plane from a browser. */
 export interface CrossOrigin {
   /** Adds an override. The newest active one applies; by default no page may. End it on teardown. */
   layer(): CrossOriginLayer
 }
 
 export interface CrossOriginLayer {
-  /** Exact origins as a browser writes them, or `*`. */
+  /** Exact origins as a browser sends them, or `*`. */
   set(origins: readonly string[]): void
   end(): void
 }
 
-/** Prometheus exposition of this gateway's registry. */
+/** The Prometheus exposition of this gateway's registry. */
 export interface Exposition {
   readonly contentType: string
   text(): Promise<string>
@@ -182,27 +185,27 @@ export interface Exposition {
 
 /** Identifies callers of the control plane. The sign-in plugin provides it. */
 export interface OperatorService {
-  /** null for an anonymous caller. @throws GatewayError 401 for a wrong or expired credential. */
+  /** Returns null for an anonymous caller. @throws GatewayError 401 for a wrong or expired credential. */
   identify(request: Request, peer: Peer): Promise<Operator | null>
 }
 
 export interface AuditEntry {
   readonly orgId: number | null
   readonly actor: string
-  /** `key.create`, `settings.update` … */
+  /** For example `key.create`, `settings.update`. */
   readonly action: string
   readonly target: string | null
-  /** Secrets are taken out before it is written. */
+  /** Secrets are removed before the entry is written. */
   readonly details: Readonly<Record<string, unknown>>
   readonly ip: string | null
 }
 
-/** Provided by the plugin that keeps the audit chain. */
+/** Writes audit entries. The plugin that keeps the audit chain provides it. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>
 }
 
-/** One declared setting as it stands. */
+/** One declared setting with its current value. */
 export interface DeclaredSetting {
   readonly plugin: string
   readonly key: string
@@ -212,15 +215,15 @@ export interface DeclaredSetting {
   readonly pinned: boolean
 }
 
-/** Settings changed at run time, with precedence over file and environment. */
+/** Settings changed at run time; they take precedence over file and environment. */
 export interface RuntimeSettings {
-  /** Replaces everything, by dotted key; what no longer fits its schema is passed over with a warning. Watchers run. */
+  /** Replaces all values, by dotted key. A value that no longer fits its schema is skipped with a warning. Watchers run. */
   set(values: Readonly<Record<string, unknown>>): void
   /** Removes this layer. File and environment apply again, unless a newer layer is active. */
   end(): void
 }
 
-/** All settings of all plugins of this gateway; the runtime layer is the plugin's that stores it. */
+/** All settings of all plugins of this gateway. The plugin that stores runtime settings adds the runtime layer. */
 export interface SettingsService {
   declared(): readonly DeclaredSetting[]
   /** Adds a layer. The newest active one applies. It outlives a reload: end it on teardown. */

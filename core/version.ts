@@ -1,2 +1,2 @@
-// The package version; a test holds it against package.json.
+// The package version; a test compares it with package.json.
 export const VERSION = '0.1.0'

@@ -1,4 +1,5 @@
-// Variables that plugins declare: each becomes a row of the gateway's table, with type, range and default from the plugin's schema.
+// Collects the variables that plugins declare: each becomes a row of the gateway's table, with type, range and default from the plugin's
+// schema.
 import type { ZodObject, ZodType } from 'zod'
 import type { Env } from '../config/env.ts'
 import { refusalOf, schemaFacts } from '../config/schema-variable.ts'
@@ -9,9 +10,9 @@ import { checkPlugin } from './check.ts'
 import { refuseOtherApi } from './define.ts'
 
 /**
- * The variables of core, then those of these plugins. `bundled` are the plugins that the host brings along: variables of those that are
- * left out stay known, and a plugin may take their names over.
- * @throws Error naming a variable that is declared twice, or the plugin that is defined wrongly or made for another API.
+ * Returns the variables of core, then those of these plugins. `bundled` are the plugins that the host includes: the variables of those
+ * that are left out stay known, and another plugin may declare their names.
+ * @throws Error naming a variable that is declared twice, or a plugin with an invalid definition or another API version.
  */
 export function variablesOf(plugins: readonly Plugin[], bundled: readonly Plugin[] = []): Variable[] {
   const rows = new Map(VARIABLES.map((variable) => [variable.name, variable]))
@@ -31,13 +32,13 @@ export function variablesOf(plugins: readonly Plugin[], bundled: readonly Plugin
   return [...rows.values()]
 }
 
-/** [field of `config`, variable] of everything that this plugin takes from the environment. */
+/** Returns [field of `config`, variable] for everything that this plugin reads from the environment. */
 export function optionVariables({ definition }: Plugin): [field: string, variable: string][] {
   const shape = ((definition.config as ZodObject | undefined)?.shape ?? {}) as Record<string, ZodType>
   return [...named(shape), ...declarations(definition.variables).flatMap(([name, { option }]) => linked(option, name))]
 }
 
-/** Reads the variable that is declared for a setting; undefined: there is none, or it is not set. */
+/** Reads the variable of a setting; undefined: it has none, or it is not set. */
 export function settingsFromEnv(plugins: readonly Plugin[], env: Env): (key: string) => FromVariable | undefined {
   const variables = new Map(plugins.flatMap(settingVariables))
   return (key) => {
@@ -58,7 +59,7 @@ function settingVariables({ definition }: Plugin): [key: string, variable: strin
   return [...named(schemas), ...declarations(definition.variables).flatMap(([name, { setting }]) => linked(setting, name))]
 }
 
-/** Fields that name a variable of the core, or of another plugin, in `.meta({ env })`. */
+/** Returns the fields that name a variable of the core, or of another plugin, in `.meta({ env })`. */
 function named(schemas: Record<string, ZodType>): [string, string][] {
   return Object.entries(schemas).flatMap(([key, schema]) => {
     const variable = schema.meta()?.env

@@ -2,7 +2,7 @@
 import { addedUsage } from '../calls/derived-answer.ts'
 import type { CachedCall, Outcome, RequestContext } from '../types/context.ts'
 
-/** null: it did not end well, or no upstream was asked, so that there is nothing to keep. */
+/** Returns null when there is nothing to keep: the call failed, or no upstream was called. */
 export function callOf(ctx: RequestContext, outcome: Outcome, now: number): CachedCall | null {
   const { steps, status, error, aborted, cached, costNano, chargeNano } = outcome
   const last = steps.at(-1)

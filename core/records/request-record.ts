@@ -1,18 +1,18 @@
-// A request as records tell it, whichever of them: who answered, what that used, what it came to. Logs, live events, webhooks and
-// metrics say the same of a request as its usage rows do.
+// Computes provider, token usage and cost of a finished request. Logs, live events, webhooks and metrics use it, so that they agree with
+// the usage rows.
 import type { Outcome, RequestContext } from '../types/context.ts'
 
 export interface Answerer {
   readonly provider: string
-  /** null: a cache gave the answer again. */
+  /** null: the answer came from a cache. */
   readonly connectionId: string | null
   readonly model: string
 }
 
-/** null: no upstream was asked. */
+/** Returns null when no upstream was called. */
 export function answererOf(ctx: RequestContext, outcome: Outcome): Answerer | null {
   const { steps, cachedCall, error } = outcome
-  // A panel or a chain was answered by others than the request's own candidate; it failed where it was asked last.
+  // For a panel or a chain the upstream is not the request's own candidate. When it failed, the last called one is recorded.
   const candidate = ctx.candidate ?? (error === undefined ? null : lastAsked(ctx))
   if (candidate !== null)
     return { provider: candidate.connection.provider, connectionId: candidate.connection.id, model: candidate.target.model }
@@ -28,7 +28,7 @@ export interface UsedTokens {
   readonly reasoning: number
 }
 
-/** Usage of all calls of a request; for a cached answer, the usage of the original call. */
+/** Returns the usage of all calls of a request; for a cached answer, the usage of the original call. */
 export function usedTokens({ steps, usage, cachedCall }: Outcome): UsedTokens {
   const sum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
   const calls = steps.length > 0 ? steps : [cachedCall ?? { usage }]
@@ -42,7 +42,7 @@ export function usedTokens({ steps, usage, cachedCall }: Outcome): UsedTokens {
   return sum
 }
 
-/** Nano-USD; null: no price is known. Where nothing was bought that is 0, and known. */
+/** Returns nano-USD; null: no price is known. A request without upstream calls cost 0. */
 export function spentNano({ steps, costNano, chargeNano }: Outcome): Pick<Outcome, 'costNano' | 'chargeNano'> {
   const unknown = steps.length === 0 ? 0 : null
   return { costNano: costNano ?? unknown, chargeNano: chargeNano ?? unknown }

@@ -1,4 +1,5 @@
-// A canonical stream and a canonical response are the same answer: collect() folds one into the other, replay() unfolds it.
+// Converts between a canonical stream and a canonical response: collect() turns a stream into a response, replay() a response into a
+// stream.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { noUsage } from '../models/token-estimate.ts'
 import type { CanonicalResponse, Choice, Usage } from '../types/answer.ts'
@@ -7,7 +8,7 @@ import type { Emit, PartKind, StreamEvent } from '../types/stream.ts'
 
 export interface Collector {
   event(event: StreamEvent): void
-  /** The whole answer. @throws GatewayError when the stream carried an error or never finished. */
+  /** Returns the whole answer. @throws GatewayError when the stream carried an error or never finished. */
   response(): CanonicalResponse
 }
 
@@ -65,7 +66,7 @@ export function collector(): Collector {
   }
 }
 
-/** The events a stream of this answer would have had, each part in one delta. */
+/** Emits the events of a stream with this answer, each part in one delta. */
 export function replay(response: Frozen<CanonicalResponse>, emit: Emit): void {
   const { id, model, created, ext } = response
   emit({ e: 'start', id, model, created, ...(isEmpty(ext) ? {} : { ext: ext as Ext }) })
@@ -137,7 +138,7 @@ function mergeExt(base: Ext, next: Ext): Ext {
   return merged
 }
 
-/** Later counters win; absent ones stay. */
+/** Later counters override earlier ones; absent ones stay. */
 export function mergeUsage(base: Usage | null, next: Partial<Usage>): Usage {
   const merged: Usage = { ...(base ?? noUsage()), ...next }
   merged.total = next.total ?? merged.inputTotal + merged.outputTotal

@@ -1,5 +1,5 @@
-// YieldQueue a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part.
-// Text-like parts continue until another kind starts; tool calls are addressed by the upstream's own key and may interleave.
+// Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part. Text-like parts
+// continue until another kind starts. Tool calls have the upstream's own key and may interleave.
 import { TextBuilder } from '../text/text-builder.ts'
 import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/canonical.ts'
 import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
@@ -14,7 +14,7 @@ interface OpenPart {
 
 interface ChoiceState {
   next: number
-  /** The running text-like part. */
+  /** The open text-like part. */
   current: OpenPart | null
   tools: Map<string | number, OpenPart>
 }
@@ -22,7 +22,7 @@ interface ChoiceState {
 export class PartWriter {
   readonly #choices = new Map<number, ChoiceState>()
 
-  /** `ext` is the part's when this text opens it. */
+  /** Adds text. `ext` is used when this text opens the part. */
   text(choice: number, text: string, emit: Emit, ext?: Ext): void {
     if (text === '') return
     const marks = ext === undefined ? {} : { ext }
@@ -44,7 +44,7 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { reasoning: text } })
   }
 
-  /** A reasoning summary fragment; `index` numbers the summary parts of the running reasoning part. */
+  /** Adds a fragment of a reasoning summary; `index` numbers the summary parts of the open reasoning part. */
   summary(choice: number, text: string, index: number, emit: Emit, meta: PartMeta = {}): void {
     const part = this.#continue(
       choice,
@@ -56,7 +56,7 @@ export class PartWriter {
     if (part.full.t !== 'reasoning' || text === '') return
     part.full.summary ??= []
     const summary = part.full.summary
-    // A new summary part is separated by a blank line where a dialect has only one reasoning text.
+    // A blank line separates summary parts in dialects with a single reasoning text.
     const lead = index > 0 && summary[index] === undefined ? '\n\n' : ''
     while (summary.length <= index) summary.push('')
     summary[index] += text
@@ -71,7 +71,7 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { refusal: text } })
   }
 
-  /** Attaches a signature to the running reasoning or text part, opening a reasoning part when there is none. */
+  /** Attaches a signature to the open reasoning or text part; opens a reasoning part when there is none. */
   signature(choice: number, signature: Signature, emit: Emit): void {
     const state = this.#state(choice)
     const part = state.current ?? this.#continue(choice, 'reasoning', () => ({ t: 'reasoning', text: '' }), {}, emit)
@@ -79,7 +79,10 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { signature } })
   }
 
-  /** The running thought, opened when there is none: what its vendor says of it beside the text is handed on with the whole. */
+  /**
+   * Returns the open reasoning part, and opens one when there is none. The vendor's other members of the thought are emitted with the
+   * whole part.
+   */
   thought(choice: number, emit: Emit): ReasoningPart & Part {
     const part = this.#continue(choice, 'reasoning', () => ({ t: 'reasoning', text: '' }), {}, emit)
     return part.full as ReasoningPart & Part
@@ -92,7 +95,7 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { annotation } })
   }
 
-  /** A part known whole at once (image, redacted reasoning, server tool). */
+  /** Emits a part that is complete at once (image, redacted reasoning, server tool). */
   whole(choice: number, kind: PartKind, full: Part, emit: Emit): void {
     this.closeCurrent(choice, emit)
     const index = this.#state(choice).next++
@@ -106,7 +109,7 @@ export class PartWriter {
     return this.#state(choice).next++
   }
 
-  /** The running text-like part: where deltas that are not accumulated (logprobs, raw) belong. */
+  /** Returns the open text-like part: deltas that are not accumulated (logprobs, raw) belong to it. */
   running(choice: number): { readonly index: number; readonly kind: PartKind } | null {
     return this.#state(choice).current
   }
@@ -146,7 +149,7 @@ export class PartWriter {
     emit({ e: 'delta', choice, part: part.index, d: { args } })
   }
 
-  /** The arguments so far; undefined when there is no such call. */
+  /** Returns the arguments so far; undefined when there is no such call. */
   argsOf(choice: number, key: string | number): string | undefined {
     const part = this.#state(choice).tools.get(key)
     return part?.full.t === 'tool_call' ? part.written.toString() : undefined
@@ -160,7 +163,7 @@ export class PartWriter {
     emit({ e: 'part_stop', choice, part: part.index, full: complete(part) })
   }
 
-  /** Ends the running text-like part, so that the next one gets an index of its own. */
+  /** Ends the open text-like part, so that the next one gets its own index. */
   closeCurrent(choice: number, emit: Emit): void {
     const state = this.#state(choice)
     if (state.current === null) return
@@ -169,13 +172,13 @@ export class PartWriter {
     emit({ e: 'part_stop', choice, part: part.index, full: complete(part) })
   }
 
-  /** Ends everything that is open, in index order. */
+  /** Ends all open parts, in index order. */
   closeAll(choice: number, emit: Emit): void {
     this.closeCurrent(choice, emit)
     for (const key of [...this.#state(choice).tools.keys()]) this.toolStop(choice, key, emit)
   }
 
-  /** Choices seen so far. */
+  /** Returns the choices seen so far. */
   choices(): number[] {
     return [...this.#choices.keys()]
   }

@@ -1,5 +1,5 @@
-// Incremental SSE framing on bytes: LF, CRLF and CR lines, any split, BOM, comments. Frames keep their original bytes,
-// so the byte lane forwards what it received; fields are decoded on first use.
+// Splits bytes into SSE events incrementally: LF, CRLF and CR lines, any split, BOM, comments. Frames keep their original bytes, so the
+// byte lane forwards what it received. Fields are decoded on first use.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { checkValues, type ValueLimits } from '../json/json-scan.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
@@ -11,7 +11,7 @@ const COLON = 58
 const SPACE = 32
 
 export interface SseLimits {
-  /** Bytes of one event; more is a protocol error. Lines have no limit of their own: an image is one line. */
+  /** Limit of the bytes of one event; more is a protocol error. Lines have no limit of their own: an image is one line. */
   maxEventBytes: number
   /** Limits of the JSON in one event, checked when its data is read. */
   values?: ValueLimits
@@ -19,13 +19,13 @@ export interface SseLimits {
 
 export interface SseSplitter {
   push(chunk: Uint8Array, onFrame: (frame: SseFrame) => void): void
-  /** EOF: a last event without its blank line still counts. */
+  /** Call it at EOF: a last event without its blank line still counts. */
   end(onFrame: (frame: SseFrame) => void): void
 }
 
 export const MAX_EVENT_BYTES = 8 << 20
 
-/** Splits a byte stream into complete events; empty ones (keep-alive blank lines) vanish. */
+/** Splits a byte stream into complete events; empty ones (keep-alive blank lines) are removed. */
 export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT_BYTES }): SseSplitter {
   const { values = null } = limits
   let held: Uint8Array = new Uint8Array(0)
@@ -111,7 +111,7 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT
     },
   }
 
-  // Grows by doubling: a frame that arrives in one-byte reads costs linear, not quadratic, copying.
+  // The buffer doubles: a frame that arrives in one-byte reads costs linear copying, not quadratic.
   function append(chunk: Uint8Array): void {
     const needed = length + chunk.length
     if (!owned || needed > held.length) {
@@ -189,7 +189,7 @@ function fieldOf(bytes: Uint8Array, start: number, end: number): 'data' | 'event
   return null
 }
 
-/** A frame made by hand, for tests and for JSON answers replayed as a stream. */
+/** Makes a frame from text, for tests and for JSON answers that are replayed as a stream. */
 export function sseFrame(text: string): SseFrame {
   return new Frame(new TextEncoder().encode(text), null)
 }

@@ -1,4 +1,4 @@
-// Text and bytes. Node's Buffer is used where the runtime has it (several times faster than TextDecoder on Node 20).
+// Converts text and bytes. It uses Node's Buffer when the runtime has it (several times faster than TextDecoder on Node 20).
 
 type NodeBuffer = Uint8Array & { latin1Slice(start: number, end: number): string; utf8Slice(start: number, end: number): string }
 interface BufferLike {
@@ -11,7 +11,7 @@ const NodeBuffer = (globalThis as unknown as { Buffer?: BufferLike }).Buffer
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** UTF-8 to text; invalid bytes become U+FFFD. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array, start = 0, end = bytes.length): string {
   if (NodeBuffer) {
     const own = bytes as NodeBuffer
@@ -21,7 +21,7 @@ export function decodeUtf8(bytes: Uint8Array, start = 0, end = bytes.length): st
   return decoder.decode(bytes.subarray(start, end))
 }
 
-/** The text of a JSON body, without a byte order mark. */
+/** Returns the text of a JSON body, without a byte order mark. */
 export function bodyText(bytes: Uint8Array): string {
   return decodeUtf8(bytes, bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0)
 }
@@ -35,14 +35,14 @@ export function byteLength(text: string): number {
 }
 
 export interface Searchable {
-  /** For ASCII text. */
+  /** Searches for ASCII text. */
   includes(text: string): boolean
 }
 
-/** Up to here a text of one byte a character is made sooner than bytes are searched a second time. */
+/** Up to this size decoding one-byte characters is faster than a second search of the bytes. */
 const SMALL_BYTES = 4096
 
-/** The bytes from `start` to `end`, for searching them several times. */
+/** Prepares the bytes from `start` to `end` for several searches. */
 export function searchable(bytes: Uint8Array, start: number, end: number): Searchable {
   if (!NodeBuffer) return decodeUtf8(bytes, start, end)
   const own = bytes as NodeBuffer
@@ -76,7 +76,7 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Accepts both alphabets; null when the text is not base64. */
+/** Accepts both base64 alphabets; returns null when the text is not base64. */
 export function base64Decode(text: string): string | null {
   if (text === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null
   try {

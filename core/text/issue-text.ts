@@ -1,4 +1,4 @@
-// Text for a zod issue in the gateway's style: what the value must be.
+// Writes the text of a zod issue in the gateway's style: what the value must be.
 import type { z } from 'zod'
 import { entryOf } from '../collections/entry-of.ts'
 
@@ -23,7 +23,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'an RFC 3339 time such as 2027-01-31T12:00:00Z',
 }
 
-/** For `safeParse(value, WORDED)`: a schema's own messages go before these. */
+/** For `safeParse(value, WORDED)`: a schema's own messages take precedence over these. */
 export const WORDED: { error(issue: Issue): string | undefined } = { error: issueText }
 
 function issueText(issue: Issue): string | undefined {
@@ -50,7 +50,7 @@ function issueText(issue: Issue): string | undefined {
   }
 }
 
-/** Names a few fields, not a whole manual. */
+/** Limit of the field names in one message. */
 const MAX_FIELDS = 40
 
 function others(schema: unknown): string {

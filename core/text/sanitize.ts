@@ -6,7 +6,7 @@ const ROOTS = 'home|root|usr|var|work|tmp|opt|app|etc|srv|mnt|nix|Users|private'
 const PATH = new RegExp(`(?:/(?:${ROOTS})/|[A-Za-z]:\\\\|file://)[^\\s'")\\]]*`, 'g')
 
 export function sanitizeMessage(message: string, secrets: readonly string[] = []): string {
-  // A JSON text quoted as it came has its line ends escaped.
+  // JSON text that is quoted in the message has escaped line ends.
   let line = message.split(/[\r\n]|\\[rn]/, 1)[0]?.trim() ?? ''
   line = secretMask(secrets)(line)
   line = line.replace(PATH, '[path]')
@@ -14,16 +14,16 @@ export function sanitizeMessage(message: string, secrets: readonly string[] = []
 }
 
 const CREDENTIAL_HEADER = /auth|cookie|credential|key|passw|secret|signature|token/i
-/** Their values are public, however they look. */
+/** Values of these headers are public, even when they look like a credential. */
 const PUBLIC_HEADER = /^accept|^content-|agent|beta|version/i
-/** Shorter pieces of a value are words: `Bearer`, `Basic`. */
+/** Shorter pieces of a value are scheme names: `Bearer`, `Basic`. */
 const MIN_PIECE = 8
-/** From here on a piece with letters and digits is a credential, whatever its header is called. */
+/** A piece of this length with letters and digits counts as a credential, whatever the header's name is. */
 const MIN_OPAQUE = 20
 
 /**
- * Header values to mask in errors: values of headers whose names carry a credential, with their pieces (an echo may leave out the scheme or
- * the cookie's name), and values of other headers that look like a credential.
+ * Returns the header values to mask in errors: values of headers whose names indicate a credential, with their pieces (an echo may omit
+ * the scheme or the cookie's name), and values of other headers that look like a credential.
  */
 export function credentialsIn(headers: Readonly<Record<string, string>>): string[] {
   return Object.keys(headers).flatMap((name) => {
@@ -38,7 +38,7 @@ function isOpaque(piece: string): boolean {
   return piece.length >= MIN_OPAQUE && /\d/.test(piece) && /[a-z]/i.test(piece)
 }
 
-/** A URL fit for logs: credentials and `key` masked. */
+/** Returns a URL for logs, with credentials and `key` masked. */
 export function maskUrl(url: string): string {
   return url.replace(/\/\/[^/@\s]*@/, '//***@').replace(/([?&](?:key|access_token|api_key)=)[^&\s]*/gi, '$1***')
 }

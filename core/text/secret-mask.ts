@@ -1,19 +1,19 @@
-// Masks secrets in foreign text, in every spelling in which an upstream may echo them: other letter case, URL and JSON escapes, base64.
+// Masks secrets in foreign text, in every spelling that an upstream may echo: other letter case, URL and JSON escapes, base64.
 import { encodeUtf8 } from './bytes.ts'
 
-/** Shorter ones are words, and would take half of a text with them. */
+/** A shorter secret may be a common word; masking it would destroy the message. */
 const MIN_SECRET = 4
-/** A text that was cut may end in the beginning of a secret. */
+/** A truncated text may end with the beginning of a secret. */
 const MIN_BEGINNING = 8
-/** Fewer characters of base64 stand in many a text. */
+/** Fewer characters of base64 occur in ordinary text by chance. */
 const MIN_BASE64 = 8
 const HIDDEN = '***'
 
 export type Mask = (text: string) => string
 
-/** Made once for an error; linear in the text, whatever it holds. */
+/** Returns the mask for one error. Its time is linear in the text. */
 export function secretMask(secrets: readonly string[]): Mask {
-  // A secret may be part of a longer one.
+  // A longer secret may contain a shorter one, so the longest come first.
   const known = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET))].sort((a, b) => b.length - a.length)
   if (known.length === 0) return (text) => text
   const spellings = known.flatMap((secret) => [spelled(secret), ...inBase64(secret).map(literally)])
@@ -21,7 +21,7 @@ export function secretMask(secrets: readonly string[]): Mask {
   return (text) => known.reduce(withoutBeginning, text.replace(pattern, HIDDEN))
 }
 
-/** Each character as it is, or in an escape. */
+/** Matches each character itself or one of its escapes. */
 function spelled(secret: string): string {
   return Array.from(secret, (character) => {
     const bytes = Array.from(encodeUtf8(character), hex)
@@ -34,13 +34,13 @@ function spelled(secret: string): string {
   }).join('')
 }
 
-/** Substrings that every base64 text with the secret contains, at all three offsets and in both alphabets. */
+/** Returns substrings that every base64 text with the secret contains, at all three offsets and in both alphabets. */
 function inBase64(secret: string): string[] {
   const bytes = encodeUtf8(secret)
   return [0, 1, 2].flatMap((before) => {
     const bits = 8 * (before + bytes.length)
     const whole = base64([...new Array<number>(before).fill(0), ...bytes])
-    // Characters that also hold bits of what stands before or behind.
+    // The characters at both ends also hold bits of the neighbouring text.
     const core = whole.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
     if (core.length < MIN_BASE64) return []
     const other = core.replaceAll('+', '-').replaceAll('/', '_')

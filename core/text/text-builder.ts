@@ -1,10 +1,11 @@
-// Joins many short texts into a long one without keeping an object for each of them.
+// Joins many short texts into a long one without keeping an object for each.
 
 /** Characters after which the newest pieces become one flat string. */
 const FLAT_AT = 4096
 
 /**
- * A string made with `+=` is a tree that keeps every piece alive: 60 bytes for a word of five. Here the tree is flattened every 4 KiB.
+ * A string made with `+=` is a tree that keeps every piece alive: 60 bytes for a five-letter word. This class flattens the tree every 4
+ * KiB.
  */
 export class TextBuilder {
   #whole = ''
@@ -13,7 +14,7 @@ export class TextBuilder {
   add(text: string): void {
     this.#tail += text
     if (this.#tail.length < FLAT_AT) return
-    // Reading one character makes V8 flatten the tree of pieces.
+    // Reading one character makes V8 flatten the tree.
     this.#tail.charCodeAt(0)
     this.#whole += this.#tail
     this.#tail = ''

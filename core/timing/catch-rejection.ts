@@ -1,4 +1,5 @@
-// Plugin authors may pass an `async` function where a synchronous one is expected. Reports its rejection instead of ending the process.
+// Plugin authors may pass an `async` function where a synchronous one is expected. This reports its rejection instead of crashing the
+// process.
 
 export function catchRejection(returned: unknown, failed: (error: unknown) => void): void {
   if (typeof returned !== 'object' || returned === null) return

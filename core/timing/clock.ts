@@ -1,7 +1,7 @@
-// The system clock. Everything that measures or waits takes a Clock, so that tests never sleep.
+// The system clock. All code that measures or waits takes a Clock, so that tests never sleep.
 import type { Clock, Timer } from '../types/ports.ts'
 
-// The global is a getter: reading it again costs more than the time.
+// The global is a getter: reading it each time costs more than reading the time.
 const { performance } = globalThis
 
 export const systemClock: Clock = {
@@ -25,7 +25,7 @@ export const systemClock: Clock = {
   every: (ms, fn) => cancellable(setInterval(fn, ms), clearInterval, true),
 }
 
-/** Longest delay of setTimeout, 24.8 days. With more it fires at once. */
+/** Longest delay of setTimeout, 24.8 days. A longer timer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 function later(ms: number, fn: () => void, background = false): Timer {

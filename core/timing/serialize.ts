@@ -1,4 +1,4 @@
-// The same work asked for while it is under way: one after the other, so that what was asked for last is done last.
+// Runs calls to `work` one at a time, in call order.
 
 export function serialize<A extends readonly unknown[]>(work: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
   let last: Promise<void> = Promise.resolve()

@@ -1,5 +1,5 @@
-// One timer for all open exchanges: heartbeats of quiet streams, idle upstreams, stalled readers.
-// No timer is reset per chunk; an exchange only notes when it last read and wrote.
+// Runs one timer for all open exchanges: heartbeats of quiet streams, idle upstreams, stalled readers. No timer is reset per chunk; an
+// exchange only records its last read and write.
 import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
 import type { Clock, Timer } from '../types/ports.ts'
 
@@ -8,7 +8,7 @@ export interface Ticking {
   tick(now: number): void
 }
 
-/** Ticks without a member after which the timer ends. */
+/** Number of ticks without a member after which the timer stops. */
 const IDLE_TICKS = 10
 
 export class Ticker {
@@ -26,7 +26,7 @@ export class Ticker {
     return this.#period
   }
 
-  /** A quarter of the heartbeat, between 25 ms and 1 s. */
+  /** Sets the period to a quarter of the heartbeat, between 25 ms and 1 s. */
   retune(heartbeatMs: number): void {
     const period = Math.min(1000, Math.max(25, heartbeatMs > 0 ? heartbeatMs / 4 : 1000))
     if (period === this.#period) return
@@ -42,7 +42,7 @@ export class Ticker {
     return ticket
   }
 
-  /** The timer goes on for a while: stopping and starting it for every request would cost more than an idle tick. */
+  /** The timer runs on for a while: a start and stop for every request would cost more than an idle tick. */
   remove(ticket: Ticket<Ticking>): void {
     this.#members.remove(ticket)
   }

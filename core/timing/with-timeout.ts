@@ -1,7 +1,7 @@
 // Adds a timeout to a promise of foreign code.
 import type { Clock } from '../types/ports.ts'
 
-/** @throws Error when `work` has not ended after `ms`; it continues, but its result is ignored. */
+/** Returns the result of `work`. @throws Error when it has not ended after `ms`; it continues, but its result is ignored. */
 export async function withTimeout<T>(clock: Clock, ms: number, work: PromiseLike<T> | T): Promise<T> {
   let cancel = (): void => {}
   const late = new Promise<never>((_resolve, reject) => {

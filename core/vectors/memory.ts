@@ -1,5 +1,5 @@
-// Vectors of one process: a scan over at most 2,000 of one scope, the least recently used scopes go first when there are more
-// than 64 MiB of them.
+// Stores the vectors of one process. A search scans at most 2,000 entries of one scope. Above 64 MiB in total the least recently used
+// scopes are removed.
 import type { Clock, VectorEntry, VectorMatch, VectorStore } from '../types/ports.ts'
 
 export interface MemoryVectorsOptions {
@@ -11,22 +11,22 @@ export interface MemoryVectorsOptions {
 }
 
 export interface MemoryVectors extends VectorStore {
-  /** Synchronous forms of the same. */
+  /** Synchronous versions of the VectorStore methods. */
   put(scope: string, entry: VectorEntry): void
   find(scope: string, vector: Float32Array): VectorMatch | undefined
-  /** False also for a scope that had to go. */
+  /** Returns false also for a scope that was evicted. */
   has(scope: string): boolean
   readonly bytes: number
 }
 
-/** Entries of one scope, shared or local. */
+/** Limit of the entries of one scope, shared or local. */
 export const MAX_ENTRIES = 2000
 const MAX_BYTES = 64 * 1024 * 1024
-/** Overhead of an entry beside its vector and its text, bytes. */
+/** Bytes of an entry besides its vector and its text. */
 const OVERHEAD = 200
 
 export function memoryVectors({ clock, maxEntries = MAX_ENTRIES, maxBytes = MAX_BYTES }: MemoryVectorsOptions): MemoryVectors {
-  /** Oldest entry first; the least recently used scope first. */
+  /** In each scope the oldest entry is first; the least recently used scope is first. */
   const scopes = new Map<string, Map<string, VectorEntry>>()
   let bytes = 0
 
@@ -61,7 +61,7 @@ export function memoryVectors({ clock, maxEntries = MAX_ENTRIES, maxBytes = MAX_
       bytes += sizeOf(entry)
       while (entries.size > maxEntries) remove(entries, oldestOf(entries))
       while (bytes > maxBytes && scopes.size > 1) drop(oldestOf(scopes))
-      // A scope that is too large alone loses its own oldest.
+      // A scope that is too large by itself loses its oldest entries.
       while (bytes > maxBytes) remove(entries, oldestOf(entries))
       if (entries.size === 0) scopes.delete(scope)
     },
