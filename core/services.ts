@@ -38,7 +38,7 @@ export interface DirectAnswer {
 export interface DirectCallOptions {
   /** Flat [name, value, …]. */
   readonly headers?: readonly string[]
-  /** Limit of the answer's body in MiB; default 1, at most 64. */
+  /** Limit of the answer's body in bytes; default 1 MiB, at most 64 MiB. */
   readonly maxBytes?: number
   /** Aborts the call: the promise rejects. */
   readonly signal?: AbortSignal

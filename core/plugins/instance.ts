@@ -15,7 +15,7 @@ export interface PluginInstance {
   readonly data: DataRoute[]
   readonly resources: ResourceKind[]
   readonly portable: PortableKind[]
-  /** Service tokens it provides, with the services. */
+  /** The services it provides, by token. */
   readonly provides: Map<string, unknown>
   /** Service tokens it requested. When one of their providers changes, this plugin is set up again. */
   readonly uses: Set<string>

@@ -31,7 +31,7 @@ const request = z
   })
   .describe('OpenAI chat completions.')
 
-/** Without `messages`, and with `contents`, the caller speaks generate-content. */
+/** A body with `contents` and without `messages` is a generate-content request. */
 const foreignRequest = z
   .looseObject({ model: z.string(), contents: z.array(z.looseObject({})), stream: z.boolean().nullish() })
   .describe('A generate-content request; it is answered in that dialect.')

@@ -1,4 +1,4 @@
-// Errors in both directions: the caller's body and frame, and what the many chat-like vendors answer with.
+// Converts errors in both directions: the caller's body and frame, and the errors of chat-like vendors.
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
 import { sanitizeMessage } from '../../../core/text/sanitize.ts'
@@ -13,7 +13,7 @@ export function encodeError(error: GatewayErrorShape): string {
   return JSON.stringify(envelope(error))
 }
 
-/** A vendor's HTTP error body, JSON in any of the shapes seen, or text, or a page. */
+/** Reads a vendor's HTTP error body: JSON in any known shape, text, or an HTML page. */
 export function decodeError(status: number, _headers: HeaderBag, body: Uint8Array): GatewayError {
   const raw = decodeUtf8(body.subarray(0, 64 << 10)).trim()
   const parsed = parseJson(raw)
@@ -36,7 +36,7 @@ export function decodeError(status: number, _headers: HeaderBag, body: Uint8Arra
   })
 }
 
-/** The error inside a 200 answer or a stream frame; null when there is none. */
+/** Returns the error inside a 200 answer or a stream frame; null when there is none. */
 export function inBandError(answer: JsonObject, kind: 'status' | 'stream'): GatewayError | null {
   const detail = hasError(answer) ? vendorError(answer) : null
   if (detail === null) return null
@@ -49,7 +49,7 @@ interface VendorError {
   type: string | null
   code: string | null
   param: string | null
-  /** The HTTP status the error names itself. */
+  /** The HTTP status that the error itself names. */
   status: number | null
 }
 

@@ -1,4 +1,4 @@
-// finish_reason in both directions, with the words that compatible vendors use.
+// Converts finish_reason in both directions, with the values that compatible vendors use.
 import { entryOf } from '../../../core/collections/entry-of.ts'
 import type { Finish } from '../../../core/types/answer.ts'
 import { settleFinish } from '../shared/finish.ts'
@@ -37,20 +37,20 @@ const TO_WIRE: Readonly<Record<Finish, string>> = {
 
 const WIRE_WORDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
-/** Content takes precedence over the finish reason: a refusal without text is a refusal, and tool calls override `stop`. */
+/** Content takes precedence over the finish reason: an answer with only a refusal is a refusal, and tool calls override `stop`. */
 export function decodeFinish(native: string | undefined, seen: { toolCall: boolean; refusalOnly: boolean }): Finish {
   const mapped = native === undefined ? 'stop' : (entryOf(FROM_WIRE, native) ?? 'other')
   const finish = settleFinish(mapped, seen.toolCall)
   return finish === 'stop' && seen.refusalOnly ? 'refusal' : finish
 }
 
-/** A refusal the caller cannot read as `message.refusal` (or that the vendor calls a stop reason) is a filtered answer. */
+/** A refusal that the caller cannot read as `message.refusal` (or that the vendor reports as a stop reason) becomes a filtered answer. */
 export function encodeFinish(finish: Finish, native: string, seen: { toolCall: boolean; refusal: boolean }): string {
   if (finish === 'refusal') return seen.refusal && native !== 'refusal' ? 'stop' : 'content_filter'
   return TO_WIRE[settleFinish(finish, seen.toolCall)]
 }
 
-/** Byte lane: the word the caller should read in place of the upstream's; the same word when nothing is to change. */
+/** On the byte lane: returns the value for the caller in place of the upstream's; the same value when nothing has to change. */
 export function callerFinishWord(native: string, toolCall: boolean): string {
   const word = WIRE_WORDS.has(native) ? native : TO_WIRE[entryOf(FROM_WIRE, native) ?? 'other']
   if (word === 'stop' && toolCall) return 'tool_calls'

@@ -1,4 +1,4 @@
-// The chat-completions dialect: OpenAI's /v1/chat/completions and everything that speaks it.
+// The chat-completions dialect: OpenAI's /v1/chat/completions and compatible APIs.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { docs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'

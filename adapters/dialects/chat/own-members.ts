@@ -2,25 +2,25 @@
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, unknownMembers } from './read.ts'
 
-// `obfuscation` only evens out the length of a chunk.
+// `obfuscation` only pads a chunk's length.
 const CHUNK: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices', 'usage', 'obfuscation', 'x_groq'])
-// Some say the whole message so far again beside the delta.
+// Some vendors repeat the whole message so far beside the delta.
 const CHOICE: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'logprobs', 'finish_reason'])
 
-/** Read into parts, and written from them. */
+/** Members that are decoded into parts and encoded from them. */
 const MESSAGE: ReadonlySet<string> = new Set([
   ...['role', 'content', 'refusal', 'annotations', 'audio', 'images', 'tool_calls', 'function_call'],
   ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'],
 ])
 
-/** Those of the message itself stand in the member `message`. */
+/** Returns unknown members of a choice; those of its message are in the member `message`. */
 export function ownOfChoice(choice: JsonObject): JsonObject | undefined {
   const own = unknownMembers(choice, CHOICE)
   const message = ownOfMessage(choice.message)
   return message === undefined ? own : { ...own, message }
 }
 
-/** Pieces of a stream add up: texts and lists grow, other values replace what was there. */
+/** Merges the pieces of a stream: texts and lists are appended, other values replace the old ones. */
 export function addOwnOfDelta(sofar: JsonObject | undefined, delta: JsonObject): JsonObject | undefined {
   const own = ownOfMessage(delta)
   if (own === undefined || sofar === undefined) return own ?? sofar
@@ -37,7 +37,7 @@ function ownOfMessage(message: Json | undefined): JsonObject | undefined {
   return isObject(message) ? unknownMembers(message, MESSAGE) : undefined
 }
 
-/** Those of a stream's chunks: what is there when it starts, and what was said only later. */
+/** Collects unknown members of a stream's chunks: those at its start, and those that appear later. */
 export class OwnMembers {
   #first: JsonObject | undefined
   #later: JsonObject | undefined
@@ -53,7 +53,7 @@ export class OwnMembers {
     return this.#first === undefined ? {} : { ext: { chat: this.#first } }
   }
 
-  /** Most vendors say the same in every chunk. */
+  /** Most vendors repeat the same members in every chunk. */
   later(): { ext?: { chat: JsonObject } } {
     let news: JsonObject | undefined
     for (const name in this.#later) {

@@ -1,4 +1,4 @@
-// Typed reads of wire objects: null counts as absent, a wrong type is the caller's error and names the field.
+// Reads wire objects with types: null counts as absent, and a wrong type is the caller's error and names the field.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A non-empty string, else undefined: for reading upstream answers, where nothing is refused. */
+/** Returns a non-empty string, otherwise undefined. For upstream answers, where nothing is refused. */
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
@@ -51,7 +51,7 @@ export function wrongType(param: string, wanted: string): GatewayError {
   return GatewayError.invalid(param, `\`${param}\` must be ${wanted}.`)
 }
 
-/** The members that are not in `known`, without nulls; undefined when there are none. */
+/** Returns the members that are not in `known`, without nulls; undefined when there are none. */
 export function unknownMembers(owner: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   let rest: JsonObject | undefined
   for (const key in owner) {

@@ -1,10 +1,10 @@
-// OpenRouter's `reasoning_details` of a stream, put together as its whole answers have them: an agent sends them back.
+// Joins OpenRouter's `reasoning_details` of a stream as its whole answers have them, because agents send them back.
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, text } from './read.ts'
 
 const PIECED = ['text', 'summary'] as const
 
-/** Adds the pieces of one delta: those of one entry follow each other. */
+/** Adds the pieces of one delta. The pieces of one entry are consecutive. */
 export function addDetails(details: Json[], pieces: readonly Json[]): void {
   for (const piece of pieces) {
     const last = details.at(-1)
@@ -13,7 +13,7 @@ export function addDetails(details: Json[], pieces: readonly Json[]): void {
   }
 }
 
-/** A signed thought is whole; encrypted ones never come in pieces. */
+/** Returns whether `piece` continues `last`. A signed thought is complete; encrypted ones are never split. */
 function goesOn(last: JsonObject, piece: JsonObject): boolean {
   if (piece.type !== last.type || piece.type === 'reasoning.encrypted' || text(last.signature) !== undefined) return false
   return piece.index === last.index && (text(piece.id) === undefined || text(last.id) === undefined || piece.id === last.id)

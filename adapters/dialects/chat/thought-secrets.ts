@@ -1,6 +1,6 @@
-// Secrets of messages and responses reasoning on their way through a chat client, who sends back nothing but texts and calls:
-// the first call behind the thoughts carries them in the gw1 envelope, each with the place of its text in
-// reasoning_content. Gemini's secrets belong to calls anyway.
+// Carries the reasoning secrets of messages and responses through a chat client, which sends back only texts and calls. The first call
+// after the thoughts carries them in the gw1 envelope, each with the position of its text in reasoning_content. Gemini's secrets belong
+// to calls already.
 import type { Dialect, Frozen, Json, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 
 /** [from, to, secret] */
@@ -11,7 +11,7 @@ export class ThoughtSecrets {
   #dialect: Dialect = 'messages'
   #family = ''
 
-  /** A whole thought, and where in reasoning_content its text stands. */
+  /** Adds a whole thought with the position of its text in reasoning_content. */
   add(part: Frozen<ReasoningPart>, from: number, to: number): void {
     const secret = part.signature ?? part.encrypted
     if (!isCarried(secret) || secret.value === '' || part.redacted !== undefined) return
@@ -20,7 +20,7 @@ export class ThoughtSecrets {
     this.#thoughts.push([from, to, secret.value])
   }
 
-  /** For the next call; undefined when no thought with a secret has come since the last one. */
+  /** Returns the secret for the next call; undefined when no thought with a secret was added since the last one. */
   take(): Signature | undefined {
     if (this.#thoughts.length === 0) return undefined
     const value = JSON.stringify(this.#thoughts)
@@ -29,7 +29,7 @@ export class ThoughtSecrets {
   }
 }
 
-/** An assistant message of the history with its carried thoughts put back before the calls that carried them. */
+/** Returns an assistant message of the history with its carried thoughts restored before the calls that carried them. */
 export function unpackThoughts(parts: Part[]): Part[] {
   if (!parts.some((part) => part.t === 'tool_call' && isCarried(part.signature))) return parts
   const text = parts.map((part) => (part.t === 'reasoning' ? part.text : '')).join('')
@@ -41,7 +41,7 @@ export function unpackThoughts(parts: Part[]): Part[] {
     unpacked ||= thoughts.length > 0
     return [...thoughts, call as ToolCallPart & Part]
   })
-  // The readable text is in the thoughts now.
+  // The restored thoughts contain the readable text.
   return unpacked ? out.filter((part) => part.t !== 'reasoning' || part.signature !== undefined) : out
 }
 
@@ -51,7 +51,7 @@ function thoughtsOf(carried: Signature, text: string): Part[] {
     const signature = { ...carried, value }
     if (carried.dialect === 'responses')
       return [{ t: 'reasoning', text: '', ...(said === '' ? {} : { summary: [said] }), signature }]
-    // Anthropic takes a thought back only as it was said: without its text the secret is worth nothing.
+    // Anthropic accepts a thought only with its exact text; without it the secret is useless.
     return said.length === to - from ? [{ t: 'reasoning', text: said, signature }] : []
   })
 }

@@ -1,5 +1,5 @@
-// Tool names and call ids on the chat wire, and the way back: namespaces are flattened, custom tools of other dialects
-// become functions with one `input`.
+// Converts tool names and call ids for the chat wire and back: namespaces are flattened, and custom tools of other dialects become
+// functions with one `input`.
 import type { Frozen, ToolCallPart } from '../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
@@ -14,7 +14,7 @@ export function wireToolName(name: string, namespace: string | undefined, codec:
   return safe
 }
 
-/** Remembers that this function stands for a custom tool. */
+/** Records that this function represents a custom tool. */
 export function noteFlattened(wireName: string, codec: CodecContext): void {
   codec.notes.set(`custom:${wireName}`, true)
 }
@@ -22,7 +22,7 @@ export function noteFlattened(wireName: string, codec: CodecContext): void {
 export interface CallerTool {
   name: string
   namespace?: string
-  /** A custom tool that travelled as a function. */
+  /** True for a custom tool that was sent as a function. */
   flattened: boolean
 }
 
@@ -33,23 +33,23 @@ export function callerTool(wireName: string, codec: CodecContext): CallerTool {
   return { name: callerName(wireName, codec), flattened }
 }
 
-/** The custom tool's input inside the function's arguments; the text itself when the model did not keep to the schema. */
+/** Returns the custom tool's input from the function's arguments; the arguments themselves when the model ignored the schema. */
 export function flattenedInput(args: string): string {
   try {
     const parsed: unknown = JSON.parse(args)
     if (isObject(parsed) && typeof parsed.input === 'string') return parsed.input
   } catch {
-    // Broken JSON: the text is all there is.
+    // Broken JSON: return the text itself.
   }
   return args
 }
 
-/** Custom tools exist on the chat wire, but few chat upstreams know them: only callers of this dialect get them natively. */
+/** Custom tools exist on the chat wire, but few chat upstreams support them: only callers of this dialect get them natively. */
 export function travelsAsFunction(call: Pick<Frozen<ToolCallPart>, 'kind'>, codec: CodecContext): boolean {
   return call.kind === 'custom' && codec.caller !== 'chat'
 }
 
-/** The same id for a call and its result; too long or unfit ones are hashed alike. */
+/** Returns the same id for a call and its result; ids that are too long or contain invalid characters are hashed. */
 export function wireCallId(id: string, codec: CodecContext): string {
   if (codec.quirks.toolIds === 'alnum9') return upstreamCallId(id, /^[a-zA-Z0-9]{9}$/, (hash) => hash.slice(0, 9))
   return upstreamCallId(id, /^.{1,64}$/s, (hash) => `call_${hash}`)

@@ -1,11 +1,11 @@
-// Usage in both directions. Wire totals are inclusive already; vendors differ in where they put them.
+// Converts usage in both directions. Wire totals are inclusive already; vendors differ in the fields.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
 import { isObject } from './read.ts'
 
-/** The usage object of an answer or chunk, wherever the vendor hides it (top level, groq, moonshot); null when absent. */
+/** Returns the usage object of an answer or chunk from any vendor's place (top level, groq, moonshot); null when absent. */
 export function findUsage(answer: JsonObject): JsonObject | null {
   if (isObject(answer.usage)) return answer.usage
   if (isObject(answer.x_groq) && isObject(answer.x_groq.usage)) return answer.x_groq.usage
@@ -13,7 +13,7 @@ export function findUsage(answer: JsonObject): JsonObject | null {
   return isObject(first) && isObject(first.usage) ? first.usage : null
 }
 
-/** null when counters are missing or impossible (negative, not numbers): usage was not reported. */
+/** Returns null when counters are missing or impossible (negative, not numbers): usage was not reported. */
 export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): Usage | null {
   if (wire === null) return null
   if (absent(wire.prompt_tokens) && absent(wire.completion_tokens)) return null
@@ -47,12 +47,12 @@ export function decodeUsage(wire: JsonObject | null, quirks: Readonly<Quirks>): 
   return usage
 }
 
-/** Usage of an upstream that reported none. Settlement estimates it. */
+/** Returns the usage for an upstream that reported none. Settlement estimates it. */
 export function missingUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: true, raw: null }
 }
 
-/** With what the vendor says beside the counts (a cost, for example), where it speaks this dialect too. */
+/** Adds the vendor's other members (a cost, for example) when the upstream speaks this dialect too. */
 export function encodeUsage(usage: Frozen<Usage>): JsonObject {
   const raw = ownReport(usage)
   return {
@@ -76,12 +76,12 @@ export function encodeUsage(usage: Frozen<Usage>): JsonObject {
   }
 }
 
-/** A report of another dialect, or one that counts were added to, says nothing here. */
+/** Returns undefined for a report of another dialect, or one that counts were added to. */
 function ownReport({ raw, inputTotal, estimated }: Frozen<Usage>): JsonObject | undefined {
   return !estimated && isObject(raw) && raw.prompt_tokens === inputTotal ? raw : undefined
 }
 
-/** xAI counts reasoning beside completion_tokens; the total tells. */
+/** xAI counts reasoning outside completion_tokens; the total shows it. */
 function outsideReasoning(
   prompt: number,
   completion: number,

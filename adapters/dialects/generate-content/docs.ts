@@ -52,7 +52,7 @@ export function countDocs(stem: string): readonly RouteDoc[] {
   ]
 }
 
-/** The two verbs behind a model. */
+/** Returns the two operations of a model. */
 export function verbs(stem: string): readonly RouteDoc[] {
   return [
     {

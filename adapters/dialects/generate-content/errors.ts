@@ -1,5 +1,5 @@
-// Google's error object ↔ GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, the frame our
-// callers get. Google's SDK sees a frame as an error only when `code` is a number.
+// Converts between Google's error object and GatewayError: HTTP bodies (also wrapped in an array, or HTML), in-stream errors, and the
+// frame for callers. Google's SDK recognizes an error frame only when `code` is a number.
 import { entryOf } from '../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { durationMs, usableDelay } from '../../../core/errors/retry-hint.ts'
@@ -54,18 +54,18 @@ const NAMED_FEATURES: readonly [RegExp, string][] = [
 ]
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo'
-/** Marks an ErrorInfo whose reason is a code of a gateway like this one. */
+/** Marks an ErrorInfo whose reason is an error code of this gateway or another hookgate. */
 const DOMAIN = 'hookgate'
 const MAX_MESSAGE = 1000
 const MAX_CAUSE = 65_536
 
-/** `code` is the HTTP status; the gateway's word is the `reason` of the ErrorInfo in `details`. */
+/** `code` is the HTTP status; the gateway's code is the `reason` of the ErrorInfo in `details`. */
 export function encodeError(error: GatewayErrorShape): string {
   const { message, type, param } = error
   return JSON.stringify({ error: { message, type, param, ...coded(error, error.status < 400 ? 500 : error.status) } })
 }
 
-/** One stream item that ends the stream in failure. */
+/** Returns the stream item that ends the stream with a failure. */
 export function errorItem(error: GatewayErrorShape): string {
   const code = error.status >= 400 && error.status <= 599 ? error.status : 502
   return JSON.stringify({ error: { message: error.message, ...coded(error, code) } })
@@ -79,10 +79,10 @@ function coded(error: GatewayErrorShape, code: number): JsonObject {
 
 function detailsOf({ code, param, retryAfterMs }: GatewayErrorShape, status: string): JsonObject[] {
   const details: JsonObject[] = []
-  // Google's own word is in `status` already.
+  // Google's own code is in `status` already.
   if (code !== null && code !== status)
     details.push({ '@type': ERROR_INFO, reason: code, domain: DOMAIN, ...(param === null ? {} : { metadata: { param } }) })
-  // The same whole seconds as the header says.
+  // The same whole seconds as in the header.
   if (retryAfterMs !== null) details.push({ '@type': RETRY_INFO, retryDelay: `${Math.max(1, Math.ceil(retryAfterMs / 1000))}s` })
   return details
 }
@@ -100,13 +100,13 @@ export function decodeError(status: number, body: Uint8Array): GatewayError {
   }
 }
 
-/** True for an error object, alone or in an array, wherever it arrives. */
+/** Returns whether a value is an error object, alone or in an array. */
 export function isErrorBody(value: unknown): boolean {
   const body = Array.isArray(value) ? value[0] : value
   return isObject(body) && body.error !== undefined && body.error !== null && body.candidates === undefined
 }
 
-/** `status` 0: taken from the error itself, 502 where it says none. */
+/** With `status` 0 the status is taken from the error itself, 502 when it has none. */
 export function errorOf(value: Json, status: number, kind: 'status' | 'stream'): GatewayError {
   const body = Array.isArray(value) ? value[0] : value
   const error = isObject(body) ? body.error : undefined
@@ -118,7 +118,7 @@ export function errorOf(value: Json, status: number, kind: 'status' | 'stream'):
   const info = infoOf(fields.details)
   const gateway = info?.domain === DOMAIN
   const badKey = info?.reason === 'API_KEY_INVALID' || /^API key (not valid|expired)/i.test(text)
-  // Google answers 400 to a wrong key: to the router that is a credential failure, not the caller's mistake.
+  // Google answers 400 to a wrong key. The executor must see a credential failure, not a mistake of the caller.
   const real = badKey ? 401 : status || inner || 502
   return GatewayError.upstream(real, firstLine(text) || `The upstream answered with status ${real}.`, {
     type: gateway && typeof fields.type === 'string' ? fields.type : typeOf(real),
@@ -143,7 +143,7 @@ function typeOf(status: number): string | null {
   return status === 403 ? 'permission_error' : null
 }
 
-/** The unsupported field a refusal names, as a path into the body we send. */
+/** Returns the unsupported field that a refusal names, as a path into the body that was sent. */
 function fieldOf(message: string, details: Json | undefined): string | null {
   const violations = listField(details)
     .filter(isObject)
@@ -156,7 +156,7 @@ function fieldOf(message: string, details: Json | undefined): string | null {
   return NAMED_FEATURES.find(([pattern]) => pattern.test(message))?.[1] ?? null
 }
 
-/** Google names the containers in snake case ("tools[0].function_declarations[1]"), the key as it was sent. */
+/** Google names the containers in snake case ("tools[0].function_declarations[1]"), and the key as it was sent. */
 function fieldPath(container: string, name: string): string {
   const segments = container
     .replace(/\[(\d+)\]/g, '.$1')
@@ -171,7 +171,7 @@ function infoOf(details: Json | undefined): JsonObject | null {
   return null
 }
 
-/** A stream has no Retry-After: its error frame says the delay. */
+/** A stream has no Retry-After header, so its error frame contains the delay. */
 function retryDelay(details: Json | undefined): number | null {
   for (const detail of listField(details)) {
     if (isObject(detail) && typeof detail.retryDelay === 'string') return usableDelay(durationMs(detail.retryDelay))

@@ -1,10 +1,10 @@
-// Reading wire objects: either key style, null as absent, and a 400 naming the field on a wrong type.
+// Reads wire objects: either key style, null as absent, and a 400 naming the field for a wrong type.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 
 /**
- * The object with camelCase keys and without nulls; the same object when it already is that. Shallow.
- * @throws GatewayError 400 for a member that is there in both key styles.
+ * Returns the object with camelCase keys and without nulls; the same object when nothing changes. Shallow.
+ * @throws GatewayError 400 for a member in both key styles.
  */
 export function fieldsOf(value: Frozen<Json>, param: string): JsonObject {
   if (!isObject(value)) throw GatewayError.invalid(param, `\`${param}\` must be an object.`)
@@ -23,7 +23,7 @@ export function camelFields(value: JsonObject): JsonObject {
   const entries = new Map<string, Json>()
   for (const [key, member] of Object.entries(value)) {
     const name = camel(key)
-    // Two readers could take different spellings, so neither counts.
+    // Two readers could choose different spellings, so both are refused.
     if (name !== key && Object.hasOwn(value, name))
       throw GatewayError.invalid(name, `\`${name}\` is also there as \`${key}\`: send one of them.`)
     if (member !== null) entries.set(name, member)
@@ -52,7 +52,7 @@ export function booleanField(value: Json | undefined, param: string): boolean | 
   throw GatewayError.invalid(param, `\`${param}\` must be a boolean.`)
 }
 
-/** A list; a single value stands for a list of one, as Google's own parser has it. */
+/** Returns a list; a single value counts as a list of one, as in Google's own parser. */
 export function listField(value: Json | undefined): Json[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [value]

@@ -1,4 +1,4 @@
-// finishReason ↔ canonical finish.
+// Converts finishReason to the canonical finish and back.
 import type { Finish } from '../../../core/types/answer.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'
 
@@ -50,7 +50,7 @@ export function finishOf(native: string): Finish {
   return FROM_WIRE.get(native) ?? 'other'
 }
 
-/** Google's own word survives the round trip where it still says the same. */
+/** Google's own value survives the round trip when it still has the same meaning. */
 export function finishReason(finish: Finish, native: string, codec: CodecContext): string {
   if (codec.upstream === 'generate_content' && FROM_WIRE.get(native) === finish) return native
   return TO_WIRE[finish]

@@ -1,4 +1,4 @@
-// Media types and addresses as Gemini sees them: what kind a MIME type is, and which URLs it fetches itself.
+// Classifies media types and addresses for Gemini: the kind of a MIME type, and the URLs that it fetches itself.
 
 export type MediaKind = 'image' | 'audio' | 'video' | 'document'
 
@@ -31,7 +31,7 @@ export function mediaKind(mime: string | undefined): MediaKind {
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document'
 }
 
-/** By the file name's ending; undefined when that says nothing. */
+/** Returns the type by the file name's extension; undefined when it is unknown. */
 export function mimeOfUrl(url: string): string | undefined {
   const path = url.split(/[?#]/, 1)[0] as string
   return BY_EXTENSION[path.slice(path.lastIndexOf('.') + 1).toLowerCase()]
@@ -48,7 +48,7 @@ export function audioFormat(mime: string): string {
   return subtype === 'x-wav' || subtype === 'wave' ? 'wav' : subtype
 }
 
-/** Cloud Storage and the Files API: addresses only Google can read. */
+/** Cloud Storage and the Files API: addresses that only Google can read. */
 export function isGoogleUri(uri: string): boolean {
   return uri.startsWith('gs://') || /^https:\/\/generativelanguage\.googleapis\.com\/[^?#]*\bfiles\//.test(uri)
 }
@@ -57,7 +57,7 @@ export function isYouTube(url: string): boolean {
   return /^https?:\/\/((www|m)\.)?(youtube\.com|youtu\.be)\//.test(url)
 }
 
-/** True when Gemini takes the address as it is. */
+/** Returns whether Gemini accepts the address unchanged. */
 export function passesAsUri(uri: string): boolean {
   return isGoogleUri(uri) || isYouTube(uri)
 }

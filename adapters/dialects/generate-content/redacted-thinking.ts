@@ -1,4 +1,5 @@
-// Redacted thinking of a messages upstream in a thought part: its data in an envelope, the kind and the model family in the family's place.
+// Carries redacted thinking of a messages upstream in a thought part: its data in an envelope, and kind and model family in the place of
+// the family.
 import type { Frozen, Part, Signature } from '../../../core/types/canonical.ts'
 
 const REDACTED = 'redacted'
@@ -7,7 +8,7 @@ export function redactedSecret(data: string, family = ''): Signature {
   return { dialect: 'messages', modelFamily: family === '' ? REDACTED : `${REDACTED}:${family}`, value: data }
 }
 
-/** Null for any other secret. */
+/** Returns null for any other secret. */
 export function redactedPart({ dialect, modelFamily, value }: Frozen<Signature>): Part | null {
   const isRedacted = modelFamily === REDACTED || modelFamily.startsWith(`${REDACTED}:`)
   if (dialect !== 'messages' || !isRedacted) return null

@@ -1,8 +1,8 @@
-// Prompt-cache marks on the chat wire: OpenAI's breakpoint, or Anthropic's field at the providers that pass it on.
+// Writes prompt-cache marks on the chat wire: OpenAI's breakpoint, or Anthropic's field for providers that forward it.
 import type { CacheMark, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 
-/** Cache members of a part; none when the target does not support them. */
+/** Returns the cache members of a part; none when the target does not support them. */
 export function cacheFields(mark: Frozen<CacheMark> | undefined, codec: CodecContext): JsonObject {
   if (mark === undefined) return {}
   if (codec.quirks.acceptsCacheControl) {
@@ -11,7 +11,7 @@ export function cacheFields(mark: Frozen<CacheMark> | undefined, codec: CodecCon
   return codec.caps.cacheBreakpoints ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
 }
 
-/** Whether system and tool messages may be arrays of text parts. An array is used only when a part carries more than text. */
+/** Returns whether system and tool messages may be arrays of text parts. An array is used only when a part has more than text. */
 export function acceptsPartArrays(codec: CodecContext): boolean {
   return (
     codec.quirks.acceptsPartArrays === true || codec.quirks.acceptsCacheControl === true || codec.caps.cacheBreakpoints === true

@@ -58,7 +58,10 @@ export function decodeAssistant(message: JsonObject, at: string, body: WireBody)
   return unpackThoughts(parts)
 }
 
-/** Reasoning of an assistant message, request or answer: one source is read, vendors repeat the same text in several fields. */
+/**
+ * Decodes reasoning of an assistant message in a request or an answer. Vendors repeat the same text in several fields, so only the first
+ * one is read.
+ */
 export function decodeReasoning(message: JsonObject): Part[] {
   const details =
     Array.isArray(message.reasoning_details) && message.reasoning_details.length > 0 ? message.reasoning_details : null
@@ -70,12 +73,12 @@ export function decodeReasoning(message: JsonObject): Part[] {
   return [{ t: 'reasoning', text: plain ?? '', ...(details === null ? {} : { ext: { chat: { reasoning_details: details } } }) }]
 }
 
-/** The readable text of OpenRouter's `reasoning_details`. */
+/** Returns the readable text of OpenRouter's `reasoning_details`. */
 export function detailsText(details: readonly Json[]): string | undefined {
   return text(details.map((detail) => (isObject(detail) ? (text(detail.text) ?? text(detail.summary) ?? '') : '')).join(''))
 }
 
-/** Google's compatible endpoint puts the secret of a call here; so do we for secrets of other dialects. */
+/** Google's compatible endpoint puts a call's secret here. The gateway puts secrets of other dialects here too. */
 export function callSignature(call: JsonObject, family: string): Signature | undefined {
   const google = isObject(call.extra_content) && isObject(call.extra_content.google) ? call.extra_content.google : {}
   const value = text(google.thought_signature)
@@ -86,7 +89,7 @@ function signatureOf(value: string, family: string): Signature {
   return unwrapSignature(value) ?? { dialect: 'chat', modelFamily: family, value }
 }
 
-/** LiteLLM's field. */
+/** Decodes LiteLLM's field. */
 function thinkingBlock(block: JsonObject): Part[] {
   if (block.type === 'redacted_thinking')
     return text(block.data) ? [{ t: 'reasoning', text: '', redacted: block.data as string }] : []
@@ -120,7 +123,7 @@ function decodeCall(call: Json, at: string, body: WireBody): ToolCallPart & { t:
 
 function named(fn: JsonObject, at: string, body: WireBody): { name: string; args: string } {
   const name = requiredString(fn, 'name', `${at}.`)
-  // Some clients send the object itself; its text keeps the digits of big numbers.
+  // Some clients send an object instead of a text; its raw text keeps the digits of big numbers.
   const args = isObject(fn.arguments)
     ? (body.raw(`${at}.arguments`) as string)
     : (optionalString(fn, 'arguments', `${at}.`) ?? '')

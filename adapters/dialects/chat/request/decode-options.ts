@@ -1,4 +1,4 @@
-// Sampling, reasoning, output format and the other scalar options of a chat request → canonical.
+// Decodes sampling, reasoning, output format and the other scalar options of a chat request.
 import type {
   CanonicalRequest,
   Effort,
@@ -26,7 +26,7 @@ type Options = Partial<
 const EFFORTS: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
 const TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'priority', 'scale'])
 
-/** Options that are absent stay absent; values the canonical form has no word for are left to `ext`. */
+/** Absent options stay absent. Values without a canonical form stay in `ext`. */
 export function decodeOptions(wire: JsonObject): Options & { sampling: Sampling } {
   const options: Options & { sampling: Sampling } = { sampling: decodeSampling(wire) }
   const put = <K extends keyof Options>(key: K, value: Options[K] | undefined) => {
@@ -59,7 +59,7 @@ export function decodeOptions(wire: JsonObject): Options & { sampling: Sampling 
   return options
 }
 
-/** True when `decodeOptions` has put this member's whole meaning into the canonical form. */
+/** Returns whether `decodeOptions` has decoded this member completely. */
 export function understood(key: string, value: Json): boolean {
   if (key === 'reasoning_effort') return typeof value === 'string' && EFFORTS.has(value)
   if (key === 'service_tier') return typeof value === 'string' && TIERS.has(value)
@@ -67,7 +67,7 @@ export function understood(key: string, value: Json): boolean {
   return true
 }
 
-/** Upstreams differ in which of two limits they apply, so the larger one bounds the answer. */
+/** Returns the larger of two limits: upstreams differ in which one they apply. */
 function larger(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
@@ -110,7 +110,7 @@ function decodeOutput(format: JsonObject | undefined): OutputFormat | undefined 
   }
 }
 
-/** `reasoning_effort`, else what OpenRouter (`reasoning`) and LiteLLM clients (`thinking`) send for the same wish. */
+/** Reads `reasoning_effort`, otherwise the equivalent fields of OpenRouter (`reasoning`) and LiteLLM clients (`thinking`). */
 function decodeReasoningOptions(wire: JsonObject): ReasoningOptions | undefined {
   const effort = optionalString(wire, 'reasoning_effort')
   if (effort !== undefined) return EFFORTS.has(effort) ? { effort: effort as Effort } : undefined
@@ -161,7 +161,7 @@ function decodeCache(wire: JsonObject): CanonicalRequest['cache'] {
   }
 }
 
-/** The user's place is canonical in its flat form (`{type:"approximate", city, …}`); chat nests it. */
+/** The canonical form of the user's location is flat (`{type:"approximate", city, …}`); chat nests it. */
 function decodeWebSearch(options: JsonObject | undefined): CanonicalRequest['webSearch'] {
   if (options === undefined) return undefined
   const size = text(options.search_context_size)

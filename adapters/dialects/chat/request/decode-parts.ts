@@ -1,4 +1,4 @@
-// Message content → canonical parts: a string, or the part types of user, system and tool messages.
+// Decodes message content: a string, or the part types of user, system and tool messages.
 import type { CacheMark, Ext, Json, JsonObject, Part, Source } from '../../../../core/types/canonical.ts'
 import { parseDataUrl } from '../../shared/data-url.ts'
 import {
@@ -12,7 +12,7 @@ import {
   wrongType,
 } from '../read.ts'
 
-/** `at` is the content's own path, for error messages. Empty texts vanish unless they carry a cache mark. */
+/** Returns the parts. `at` is the content's path, for error messages. Empty texts are dropped unless they carry a cache mark. */
 export function decodeContent(content: Json | undefined, at: string): Part[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [{ t: 'text', text: content }]
@@ -25,7 +25,7 @@ export function decodeContent(content: Json | undefined, at: string): Part[] {
   return parts
 }
 
-/** Null for an empty text. */
+/** Returns null for an empty text. */
 export function decodePart(item: Json, at: string): Part | null {
   if (typeof item === 'string') return item === '' ? null : { t: 'text', text: item }
   if (!isObject(item)) throw wrongType(at, 'a content part')
@@ -36,7 +36,7 @@ export function decodePart(item: Json, at: string): Part | null {
   return cache === undefined ? part : { ...part, cache }
 }
 
-/** Marks of OpenAI (`prompt_cache_breakpoint`) and of clients that send Anthropic's field anyway. */
+/** Reads OpenAI's mark (`prompt_cache_breakpoint`), and Anthropic's field, which some clients send on this dialect. */
 export function cacheMark(owner: JsonObject): CacheMark | undefined {
   const mark = isObject(owner.cache_control)
     ? owner.cache_control
@@ -53,7 +53,7 @@ export function imageSource(url: string): Source {
   return /^https?:\/\//i.test(url) ? { kind: 'url', url } : { kind: 'uri', uri: url }
 }
 
-/** `{chat: …}` for members this gateway does not know, to be sent back to the same dialect. */
+/** Returns `{chat: …}` with unknown members; they are sent only to the same dialect. */
 export function chatExt(owner: JsonObject, known: ReadonlySet<string>): { ext?: Ext } {
   const rest = unknownMembers(owner, known)
   return rest === undefined ? {} : { ext: { chat: rest } }
@@ -128,7 +128,7 @@ function filePart(item: JsonObject, at: string): Part {
 
 function documentSource(data: string, filename: string | undefined): Source {
   if (data.startsWith('data:') || /^[a-z][a-z0-9+.-]*:\/\//i.test(data)) return imageSource(data)
-  // Bare base64: the name is the only hint.
+  // For bare base64 the name is the only information about the type.
   const mime = filename?.endsWith('.txt') ? 'text/plain' : 'application/pdf'
   return { kind: 'base64', data, mime }
 }

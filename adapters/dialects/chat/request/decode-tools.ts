@@ -1,5 +1,5 @@
-// tools, tool_choice and their legacy spellings → canonical. Canonical custom formats are flat
-// (`{type:"grammar", syntax, definition}`), the chat wire nests them.
+// Decodes tools, tool_choice and their legacy forms. Canonical custom formats are flat (`{type:"grammar", syntax, definition}`); the chat
+// wire nests them.
 import type { Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
 import {
   isObject,

@@ -18,7 +18,7 @@ import { decodeOptions, understood } from './decode-options.ts'
 import { cacheMark, chatExt, decodeContent } from './decode-parts.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
-/** Members with a canonical home; the others travel in `ext.chat`. */
+/** Members with a canonical form; all others go into `ext.chat`. */
 const KNOWN: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -58,8 +58,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   'stream_options',
 ])
 
-// messages[] → leading instructions and turns. Establishes the canonical invariants: every call has an id, every result
-// knows its call and its tool's name.
+// messages[] → leading instructions and turns. It ensures the canonical invariants: every call has an id, and every result refers to its
+// call and its tool's name.
 interface DecodedMessages {
   system: SystemBlock[]
   messages: Message[]
@@ -96,7 +96,7 @@ function decodeMessages(list: readonly Json[], body: WireBody): DecodedMessages 
 const PLAIN_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'cache_control'])
 const TOOL_KEYS: ReadonlySet<string> = new Set(['role', 'content', 'name', 'tool_call_id', 'cache_control'])
 
-/** A cache mark of the message itself ends at its last part. */
+/** A cache mark of the message itself applies to its last part. */
 function markedContent(message: JsonObject, at: string): Part[] {
   const parts = decodeContent(message.content, `${at}.content`)
   const cache = cacheMark(message)
@@ -121,7 +121,7 @@ function toolResult(message: JsonObject, role: 'tool' | 'function', at: string, 
   }
 }
 
-/** The calls of the history so far, in order. */
+/** Records the calls of the history so far, in order. */
 class CallLog {
   readonly #names = new Map<string, string>()
   readonly #open: { id: string; name: string }[] = []
@@ -134,12 +134,12 @@ class CallLog {
     }
   }
 
-  /** The oldest call without a result; legacy results name the function instead of the call. */
+  /** Returns the oldest call without a result. Legacy results name the function instead of the call. */
   unanswered(name: string | undefined): string | undefined {
     return this.#open.find((call) => name === undefined || call.name === name)?.id
   }
 
-  /** Marks the call as answered; its tool's name. */
+  /** Marks the call as answered; returns its tool's name. */
   answer(id: string): string | undefined {
     const at = this.#open.findIndex((call) => call.id === id)
     if (at >= 0) this.#open.splice(at, 1)
@@ -147,9 +147,9 @@ class CallLog {
   }
 }
 
-/** @throws GatewayError 400 naming the field that has the wrong type. */
+/** @throws GatewayError 400 naming the field with the wrong type. */
 export function decodeRequest(body: WireBody, headers: HeaderBag): CanonicalRequest {
-  // Read-only use: parts refer to the parsed body, plugins copy before they write.
+  // Read-only: parts refer to the parsed body, and plugins copy before they write.
   const wire = body.json() as JsonObject
   const model = requiredString(wire, 'model')
   const list = optionalArray(wire, 'messages')

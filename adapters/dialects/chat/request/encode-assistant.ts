@@ -1,4 +1,4 @@
-// An assistant turn of the history for a chat upstream; null when nothing of it can be said there.
+// Encodes an assistant turn of the history for a chat upstream; null when chat cannot express any of it.
 import { signatureFits } from '../../../../core/models/signature.ts'
 import type { Frozen, JsonObject, Message, Part, ToolCallPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -8,12 +8,12 @@ import { bareText, wireParts } from './encode-content.ts'
 
 type AnyMessage = Frozen<Message>
 
-/** `turn`: the message, or adjacent ones that are one turn in the caller's dialect (responses items). */
+/** `turn`: the message, or adjacent ones that form one turn in the caller's dialect (responses items). */
 export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, codec: CodecContext): JsonObject | null {
   const parts = turn.flatMap((message) => message.parts)
   const calls = parts.filter((part) => part.t === 'tool_call')
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
-  // Only OpenAI knows the refusal field in requests.
+  // Only OpenAI supports the refusal field in requests.
   const asRefusal = refusal !== '' && (own || codec.caps.family === 'gpt')
   const content = assistantContent(turn, own, asRefusal ? '' : refusal, codec)
   const audio = own ? parts.find((part) => part.t === 'audio' && part.id !== undefined) : undefined
@@ -37,7 +37,7 @@ function assistantContent(
   refusal: string,
   codec: CodecContext,
 ): string | JsonObject[] | null {
-  // Blocks of one message are running text; separate messages are lines.
+  // Blocks of one message are continuous text; separate messages are separate lines.
   const bare = own || turn.length > 1 ? null : bareText(turn[0]?.parts ?? [], '')
   if (bare !== null) return bare === '' ? null : bare
   const spoken = turn.map((message) =>
@@ -65,7 +65,7 @@ function encodeCall(call: Frozen<ToolCallPart> & Frozen<Part>, codec: CodecConte
   return { id, type: 'function', function: { name, arguments: call.args === '' ? '{}' : call.args }, ...secret }
 }
 
-/** DeepSeek, Kimi, GLM, Qwen and OpenRouter want the thoughts of tool turns back; to the others they are unknown fields. */
+/** DeepSeek, Kimi, GLM, Qwen and OpenRouter need the thoughts of tool turns; for other vendors they are unknown fields. */
 function replayedReasoning(parts: readonly Frozen<Part>[], codec: CodecContext): JsonObject {
   const field = codec.quirks.replayReasoning
   if (field === undefined) return {}

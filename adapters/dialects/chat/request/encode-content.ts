@@ -1,4 +1,4 @@
-// Canonical parts → content of a chat message: a string where text is all there is, else an array of parts.
+// Encodes canonical parts as content of a chat message: a string when there is only text, otherwise an array of parts.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { base64Decode } from '../../../../core/text/bytes.ts'
@@ -9,12 +9,12 @@ import { historyField } from '../../shared/history-field.ts'
 import { isObject, text } from '../read.ts'
 import { cacheFields } from './cache-marks.ts'
 
-/** Between the text parts of one system, developer or tool message. */
+/** Separates the text parts of one system, developer or tool message. */
 export const PART_SEPARATOR = '\n'
 
 type AnyPart = Frozen<Part>
 
-/** User content; null when nothing is left. `own`: the caller speaks chat, so an array it sent stays an array. */
+/** Returns user content; null when nothing is left. `own`: the caller speaks chat, so its arrays stay arrays. */
 export function userContent(parts: readonly AnyPart[], own: boolean, codec: CodecContext): string | JsonObject[] | null {
   const bare = own && parts.length > 1 ? null : bareText(parts, PART_SEPARATOR)
   if (bare !== null) return bare === '' ? null : bare
@@ -25,10 +25,10 @@ export function userContent(parts: readonly AnyPart[], own: boolean, codec: Code
   return wire
 }
 
-// Documents on the chat wire: text goes inline, PDFs as `file` where the provider has it.
+// Documents on the chat wire: text is inlined, PDFs are sent as `file` when the provider supports it.
 type Document = Frozen<DocumentPart>
 
-/** True for a document whose content is text (or parts), which needs no file support. */
+/** Returns whether a document's content is text (or parts), which needs no file support. */
 function isInlineDocument(part: Frozen<Part>): part is Document & Frozen<Part> {
   if (part.t !== 'document') return false
   const { src } = part
@@ -49,7 +49,7 @@ function documentParts(
   }
   if (src.kind === 'file') return [fileId(part, src, own, codec)]
   if (src.kind === 'url' || src.kind === 'uri') {
-    // OpenRouter and others read a URL in file_data; a foreign caller's URL has to be fetched before.
+    // OpenRouter and others accept a URL in file_data. A URL from another dialect must be fetched first.
     if (!own) throw GatewayError.unsupported(historyField(codec.caller), 'This target takes documents only inline.')
     return [file(part, src.kind === 'url' ? src.url : src.uri)]
   }
@@ -89,7 +89,7 @@ function fileId(
   return { type: 'file', file: { file_id: src.id, ...(part.filename === undefined ? {} : { filename: part.filename }) } }
 }
 
-/** Content of an instruction: joined text, or parts where they carry marks that the target reads. */
+/** Returns the content of an instruction: joined text, or parts when they carry marks that the target supports. */
 export function textContent(
   parts: readonly AnyPart[],
   keepParts: boolean,
@@ -103,7 +103,7 @@ export function textContent(
   return marked && keepParts ? texts : texts.map((part) => part.text as string).join(separator)
 }
 
-/** Fast path of most messages: plain text without marks or own members, joined. null for other parts. */
+/** Fast path for most messages: joins plain text without marks or unknown members. Returns null for other parts. */
 export function bareText(parts: readonly AnyPart[], separator: string): string | null {
   let joined = ''
   for (const part of parts) {
@@ -113,16 +113,16 @@ export function bareText(parts: readonly AnyPart[], separator: string): string |
   return joined
 }
 
-/** True for parts that a tool message cannot hold. */
+/** Returns whether a part cannot be in a tool message. */
 export function isMedia(part: AnyPart): boolean {
   return part.t === 'image' || part.t === 'audio' || part.t === 'video' || (part.t === 'document' && !isInlineDocument(part))
 }
 
-/** @throws GatewayError unsupported for what the chat wire or this target cannot carry. */
+/** @throws GatewayError unsupported for a part that the chat wire or this target cannot carry. */
 export function wireParts(part: AnyPart, own: boolean, codec: CodecContext): JsonObject[] {
   const wire = bareParts(part, own, codec)
   const last = wire.at(-1)
-  // A mark ends the cached prefix, so it belongs to the last piece.
+  // A mark ends the cached prefix, so the last piece gets it.
   if (last !== undefined) Object.assign(last, part.ext?.chat, cacheFields(part.cache, codec))
   return wire
 }
@@ -179,7 +179,7 @@ function sourceUrl(src: Extract<AnyPart, { t: 'image' }>['src']): string {
   return src.kind === 'url' ? src.url : src.kind === 'uri' ? src.uri : src.id
 }
 
-/** A `search_result` block of the messages dialect: its text with title and source. Other foreign parts have no place here. */
+/** Returns the text of a `search_result` block of the messages dialect, with title and source. Chat cannot express other foreign parts. */
 function searchResult(raw: unknown): JsonObject[] {
   if (!isObject(raw) || raw.type !== 'search_result' || !Array.isArray(raw.content)) return []
   const body = raw.content.map((block) => (isObject(block) ? (text(block.text) ?? '') : '')).join('\n')

@@ -1,5 +1,5 @@
-// Canonical instructions and turns → messages[] of a chat upstream. Results follow their calls at once, one message each;
-// media out of results travels in a user message after all of them.
+// Encodes canonical instructions and turns as messages[] of a chat upstream. Each result is one message directly after its call. Media in
+// results moves to one user message after all of them.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type {
   CanonicalRequest,
@@ -35,7 +35,7 @@ export function encodeMessages(request: Request, codec: CodecContext): JsonObjec
       continue
     }
     let end = at + 1
-    // Other dialects split one turn over several items; here it is one message.
+    // Other dialects split one turn into several items; chat needs one message.
     while (!own && messages[end]?.role === 'assistant') end++
     const turn = messages.slice(at, end)
     const wire = encodeAssistant(turn, own, codec)
@@ -50,7 +50,7 @@ export function encodeMessages(request: Request, codec: CodecContext): JsonObjec
 function instructions(request: Request, codec: CodecContext): JsonObject[] {
   const blocks = request.system
   const keepParts = acceptsPartArrays(codec)
-  // Anthropic's system is one text in blocks; some templates take one system message only.
+  // Anthropic's system is one text in blocks; some templates accept only one system message.
   if (blocks.length > 0 && (request.source === 'messages' || codec.quirks.systemFirstOnly)) {
     const content = textContent(
       blocks.flatMap((block) => block.parts),
@@ -71,10 +71,10 @@ function instructionRole(codec: CodecContext): 'developer' | 'system' {
   return (codec.quirks.developerRole ?? codec.caps.developerRole) === true ? 'developer' : 'system'
 }
 
-// A tool result as the text of a tool message, or as a user's words where its call is gone.
+// A tool result becomes the text of a tool message, or user text when its call is missing.
 type ToolResult = Frozen<ToolResultPart> & Frozen<Part>
 
-/** Never empty: some upstreams refuse empty tool messages. */
+/** Never empty, because some upstreams refuse empty tool messages. */
 function resultContent(result: ToolResult, codec: CodecContext): string | JsonObject[] {
   const plain = !result.isError && !result.parts.some(isMedia)
   const content = textContent(result.parts, plain && acceptsPartArrays(codec), PART_SEPARATOR, codec)
@@ -84,7 +84,7 @@ function resultContent(result: ToolResult, codec: CodecContext): string | JsonOb
   return Object.keys(marks).length === 0 ? text : [{ type: 'text', text, ...marks }]
 }
 
-/** The parts that stand for a result without its call; none for an empty one. */
+/** Returns the parts that replace a result without its call; none for an empty result. */
 function orphanText(result: ToolResult): Frozen<Part>[] {
   const text = result.parts.map((part) => (part.t === 'text' ? part.text : '')).join(PART_SEPARATOR) || jsonText(result)
   const media = result.parts.filter(isMedia)
@@ -102,7 +102,7 @@ function placeholder(part: Frozen<Part>): string {
   return `(${part.t} attached in the next message)`
 }
 
-/** A generate-content response object without parts: `{output: x}` means x. */
+/** In a generate-content response object without parts, `{output: x}` is equivalent to x. */
 function jsonText(result: ToolResult): string {
   const { json } = result
   if (json === undefined || json === null) return ''
@@ -111,13 +111,13 @@ function jsonText(result: ToolResult): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** `lead`: media of tool results, put before the content of a user message. */
+/** `lead`: media of tool results, which comes before the content of a user message. */
 function encodePlain(message: AnyMessage, lead: readonly AnyPart[], own: boolean, codec: CodecContext, out: JsonObject[]): void {
   if (message.role === 'system' || message.role === 'developer') {
     encodeMidInstruction(message, codec, out)
     return
   }
-  // A result whose call is not in the history is something the user tells.
+  // A result whose call is not in the history becomes user text.
   const parts = message.parts.flatMap((part) => (part.t === 'tool_result' ? orphanText(part) : [part]))
   const content = userContent([...lead, ...parts], own, codec)
   if (content === null) return
@@ -135,7 +135,7 @@ function encodeMidInstruction(message: AnyMessage, codec: CodecContext, out: Jso
   } else out.push({ role: instructionRole(codec), content, ...(message.name === undefined ? {} : { name: message.name }) })
 }
 
-/** Everything up to the next assistant turn: results first, whatever stood between them afterwards. */
+/** Encodes everything up to the next assistant turn: results first, then the messages that were between them. */
 function encodeResults(
   turn: readonly AnyMessage[],
   messages: readonly AnyMessage[],

@@ -1,5 +1,5 @@
-// The scalar options of a chat request. Fields that only OpenAI has go to its models and to callers who sent them
-// themselves; the rules of the model are applied afterwards (model-rules.ts).
+// Encodes the scalar options of a chat request. OpenAI's own fields are sent only to its models, and for callers who sent them
+// themselves. model-rules.ts applies the rules of the model afterwards.
 import type { CanonicalRequest, Frozen, Json, JsonObject, OutputFormat } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { effortOfBudget } from '../../shared/effort.ts'
@@ -10,7 +10,7 @@ type Request = Frozen<CanonicalRequest>
 export function encodeOptions(request: Request, codec: CodecContext): JsonObject {
   const { sampling } = request
   const own = request.source === 'chat'
-  // OpenAI's fields beside the common ones.
+  // OpenAI's fields in addition to the common ones.
   const openai = own || codec.caps.family === 'gpt'
   return defined({
     max_tokens: request.maxTokens,
@@ -42,7 +42,7 @@ export function encodeOptions(request: Request, codec: CodecContext): JsonObject
   })
 }
 
-/** The instruction that stands in for a schema where the model only knows "some JSON object". */
+/** Returns the instruction that replaces a schema when the model supports only "some JSON object". */
 export function schemaInstruction(request: Request, codec: CodecContext): string | null {
   const { output } = request
   if (output?.kind !== 'json_schema' || codec.caps.structuredOutputs !== false) return null
@@ -79,10 +79,10 @@ function responseFormat(output: Frozen<OutputFormat> | undefined, own: boolean, 
   }
 }
 
-/** Switching reasoning off is sent only to models that are known to support it. */
+/** Reasoning is switched off only for models that are known to support it. */
 function effort(request: Request, own: boolean, codec: CodecContext): string | undefined {
   const { reasoning } = request
-  // The caller's own vendor field says the same already.
+  // The caller's own vendor field already sets it.
   if (reasoning === undefined || request.ext.chat?.reasoning !== undefined || request.ext.chat?.thinking !== undefined)
     return undefined
   const budget =
@@ -94,7 +94,7 @@ function effort(request: Request, own: boolean, codec: CodecContext): string | u
 
 function serviceTier({ serviceTier: tier }: Request, openai: boolean, codec: CodecContext): string | undefined {
   if (openai) return tier === 'standard_only' ? 'default' : tier
-  // The others are what is served anyway.
+  // Other tiers are the default anyway.
   if (tier === 'flex' || tier === 'priority' || tier === 'scale') codec.warn('dropped_service_tier')
   return undefined
 }
@@ -129,7 +129,7 @@ function webSearch(request: Request, own: boolean, codec: CodecContext): JsonObj
   })
 }
 
-/** Without the members that are undefined. */
+/** Returns the object without undefined members. */
 function defined(wire: Record<string, Json | undefined>): JsonObject {
   const out: JsonObject = {}
   for (const key in wire) if (wire[key] !== undefined) out[key] = wire[key]

@@ -1,4 +1,4 @@
-// tools, tool_choice and parallel_tool_calls for a chat upstream.
+// Encodes tools, tool_choice and parallel_tool_calls for a chat upstream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -11,7 +11,7 @@ import { cacheFields } from './cache-marks.ts'
 type Request = Frozen<CanonicalRequest>
 type Declared = { name: string; kind: 'function' | 'custom'; wire: JsonObject }
 
-/** Tool members of a request; none without tools, because every vendor answers 400 to a choice without tools. */
+/** Returns the tool members of a request; none without tools, because every vendor answers 400 to a choice without tools. */
 export function encodeToolFields(request: Request, codec: CodecContext): JsonObject {
   const declared: Declared[] = []
   const own: JsonObject[] = []
@@ -38,7 +38,7 @@ interface Target {
   codec: CodecContext
   declared: Declared[]
   own: JsonObject[]
-  /** Names of tools this upstream cannot have. */
+  /** Names of tools that this upstream does not support. */
   dropped: Set<string>
 }
 
@@ -51,7 +51,7 @@ function declare(tool: Frozen<Tool>, namespace: string | undefined, to: Target):
     const name = isObject(tool.raw) ? text(tool.raw.name) : undefined
     to.dropped.add(name ?? tool.kind)
     to.dropped.add(tool.kind)
-    // The web search of other dialects travels as `webSearch`, and warns there.
+    // The web search of other dialects is in `webSearch`, and its own code warns.
     if (!(to.request.webSearch !== undefined && /^(?:web_?search|google_?search)/i.test(tool.kind))) to.codec.warn('dropped_tool')
   }
 }
@@ -73,7 +73,7 @@ export function qualifiesForStrict(schema: Frozen<Json> | undefined): boolean {
   })
 }
 
-/** Members whose content is data, not schema. */
+/** Members whose content is data, not a schema. */
 const KEYWORDS_OF_VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required', 'type'])
 /** Members that map names to schemas: the names are not keywords. */
 const KEYWORDS_OF_MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
@@ -91,7 +91,7 @@ function isLeaf(value: Frozen<Json>): boolean {
 }
 
 function functionTool(tool: Extract<Frozen<Tool>, { t: 'function' }>, namespace: string | undefined, to: Target): JsonObject {
-  // The responses dialect means strict when it says nothing.
+  // In the responses dialect the default is strict.
   const wish = tool.strict ?? (to.request.source === 'responses' ? true : undefined)
   const strict = wish === true ? tool.schema !== undefined && qualifiesForStrict(tool.schema) : wish
   const schema = (tool.schema ?? { type: 'object', properties: {} }) as Json
@@ -131,7 +131,7 @@ function nestedFormat(format: Json): Json {
   return { type, grammar }
 }
 
-/** This target cannot enforce the grammar, so the tool's description states it. */
+/** This target cannot enforce the grammar, so the tool's description contains it. */
 function inputHint(format: Json | undefined): string {
   const grammar = isObject(format) ? text(format.definition) : undefined
   return grammar === undefined
@@ -167,7 +167,7 @@ function encodeChoice(request: Request, declared: Declared[], codec: CodecContex
   if (choice.mode !== 'allowed') return { allowed: declared, choice: choice.mode }
   const kept = declared.filter((tool) => choice.names.includes(tool.name))
   if (kept.length === 0) return { allowed: declared, choice: choice.base }
-  // Only OpenAI knows allowed_tools; elsewhere the others are not declared.
+  // Only OpenAI supports allowed_tools; for other upstreams the remaining tools are not declared.
   if (codec.caps.family !== 'gpt' && request.source !== 'chat') return { allowed: kept, choice: choice.base }
   return {
     allowed: declared,

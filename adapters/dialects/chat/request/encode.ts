@@ -1,4 +1,4 @@
-// Canonical → a chat-completions request for an upstream.
+// Encodes a canonical request as a chat-completions request for an upstream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { writtenBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
@@ -15,7 +15,7 @@ export const CHAT_PATH = '/v1/chat/completions'
 
 type Request = Frozen<CanonicalRequest>
 
-/** @throws GatewayError unsupported when the request means something that no chat upstream, or not this one, can do. */
+/** @throws GatewayError unsupported when the request needs a feature that no chat upstream, or not this one, has. */
 export function encodeRequest(given: Request, codec: CodecContext): EncodedRequest {
   const request = withLoadedTools(given, codec)
   refuseServerState(request, codec)
@@ -32,7 +32,7 @@ export function encodeRequest(given: Request, codec: CodecContext): EncodedReque
   return { path: CHAT_PATH, headers: encodeHeaders(request), body: writtenBody(JSON.stringify(wire)) }
 }
 
-/** State that lives at another vendor, and requests that are not for an answer. */
+/** Refuses state that is stored at another vendor, and requests that do not produce an answer. */
 function refuseServerState(request: Request, codec: CodecContext): void {
   const { state, ext } = request
   if (request.source !== 'chat' && request.maxTokens === 0)
@@ -57,7 +57,7 @@ function withInstruction(request: Request, instruction: string | null): Request 
   return { ...request, system: [...request.system, { role: 'system', parts: [{ t: 'text', text: instruction }] }] }
 }
 
-/** The vendor's own headers, for callers who speak its dialect. */
+/** Returns the vendor's own headers, for callers who speak its dialect. */
 function encodeHeaders(request: Request): string[] {
   const { openaiBeta, idempotencyKey } = request.headers
   if (request.source !== 'chat') return []

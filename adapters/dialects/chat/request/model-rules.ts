@@ -1,5 +1,5 @@
-// Rules for plain option fields by model and provider. Both lanes share them: the byte lane edits the caller's body, the event lane the
-// object that it builds.
+// Applies rules for plain option fields by model and provider, in both lanes: the byte lane edits the caller's body, the events lane
+// edits the object that it builds.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Effort, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
@@ -8,7 +8,7 @@ import { clampEffort } from '../../shared/effort.ts'
 import { fitIds } from '../../shared/long-ids.ts'
 import { isEmptyArray } from './validate.ts'
 
-/** The option fields of a request, wherever they are kept. null counts as absent. */
+/** The option fields of a request in either form. null counts as absent. */
 export interface Fields {
   get(name: string): Json | undefined
   set(name: string, value: Json): void
@@ -27,7 +27,7 @@ export function bodyFields(body: WireBody): Fields {
       const raw = tools()
       return raw !== undefined && raw[0] === '[' && !isEmptyArray(raw)
     },
-    // A declaration takes at least 30 bytes: short lists need no look inside.
+    // A declaration has at least 30 bytes, so short lists need no check.
     moreToolsThan: (max) => (tools()?.length ?? 0) > max * 30 && body.raw(`tools.${max}`) !== undefined,
   }
 }
@@ -47,7 +47,7 @@ export function objectFields(wire: JsonObject): Fields {
   }
 }
 
-/** @throws GatewayError unsupported when another target has to be found. */
+/** @throws GatewayError unsupported when another target is needed. */
 export function applyModelRules(fields: Fields, codec: CodecContext): void {
   const { quirks } = codec
   if (quirks.maxTools !== undefined && fields.moreToolsThan(quirks.maxTools)) {
@@ -66,7 +66,7 @@ export function applyModelRules(fields: Fields, codec: CodecContext): void {
   }
 }
 
-/** The nearest effort the model has; `minimal` rises to `low` rather than switching the reasoning off. */
+/** Returns the nearest effort that the model supports; `minimal` becomes `low` rather than no reasoning. */
 export function nearestEffort(wish: Effort, efforts: readonly Effort[]): Effort {
   if (wish === 'minimal' && !efforts.includes('minimal') && efforts.includes('low')) return 'low'
   return clampEffort(wish, efforts)
@@ -78,7 +78,7 @@ function renameMaxTokens(fields: Fields, codec: CodecContext): void {
   const other = wanted === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const value = fields.get(other)
   if (value === undefined) return
-  // Both given: max_completion_tokens is the one that counts.
+  // When both are given, max_completion_tokens takes precedence.
   if (wanted === 'max_tokens' || fields.get(wanted) === undefined) fields.set(wanted, value)
   fields.remove(other)
 }
@@ -117,7 +117,7 @@ function fitEffort(fields: Fields, codec: CodecContext): string | undefined {
   return 'none'
 }
 
-/** Field → the value that is the same as leaving it out. */
+/** Each field with the value that is equivalent to its absence. */
 const SAMPLING: readonly (readonly [string, Json])[] = [
   ['temperature', 1],
   ['top_p', 1],

@@ -1,5 +1,5 @@
-// Byte lane: chat caller, chat upstream. The body stays the caller's bytes but for the model, the stream options and what
-// facts about the target demand.
+// Edits the body on the byte lane from a chat caller to a chat upstream. The body keeps the caller's bytes except for the model, the
+// stream options and what facts about the target require.
 import { skipSpace, skipString, skipValue } from '../../../../core/json/json-scan.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
@@ -12,19 +12,18 @@ import { CHAT_PATH } from './encode.ts'
 import { PART_SEPARATOR } from './encode-content.ts'
 import { applyModelRules, bodyFields } from './model-rules.ts'
 
-/** Headers of the dialect itself; everything else of the caller stays here. */
+/** Headers of the dialect itself; no other header of the caller is forwarded. */
 const FORWARDED = ['openai-beta', 'idempotency-key']
 
-// Byte lane: the edits inside `messages` that a chat caller's body may need before it goes to a chat upstream, found
-// without parsing what needs none.
+// An edit inside `messages` of a chat caller's body. Messages without edits are not parsed.
 interface Edit {
   index: number
   path: string
-  /** Undefined: the member goes. */
+  /** undefined: the member is removed. */
   value: Json | undefined
 }
 
-/** Above this many edits the array is rewritten as a whole: every splice costs a scan of the body. */
+/** Above this number of edits the whole array is rewritten, because every splice scans the body again. */
 const SPLICES_AT_MOST = 8
 
 function spliceMessages(body: WireBody, codec: CodecContext): void {
@@ -45,7 +44,7 @@ function spliceMessages(body: WireBody, codec: CodecContext): void {
   body.set('messages', messages)
 }
 
-/** A search in the bytes: most conversations need no edit, and decoding a megabyte to learn that would cost more than the rest. */
+/** Searches the bytes: most conversations need no edit, and decoding a megabyte to learn that would cost more than everything else. */
 function mayContainEdits(body: WireBody, codec: CodecContext): boolean {
   const has = (text: string) => body.contains('messages', text)
   if (has('"gw1.') || has('"tool_call') || (codec.quirks.developerRole === false && has('"developer"'))) return true
@@ -53,7 +52,7 @@ function mayContainEdits(body: WireBody, codec: CodecContext): boolean {
   return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"'))
 }
 
-/** Cheap and never wrongly false, for the whole array or one message. */
+/** A cheap test for the whole array or one message. It never returns false when an edit is needed. */
 function mayNeedEdits(text: string, codec: CodecContext): boolean {
   if (codec.quirks.developerRole === false && text.includes('"developer"')) return true
   if (text.includes('"gw1.')) return true
@@ -66,7 +65,7 @@ function hasTextArray(text: string): boolean {
   return /"(?:system|developer|tool)"/.test(text) && /"content"\s*:\s*\[/.test(text)
 }
 
-/** The JSON texts of the array's elements. */
+/** Returns the JSON texts of the array's elements. */
 function elements(raw: string): string[] {
   const bytes = new TextEncoder().encode(raw)
   const decoder = new TextDecoder()
@@ -106,7 +105,7 @@ function editsOf(text: string, index: number, codec: CodecContext): Edit[] {
   return edits
 }
 
-/** Null when the array has to stay: other parts than text, or marks on them that the provider reads. */
+/** Returns null when the array must stay: it has other parts than text, or marks that the provider reads. */
 function joinedText(content: readonly Json[], codec: CodecContext): string | null {
   const keep = acceptsPartArrays(codec)
   const texts: string[] = []
@@ -118,7 +117,7 @@ function joinedText(content: readonly Json[], codec: CodecContext): string | nul
   return texts.join(PART_SEPARATOR)
 }
 
-/** A secret of another vendor, put there by us on its way through this client: it goes to no other upstream. */
+/** The gateway's envelope with another vendor's secret, carried by this client. It must not be sent to an upstream. */
 function carriesEnvelope(call: JsonObject): boolean {
   const signature = callSignature(call, '')
   return signature !== undefined && signature.dialect !== 'chat'
@@ -133,7 +132,7 @@ function assign(message: JsonObject, path: string, value: Json | undefined): voi
 }
 
 export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
-  // Messages first: their splices rescan the body, the top-level ones below do not.
+  // Edit messages first: their splices rescan the body, the top-level ones below do not.
   spliceMessages(body, codec)
   const fields = bodyFields(body)
   if (!fields.hasTools() && body.raw('functions') === undefined) {

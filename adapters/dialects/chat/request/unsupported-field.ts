@@ -1,4 +1,4 @@
-// Finds the request field that an upstream's 400 calls unknown, as a dotted path to remove.
+// Finds the request field that an upstream's 400 calls unknown, and returns it as a dotted path to remove.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.[\]]+): Extra (?:inputs|fields) (?:are )?not permitted/i,
@@ -14,7 +14,7 @@ const MESSAGES: readonly RegExp[] = [
 ]
 const UNSUPPORTED = /unsupported|not (?:supported|permitted|allowed)|unknown|unrecogni[sz]ed|deprecated|extra (?:inputs|fields)/i
 const CODES: ReadonlySet<string> = new Set(['unsupported_parameter', 'unsupported_value', 'unknown_parameter', 'extra_forbidden'])
-/** Without these there is no request left to send. */
+/** A request cannot be sent without these. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'contents'])
 
 export function unsupportedField(message: string, param: string | null, code: string | null): string | null {
@@ -26,7 +26,7 @@ export function unsupportedField(message: string, param: string | null, code: st
 
 function named(message: string, param: string | null, code: string | null): string | null {
   if (/function tools with reasoning_effort are not supported/i.test(message)) return 'reasoning_effort'
-  // Google's compatible endpoint: several per message, the first is stripped first.
+  // Google's compatible endpoint names several fields per message; the first is removed first.
   const google = /Unknown name \\?"([^"\\]+)\\?"(?: at '([^']*)')?/.exec(message)
   if (google) return google[2] ? `${google[2]}.${google[1]}` : (google[1] as string)
   if (param !== null && ((code !== null && CODES.has(code)) || UNSUPPORTED.test(message))) return param
@@ -37,7 +37,7 @@ function named(message: string, param: string | null, code: string | null): stri
   return null
 }
 
-/** "'messages.2' : … property 'x' is unsupported" names the owner first. */
+/** "'messages.2' : … property 'x' is unsupported" names the containing object first. */
 function nested(message: string, field: string): string {
   const owner = /^['"`](messages[.[]\d+\]?)['"`]/.exec(message)
   return owner && !field.includes('.') ? `${owner[1]}.${field}` : field

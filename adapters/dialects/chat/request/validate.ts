@@ -1,9 +1,9 @@
-// The table in its order, first violation wins, null = omitted. Reads the scanned body
-// member by member; nothing large is parsed.
+// Validates a chat body in the order of the table; the first violation is reported, and null counts as omitted. It reads the scanned body
+// member by member and parses nothing large.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
 
-/** @throws GatewayError 400 with `param` set. A body in generate-content style (no messages, but contents) is not judged. */
+/** @throws GatewayError 400 with `param` set. A body in generate-content style (`contents` without `messages`) is not checked. */
 export function validateChat(body: WireBody): void {
   if (speaksGenerateContent(body)) return
   const messages = body.peek('messages')
@@ -16,7 +16,7 @@ export function validateChat(body: WireBody): void {
   checkCount(body, 'max_completion_tokens')
 }
 
-/** `contents` is an array and `messages` is absent or null: the caller speaks generate-content on the chat route. */
+/** Returns true when `contents` is an array and `messages` is absent or null: a generate-content request on the chat route. */
 export function speaksGenerateContent(body: WireBody): boolean {
   const messages = body.peek('messages')
   if (messages !== undefined && messages !== 'null') return false
@@ -39,11 +39,11 @@ function checkCount(body: WireBody, param: string): void {
   if (value === null || !Number.isInteger(value) || value < 1) throw violation(param, 'must be an integer of at least 1')
 }
 
-/** undefined = omitted, null = not a number. */
+/** Returns undefined = omitted, null = not a number. */
 function numberAt(body: WireBody, param: string): number | null | undefined {
   const raw = body.raw(param)
   if (raw === undefined || raw === 'null') return undefined
-  // JSON numbers start with a digit or a minus; everything else is another type.
+  // JSON numbers start with a digit or a minus; any other first character means another type.
   return raw[0] === '-' || ((raw[0] as string) <= '9' && (raw[0] as string) >= '0') ? Number(raw) : null
 }
 

@@ -1,4 +1,4 @@
-// A whole chat answer → canonical.
+// Decodes a whole chat answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
 import type { Annotation, ImagePart, Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
@@ -12,7 +12,7 @@ import { imageSource } from '../request/decode-parts.ts'
 import { callerTool, flattenedInput } from '../tool-names.ts'
 import { decodeUsage, findUsage, missingUsage } from '../usage.ts'
 
-/** @throws GatewayError for an error in disguise, or an answer without choices. */
+/** @throws GatewayError for an error in a 200 answer, or an answer without choices. */
 export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   const error = inBandError(wire, 'status')
@@ -35,7 +35,7 @@ export function noChoices(): GatewayError {
   return GatewayError.protocol('The upstream answered without any choice.')
 }
 
-/** A finish_reason of "error" is a failed answer, however much of it there is. */
+/** Returns the error for a finish_reason of "error": the answer failed, even when it has content. */
 export function failedAnswer(native: string): GatewayError {
   return GatewayError.upstream(502, `The upstream gave up on its answer (${native}).`)
 }
@@ -63,7 +63,7 @@ function decodeChoice(choice: Json, position: number, codec: CodecContext): Choi
   }
 }
 
-// Pieces that a whole answer and a stream chunk share: content in a string or in mistral's array, annotations, images.
+// The parts that a whole answer and a stream chunk share: content as a string or as mistral's array, annotations, images.
 interface Spoken {
   reasoning: string
   text: string
@@ -108,7 +108,7 @@ export function decodeAnnotations(list: Json | undefined): Annotation[] {
   })
 }
 
-/** Generated images (OpenRouter's convention). */
+/** Decodes generated images (OpenRouter's convention). */
 export function decodeImages(list: Json | undefined): (ImagePart & Part)[] {
   if (!Array.isArray(list)) return []
   return list.flatMap((image): (ImagePart & Part)[] => {
@@ -130,7 +130,7 @@ export function decodeAudio(audio: JsonObject): Part {
   }
 }
 
-/** Canonical order: reasoning, text, refusal, media, calls. */
+/** Returns parts in canonical order: reasoning, text, refusal, media, calls. */
 function decodeMessage(message: JsonObject, codec: CodecContext): Part[] {
   const spoken = spokenContent(message.content)
   const parts = decodeReasoning(message)

@@ -1,4 +1,4 @@
-// Pieces that a whole answer and a stream share on their way to a chat caller.
+// Encodes the pieces that whole answers and streams to a chat caller share.
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import type {
   Annotation,
@@ -16,19 +16,19 @@ import { isObject } from '../read.ts'
 
 const PREFIX = 'chatcmpl-'
 
-/** Between the thoughts of separate parts, which share one field. */
+/** Separates the thoughts of several parts, which share one field. */
 export const THOUGHT_SEPARATOR = '\n\n'
 
 export function thoughtText(part: Frozen<ReasoningPart>): string {
   return part.text || (part.summary ?? []).join(THOUGHT_SEPARATOR)
 }
 
-/** The upstream's id when it has the dialect's form, else a fresh one. */
+/** Returns the upstream's id when it has the dialect's form, otherwise a fresh one. */
 export function answerId(upstream: string, mint: (prefix: string) => string): string {
   return upstream.startsWith(PREFIX) ? upstream : mint(PREFIX)
 }
 
-/** Only web citations have a place in chat. Offsets count from the start of the whole content. */
+/** Chat supports only web citations. Offsets count from the start of the whole content. */
 export function encodeAnnotation(annotation: Frozen<Annotation>, offset: number, length: number): JsonObject | null {
   if (annotation.kind !== 'url' || annotation.url === undefined) return null
   return {
@@ -42,19 +42,19 @@ export function encodeAnnotation(annotation: Frozen<Annotation>, offset: number,
   }
 }
 
-/** Secrets of calls come back with the history when they sit where Google's compatible endpoint puts them. */
+/** Clients send a call's secret back with the history when it is where Google's compatible endpoint puts it. */
 export function secretMember(signature: Frozen<Signature> | undefined): JsonObject {
   if (signature === undefined) return {}
   const value = signature.dialect === 'chat' ? signature.value : wrapSignature(signature)
   return { extra_content: { google: { thought_signature: value } } }
 }
 
-/** Clients know custom calls only when they declare custom tools; others get a function with one `input`. */
+/** Clients support custom calls only when they declare custom tools; others get a function with one `input`. */
 export function isDeclaredCustom(name: string, codec: CodecContext): boolean {
   return codec.request?.tools.some((tool) => tool.t === 'custom' && tool.name === name) ?? false
 }
 
-/** A function without arguments has an empty object: clients parse the text. */
+/** A function without arguments gets an empty object, because clients parse the text. */
 export function encodeCall(
   call: Frozen<ToolCallPart>,
   signature: Frozen<Signature> | undefined,
@@ -68,7 +68,7 @@ export function encodeCall(
   return { id, type: 'function', function: { name, arguments: text }, ...secretMember(signature) }
 }
 
-/** OpenRouter's convention for generated images; null for one that has no URL form. */
+/** Encodes a generated image (OpenRouter's convention); null for one without a URL form. */
 export function encodeImage(part: Frozen<ImagePart>, index: number): JsonObject | null {
   const { src } = part
   const url =
@@ -76,7 +76,7 @@ export function encodeImage(part: Frozen<ImagePart>, index: number): JsonObject 
   return url === null ? null : { type: 'image_url', image_url: { url }, index }
 }
 
-/** Log probabilities as chat has them; other dialects give the bare list. */
+/** Returns log probabilities in chat's form; other dialects give the bare list. */
 export function encodeLogprobs(logprobs: Frozen<Json> | undefined): Json {
   if (logprobs === undefined || logprobs === null) return null
   if (Array.isArray(logprobs)) return { content: logprobs as Json[], refusal: null }

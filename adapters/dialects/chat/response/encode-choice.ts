@@ -1,4 +1,4 @@
-// One choice of the stream a chat caller reads.
+// Encodes one choice of a stream for a chat caller.
 import { byteLength } from '../../../../core/text/bytes.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../../core/types/canonical.ts'
@@ -19,7 +19,7 @@ import {
 
 interface CallState {
   index: number
-  /** `wrapped`: a custom call of a tool that the caller does not know as one, its text inside a function's `input`. */
+  /** `wrapped`: a custom call whose tool the caller did not declare as custom; its text is a function's `input`. */
   kind: 'function' | 'custom' | 'wrapped'
   streamed: boolean
   signed: boolean
@@ -35,9 +35,9 @@ export class ChoiceEncoder {
   readonly #chunk: ChunkWriter
   readonly #codec: CodecContext
   readonly #calls = new Map<number, CallState>()
-  /** Parts of which at least one delta went out: the others are sent from their part_stop. */
+  /** Parts with at least one delta sent; the others are sent at their part_stop. */
   readonly #streamed = new Set<number>()
-  /** Length of the content when a text part began. */
+  /** Length of the content at the start of each text part. */
   readonly #offsets = new Map<number, number>()
   #length = 0
   readonly #secrets = new ThoughtSecrets()
@@ -78,7 +78,7 @@ export class ChoiceEncoder {
     )
   }
 
-  /** The role chunk, before anything else of the choice. */
+  /** Returns the role chunk, which comes before everything else of the choice. */
   #open(): string {
     if (this.#opened) return ''
     this.#opened = true
@@ -96,7 +96,7 @@ export class ChoiceEncoder {
       this.#streamed.add(part)
       return this.#emit('audio', JSON.stringify(delta.audio))
     }
-    // Annotations and signatures go out with the whole part.
+    // Annotations and signatures are sent with the whole part.
     return ''
   }
 
@@ -135,7 +135,7 @@ export class ChoiceEncoder {
   #reasoning(part: number, text: string): string {
     if (text === '') return ''
     this.#streamed.add(part)
-    // Thoughts of separate parts share one field: a blank line keeps them apart.
+    // Thoughts of several parts share one field; a blank line separates them.
     const lead = this.#thoughtPart !== null && this.#thoughtPart !== part ? THOUGHT_SEPARATOR : ''
     if (this.#thoughtPart !== part) this.#thoughtFrom = this.#thoughtLength + lead.length
     this.#thoughtPart = part
@@ -204,7 +204,7 @@ export class ChoiceEncoder {
     )
   }
 
-  /** A function always has arguments that parse, and a secret that became known late still goes out. */
+  /** A function always gets arguments that parse, and a secret that arrived late is still sent. */
   #callStop(part: number, args: string, signature: Signature | undefined): string {
     const call = this.#calls.get(part)
     if (call === undefined) return ''

@@ -1,4 +1,4 @@
-// Canonical → a whole chat answer, with every member that the published schema requires.
+// Encodes a whole chat answer with every member that the published schema requires.
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -36,7 +36,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
 function encodeChoice(choice: Frozen<Choice>, codec: CodecContext): JsonObject {
   const { message, ...own } = (choice.ext?.chat ?? {}) as { message?: JsonObject } & JsonObject
   const { parts } = choice
-  // A call that broke off half-way is no call.
+  // An incomplete call is not sent as a call.
   const calls = choice.finish === 'malformed_tool_call' ? [] : parts.filter((part) => part.t === 'tool_call')
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   if (choice.finish === 'pause') codec.warn('pause_turn')
@@ -58,14 +58,14 @@ function encodeChoice(choice: Frozen<Choice>, codec: CodecContext): JsonObject {
   }
 }
 
-/** null where something else is the answer, or a filter took it; an empty text is the model's own empty answer. */
+/** Returns null when the answer has other parts or was filtered; an empty text is the model's own empty answer. */
 function encodeContent(choice: Frozen<Choice>, hasOther: boolean): string | null {
   const texts = choice.parts.filter((part) => part.t === 'text')
   if (texts.length > 0) return texts.map((part) => part.text).join('')
   return hasOther || choice.finish === 'content_filter' || choice.finish === 'refusal' ? null : ''
 }
 
-/** One field only: clients that read both would print the thoughts twice. */
+/** Only one field: clients that read both would show the thoughts twice. */
 function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
   const thoughts = parts.filter((part) => part.t === 'reasoning')
   const text = thoughts
@@ -76,7 +76,7 @@ function encodeReasoning(parts: readonly AnyPart[]): JsonObject {
   return { ...(text === '' ? {} : { reasoning_content: text }), ...(details.length > 0 ? { reasoning_details: details } : {}) }
 }
 
-/** The first call behind a thought carries its secret. */
+/** The first call after a thought carries its secret. */
 function encodeCalls(parts: readonly AnyPart[], codec: CodecContext): JsonObject[] {
   const secrets = new ThoughtSecrets()
   const out: JsonObject[] = []

@@ -1,5 +1,5 @@
-// Byte lane for whole answers: usage, finish and errors in disguise; plus the members strict clients need that the
-// upstream left out. An answer that has them keeps its bytes.
+// Inspects whole answers on the byte lane: usage, finish and errors in 200 answers. It also adds members that strict clients need and the
+// upstream omitted. A complete answer keeps its bytes.
 import { editText } from '../../../../core/json/wire-body.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
@@ -14,8 +14,8 @@ import { failedAnswer, noChoices, spokenContent } from './decode.ts'
 
 type Inspection = Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
 
-// Members that strict clients need and many vendors leave out, put into the text of an answer as null: the digits and the order of
-// all others stay, and nothing is rewritten.
+// Members that strict clients need and many vendors omit. They are inserted into the text of an answer as null: digits and order of all
+// other members stay.
 type NullMember = 'content' | 'refusal' | 'logprobs'
 
 const CHOICE = '"choices":[{'
@@ -31,7 +31,7 @@ export function withNulls(text: string, missing: readonly NullMember[]): string 
   if (choice === -1 || message === -1) return null
   const inChoice = choice + CHOICE.length
   const inMessage = message + MESSAGE.length
-  // Quotes within strings are escaped, so that both are members, if only of this name.
+  // Quotes within strings are escaped, so both matches are members with these names.
   if (text[choice - 1] === '\\' || text[message - 1] === '\\') return null
   // No other object may begin earlier, so these are the members of the answer and of its choice.
   if (text.indexOf('{', text.indexOf('{') + 1) !== inChoice - 1 || text.indexOf('{', inChoice) !== inMessage - 1) return null
@@ -67,9 +67,9 @@ export function inspectResponse(body: WireBody, codec: CodecContext): Inspection
   return facts
 }
 
-/** Changes that were made to the parsed choices. */
+/** Changes to the parsed choices. */
 interface Changes {
-  /** Members that are null now. */
+  /** Members that were set to null. */
   readonly missing: NullMember[]
   others: boolean
 }
@@ -110,7 +110,7 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   facts.finish ??= finish
 }
 
-/** As the fragments of a stream are completed: an id to answer to, a type, arguments that are text. */
+/** Completes a call as the events lane does for fragments: an id for the result, a type, arguments as text. */
 function completeCall(call: JsonObject, put: Put, codec: CodecContext): void {
   const kind = isObject(call.custom) ? 'custom' : 'function'
   if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))

@@ -1,4 +1,4 @@
-// The frames of a chat stream. Deltas are written by template: only the text itself is stringified.
+// Writes the frames of a chat stream. Deltas use a template: only the text itself is stringified.
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
 
@@ -15,12 +15,12 @@ export interface ChunkWriter {
   /** `delta` is JSON text. */
   delta(choice: number, delta: string): string
   logprobs(choice: number, logprobs: Json): string
-  /** `own`: what only this dialect knows of the choice, and of its message in `message`. */
+  /** `own`: unknown members of the choice, and of its message in `message`. */
   finish(choice: number, reason: string, own?: JsonObject): string
   usage(usage: JsonObject): string
 }
 
-/** `own`: what only this dialect knows of the answer. Texts are repeated like the head, the rest stands in the first chunk. */
+/** `own`: unknown members of the answer. Texts are repeated in each chunk; the others are in the first chunk. */
 export function chunkWriter(head: ChunkHead, own?: JsonObject): ChunkWriter {
   const next = `data: {${headMembers(head)}${members(textsOf(own))},"choices":[`
   let first = `data: {${headMembers(head)}${members(own)},"choices":[`
@@ -39,12 +39,12 @@ export function chunkWriter(head: ChunkHead, own?: JsonObject): ChunkWriter {
   }
 }
 
-/** A chunk for members that arrive after the finish. It has a choice, because many clients read one from every chunk. */
+/** Returns a chunk for members that arrive after the finish. It has a choice, because many clients read one from every chunk. */
 export function lateChunk(head: ChunkHead, own: JsonObject): string {
   return `data: {${headMembers(head)},"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":null}]${members(own)}}\n\n`
 }
 
-/** In place of `choices`: with an empty array beside it some clients do not see the error. No [DONE] follows. */
+/** The error replaces `choices`: some clients ignore it beside an empty array. No [DONE] follows. */
 export function errorFrame(head: ChunkHead, error: GatewayErrorShape): string {
   const body = { message: error.message, type: error.type, param: error.param, code: error.code }
   return `data: {${headMembers(head)},"error":${JSON.stringify(body)}}\n\n`

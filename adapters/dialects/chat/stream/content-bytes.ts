@@ -1,4 +1,4 @@
-// How much of a delta or message is content: what commits a stream, and what an abort is booked by.
+// Measures the content of a delta or message: it commits a stream, and an aborted request is billed by it.
 import { byteLength } from '../../../../core/text/bytes.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../read.ts'
@@ -12,7 +12,7 @@ export interface ContentSeen {
   bytes: number
 }
 
-/** A delta's content is a string here; arrays are normalised before. Thoughts repeated in two fields count once. */
+/** In a delta the content is a string; arrays are normalised earlier. A thought that is repeated in two fields counts once. */
 export function contentOf(delta: JsonObject): ContentSeen {
   const text = size(delta.content)
   const refusal = size(delta.refusal)

@@ -1,4 +1,4 @@
-// One choice of a chat stream: deltas → canonical parts. Order inside a delta: reasoning, text, refusal, media, calls.
+// Decodes one choice of a chat stream into canonical parts. Order inside a delta: reasoning, text, refusal, media, calls.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
@@ -15,7 +15,7 @@ import { callArgs, type ToolSlot, ToolSlots } from './tool-slots.ts'
 
 interface OpenCall {
   started: boolean
-  /** Arguments held back: until the name is known, or to the end for a custom tool that travels as a function. */
+  /** Arguments that wait: for the name, or, for a custom tool sent as a function, for the end. */
   held: string
   flattened: boolean
 }
@@ -31,7 +31,7 @@ export class ChoiceDecoder {
   #audio: JsonObject | null = null
   #own: JsonObject | undefined
   #ownMessage: JsonObject | undefined
-  /** Details that came after their thought: a text is not taken apart for them. */
+  /** Details that arrived after their thought: a text part is not split for them. */
   #lateDetails: Json[] = []
   finished = false
 
@@ -64,14 +64,14 @@ export class ChoiceDecoder {
     for (const call of Array.isArray(delta.tool_calls) ? delta.tool_calls : legacy) if (isObject(call)) this.#call(call, emit)
   }
 
-  /** Keeps members of the choice that only this dialect knows. */
+  /** Keeps unknown members of the choice. */
   owns({ message, delta = message, ...choice }: JsonObject): void {
     const own = ownOfChoice(choice)
     if (own !== undefined) this.#own = { ...this.#own, ...own }
     if (isObject(delta)) this.#ownMessage = addOwnOfDelta(this.#ownMessage, delta)
   }
 
-  /** Closes every part and says how the choice ended; null: it failed. */
+  /** Closes every part and returns how the choice ended; null: it failed. */
   finish(native: string | undefined, emit: Emit): Finish | null {
     this.finished = true
     const finish = decodeFinish(native, { toolCall: this.#hasCall(), refusalOnly: this.#refused && this.#textPart === null })
@@ -139,7 +139,7 @@ export class ChoiceDecoder {
     call.held = ''
   }
 
-  /** A call whose arguments are one whole object has ended, even when the calls interleave. */
+  /** Ends calls whose arguments are one whole object, even when the calls interleave. */
   #stopComplete(emit: Emit): void {
     for (const [slot, call] of this.#calls) {
       if (!call.started) continue
@@ -166,7 +166,7 @@ function detailed(details: Json[]): Part {
   return { t: 'reasoning', text: '', ext: { chat: { reasoning_details: details } } }
 }
 
-/** A generate-content client does so in the signature of a call. */
+/** Returns whether the caller sends reasoning details back: a generate-content client does, in the signature of a call. */
 function sendsDetailsBack({ caller }: CodecContext): boolean {
   return caller === 'chat' || caller === 'generate_content'
 }

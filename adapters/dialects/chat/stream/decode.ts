@@ -1,4 +1,4 @@
-// A chat stream of an upstream → canonical events.
+// Decodes an upstream's chat stream into canonical events.
 import type { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
@@ -19,7 +19,7 @@ class ChatStreamDecoder implements StreamDecoder {
   readonly #codec: CodecContext
   readonly #writer = new PartWriter()
   readonly #choices = new Map<number, ChoiceDecoder>()
-  /** Null where the caller speaks another dialect. */
+  /** Null when the caller speaks another dialect. */
   readonly #own: OwnMembers | null
   #started = false
   #over = false
@@ -60,7 +60,7 @@ class ChatStreamDecoder implements StreamDecoder {
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
     const usage = decodeUsage(findUsage(chunk), this.#codec.quirks)
     this.#own?.observe(chunk, this.#started)
-    // Azure's first chunk has neither, nor an id.
+    // Azure's first chunk has neither, and no id.
     if (choices.length === 0 && usage === null) return
     this.#start(chunk, emit)
     choices.forEach((choice, position) => {
@@ -92,7 +92,7 @@ class ChatStreamDecoder implements StreamDecoder {
     if (native !== undefined && choice.finish(native, emit) === null) this.#failWith(failedAnswer(native), emit)
   }
 
-  /** The formal end. An upstream that never said how it finished has stopped (golden 94). */
+  /** Ends the answer. A choice without a finish reason counts as stopped. */
   #done(emit: Emit): void {
     if (this.#choices.size === 0) {
       this.#fail(502, 'The upstream ended the stream without an answer.', emit)

@@ -1,5 +1,5 @@
-// Canonical events of any upstream → the stream a chat caller reads: role first, then the deltas, a finish per choice, the
-// usage frame when it was asked for, [DONE].
+// Encodes canonical events as a stream for a chat caller: the role first, then the deltas, a finish per choice, the usage frame if
+// requested, [DONE].
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { estimateUsage } from '../../../../core/models/token-estimate.ts'
 import { mergeUsage } from '../../../../core/stream/collect.ts'
@@ -72,7 +72,7 @@ class ChatStreamEncoder implements StreamEncoder {
     return choice
   }
 
-  /** The head is fixed by the start event, or by whatever needs it first. */
+  /** The start event sets the head, or the first event that needs it. */
   #begin(start?: Extract<StreamEvent, { e: 'start' }>): ChunkHead {
     if (this.#head === null) {
       this.#head = {
@@ -102,7 +102,7 @@ class ChatStreamEncoder implements StreamEncoder {
     return out + DONE
   }
 
-  /** The frame is promised: an estimate stands in for a report that never came. */
+  /** The usage frame was promised, so an estimate replaces a missing report. */
   #counted(bytes: number): Usage {
     if (this.#usage !== null && !isUnreported(this.#usage)) return this.#usage
     this.#codec.warn('estimated_tokens')

@@ -1,4 +1,5 @@
-// Byte lane for streams with chat on both sides. Frames keep their bytes, except where `include_usage` or a strict client requires an edit.
+// Filters streams on the byte lane, with chat on both sides. Frames keep their bytes, except where `include_usage` or a strict client
+// requires an edit.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { estimateUsage } from '../../../../core/models/token-estimate.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
@@ -25,10 +26,10 @@ class ChatFrameFilter implements FrameFilter {
   readonly #codec: CodecContext
   readonly #choices = new Map<number, ChoiceWatch>()
   #head: ChunkHead | null = null
-  /** The usage to show, as the upstream wrote it; and its own frame when that can go on as it is. */
+  /** The usage to send, as the upstream wrote it, and its own frame when that can be forwarded unchanged. */
   #usage: JsonObject | null = null
   #usageFrame: Uint8Array | null = null
-  /** Choices without a finish. */
+  /** Number of choices without a finish. */
   #open = 0
   #over = false
 
@@ -38,7 +39,7 @@ class ChatFrameFilter implements FrameFilter {
 
   frame(frame: SseFrame): Uint8Array | string | null {
     const { data } = frame
-    // An empty data line makes clients throw; comments are the heartbeat's business.
+    // An empty data line makes clients throw. Comments are dropped: the gateway sends its own heartbeats.
     if (this.#over || data === '') return null
     if (data.startsWith('[DONE]')) return this.#done()
     const chunk = parseObject(data)
@@ -108,12 +109,12 @@ class ChatFrameFilter implements FrameFilter {
     return edited
   }
 
-  /** The frame to send: without usage where none belongs. */
+  /** Returns the frame to send, without usage where the caller expects none. */
   #written(chunk: JsonObject, hasUsage: boolean, edited: boolean, data: string, bytes: Uint8Array): Uint8Array | string {
     const asked = this.#codec.includeUsage
     if (hasUsage || (!asked && data.includes('"usage"'))) {
-      // The common case: OpenAI repeats "usage":null in every chunk because the gateway asked for usage.
-      // Data over several lines is one line again only when it is rewritten.
+      // The common case: OpenAI repeats "usage":null in every chunk because the gateway requested usage. Data over several lines becomes
+      // one line only when it is rewritten.
       const at = hasUsage || edited || data.includes('\n') ? -1 : data.indexOf(NULL_USAGE)
       if (at > 0 && data.indexOf('"usage"', at + NULL_USAGE.length) === -1)
         return `data: ${data.slice(0, at)}${data.slice(at + NULL_USAGE.length)}\n\n`
@@ -131,7 +132,7 @@ class ChatFrameFilter implements FrameFilter {
     let out = ''
     for (const [index, watch] of this.#choices) {
       if (watch.finished) continue
-      // An upstream that never said how it finished has stopped (golden 94).
+      // A choice without a finish reason counts as stopped.
       out += writer.finish(index, watch.toolCall ? 'tool_calls' : 'stop')
       this.facts.finish ??= watch.toolCall ? 'tool_calls' : 'stop'
     }
@@ -171,7 +172,7 @@ class ChatFrameFilter implements FrameFilter {
 
 const NULL_USAGE = ',"usage":null'
 
-/** True when the upstream's own usage frame is what the caller should read. */
+/** Returns whether the caller can get the upstream's own usage frame. */
 function isUsageFrame(chunk: JsonObject, usage: JsonObject, head: ChunkHead | null): boolean {
   return (
     head !== null &&
@@ -182,7 +183,7 @@ function isUsageFrame(chunk: JsonObject, usage: JsonObject, head: ChunkHead | nu
   )
 }
 
-/** Everywhere vendors put it. */
+/** Removes usage from every place where vendors put it. */
 function removeUsage(chunk: JsonObject): boolean {
   const owners = [chunk, chunk.x_groq, ...(Array.isArray(chunk.choices) ? chunk.choices : [])]
   let removed = false
@@ -194,7 +195,7 @@ function removeUsage(chunk: JsonObject): boolean {
   return removed
 }
 
-/** False for a last event that lacks its blank line. */
+/** Returns false for a last event without its blank line. */
 function endsBlank(bytes: Uint8Array): boolean {
   const last = bytes.length - 1
   if (bytes[last] === 13) return bytes[last - 1] === 13 || bytes[last - 1] === 10

@@ -1,5 +1,4 @@
-// Byte lane: one choice of a chunk, made readable for strict clients. Most upstreams need none of it, and then the
-// original bytes go on.
+// Edits one choice of a chunk for strict clients, on the byte lane. Most upstreams need no edit; then the original bytes are sent.
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { callerFinishWord } from '../finish.ts'
@@ -11,7 +10,7 @@ import { callArgs, ToolSlots } from './tool-slots.ts'
 export class ChoiceWatch {
   readonly slots = new ToolSlots()
   readonly announced = new Set<number>()
-  /** Calls whose name went out. */
+  /** Calls whose name was sent. */
   readonly named = new Set<number>()
   opened = false
   finished = false
@@ -23,7 +22,7 @@ export class ChoiceWatch {
   }
 }
 
-/** Edits the parsed choice in place; true when something was changed. */
+/** Edits the parsed choice in place; returns true when it changed. */
 export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
   let edited = false
   if (!isObject(choice.delta)) {
@@ -33,7 +32,7 @@ export function normaliseChoice(choice: JsonObject, watch: ChoiceWatch, codec: C
   const delta = choice.delta as JsonObject
   if (!watch.opened) {
     watch.opened = true
-    // Helpers of the SDK throw for a choice that never had a role.
+    // SDK helpers throw for a choice that never had a role.
     if (typeof delta.role !== 'string') {
       choice.delta = { role: 'assistant', ...delta }
       normaliseDelta(choice, choice.delta, watch, codec)
@@ -66,7 +65,7 @@ function normaliseDelta(choice: JsonObject, delta: JsonObject, watch: ChoiceWatc
   return edited
 }
 
-/** Index, id, type and arguments on the first fragment of a call; no repeated name afterwards: some clients join them. */
+/** Adds index, id, type and arguments to the first fragment of a call, and removes repeated names, because some clients join them. */
 function normaliseCall(call: JsonObject, watch: ChoiceWatch, codec: CodecContext): boolean {
   const slot = watch.slots.resolve(call)
   let edited = false
@@ -81,7 +80,7 @@ function normaliseCall(call: JsonObject, watch: ChoiceWatch, codec: CodecContext
   if (named !== null && isObject(named[field])) put(named, field, callArgs(call))
   if (named !== null && typeof named.name === 'string') {
     const told = watch.named.has(slot.index)
-    // Some say it only after the id.
+    // Some vendors send the name only after the id.
     if (named.name !== '' && !told) watch.named.add(slot.index)
     else if (watch.announced.has(slot.index)) {
       delete named.name

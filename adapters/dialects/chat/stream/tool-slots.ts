@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject, text } from '../read.ts'
 
 export interface ToolSlot {
-  /** 0, 1, … in order of appearance: what the index should have been. */
+  /** 0, 1, … in order of appearance: the correct index. */
   readonly index: number
   id: string | null
   name: string | null
@@ -18,7 +18,7 @@ export class ToolSlots {
     return this.#slots.length
   }
 
-  /** The fragment's call; a new one when it cannot belong to a call seen before. */
+  /** Returns the fragment's call; a new one when it cannot belong to an earlier call. */
   resolve(call: JsonObject): ToolSlot {
     const id = text(call.id) ?? null
     const name = callName(call) ?? null
@@ -32,7 +32,7 @@ export class ToolSlots {
     return current
   }
 
-  /** Without a name a fragment continues a call, whatever its id. */
+  /** A fragment without a name continues a call, whatever its id is. */
   #isAnother(current: ToolSlot, id: string | null, name: string | null): boolean {
     if (name === null || current.name === null) return false
     if (id !== null && current.id !== null) return id !== current.id

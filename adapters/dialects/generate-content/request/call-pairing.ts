@@ -1,5 +1,5 @@
-// Pairs function results with their calls: by id, else first in first out per name, else by position in the latest
-// model turn. Every step is constant time, however long the history is.
+// Pairs function results with their calls: by id, otherwise first in first out per name, otherwise by position in the latest model turn.
+// Every step takes constant time, for any length of the history.
 
 export interface OpenCall {
   readonly id: string
@@ -17,7 +17,7 @@ export interface CallPairing {
   /** Calls seen so far. */
   readonly count: number
   call(id: string, name: string, turn: number): void
-  /** Marks the call a result belongs to as answered; undefined when there is none. */
+  /** Marks the call of a result as answered and returns it; undefined when there is none. */
   answer(id: string, name: string): OpenCall | undefined
 }
 
@@ -43,7 +43,7 @@ export function callPairing(): CallPairing {
     },
     answer(id, name) {
       const ids = id === '' ? undefined : byId.get(id)
-      // A second result for one id stays with that id: the encoders decide which one counts.
+      // A second result for one id keeps that id; the encoders choose between the two.
       const match = first(ids) ?? ids?.items.at(-1) ?? first(byName.get(name)) ?? first(latest)
       if (match !== undefined) match.answered = true
       return match

@@ -1,8 +1,8 @@
-// Model turns as clients replay them: streamed increments arrive as many parts, often as many contents. Adjacent text or
-// thought pieces become one part again; a signature ends its part, and an empty piece brings the signature of the one before.
+// Joins model turns as clients replay them: streamed increments arrive as many parts, often as many contents. Adjacent text or thought
+// pieces become one part again. A signature ends its part, and an empty piece carries the signature of the previous one.
 import type { Message, Part } from '../../../../core/types/canonical.ts'
 
-/** Adjacent assistant messages as one, their pieces joined. */
+/** Merges adjacent assistant messages into one and joins their pieces. */
 export function appendModelTurn(out: Message[], parts: Part[]): void {
   if (parts.length === 0) return
   const last = out.at(-1)
@@ -23,6 +23,6 @@ function join(before: Part, part: Part): Part | null {
   }
   if (before.t !== 'reasoning' || part.t !== 'reasoning') return null
   if (before.signature !== undefined || before.encrypted !== undefined || before.redacted !== undefined) return null
-  // A redacted block has no text: it is never the end of the thought before it.
+  // A redacted block has no text: it never continues the thought before it.
   return part.redacted === undefined ? { ...before, ...part, text: before.text + part.text } : null
 }

@@ -1,4 +1,4 @@
-// `:countTokens`: its body is a request, bare or inside `generateContentRequest`; its answer is a number.
+// Handles `:countTokens`: its body is a request, bare or inside `generateContentRequest`; its answer is a number.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
@@ -10,19 +10,19 @@ import { noUsage } from '../usage.ts'
 
 const WRAPPERS = ['generateContentRequest', 'generate_content_request'] as const
 
-/** The member of the body that holds the request; null when the body itself is it. */
+/** Returns the member of the body that holds the request; null when the body itself is the request. */
 export function wrapperOf(body: WireBody): string | null {
   return WRAPPERS.find((name) => body.peek(name) !== undefined) ?? null
 }
 
-/** The fields of the request to count. */
+/** Returns the fields of the request to count. */
 export function countedFields(body: WireBody): JsonObject {
   const name = wrapperOf(body)
   if (name === null) return camelFields(body.json() as JsonObject)
   return fieldsOf((body.json() as JsonObject)[name] ?? null, name)
 }
 
-/** Google takes all but `contents` inside the wrapper only, and reads the model there too. */
+/** Google accepts everything except `contents` only inside the wrapper, and the model must be there too. */
 export function countBody(request: object, codec: CodecContext): string {
   return stringify({ generateContentRequest: { model: `models/${codec.model}`, ...request } })
 }

@@ -1,4 +1,4 @@
-// generationConfig and its neighbours → canonical options. Members that only Gemini knows are returned, to be kept as ext.
+// Decodes generationConfig and related members. Members that only Gemini has are returned and kept as ext.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type {
   CanonicalRequest,
@@ -14,7 +14,7 @@ import { jsonSchemaOf } from './schema-in.ts'
 const LEVELS: Readonly<Record<string, Effort>> = { minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' }
 const MODALITIES = ['text', 'audio', 'image'] as const
 
-/** Fills the request being built; returns the fields that are left. */
+/** Sets options on the request; returns the remaining fields. */
 export function decodeConfig(value: Json | undefined, request: CanonicalRequest): JsonObject {
   if (value === undefined) return {}
   const {
@@ -71,7 +71,7 @@ export function decodeConfig(value: Json | undefined, request: CanonicalRequest)
   return residue
 }
 
-/** Gemini's tier word in canonical terms; undefined for "unspecified". */
+/** Returns Gemini's tier in canonical terms; undefined for "unspecified". */
 export function decodeServiceTier(value: Json | undefined): CanonicalRequest['serviceTier'] {
   const tier = textField(value, 'serviceTier')?.toLowerCase().replace('service_tier_', '')
   if (tier === 'standard') return 'default'

@@ -1,5 +1,5 @@
-// contents[] → canonical messages. Calls without ids get stable ones; results are paired by id, else first in first out
-// per name, else by position, as Google pairs them.
+// Decodes contents[] into canonical messages. Calls without ids get stable ones. Results are paired by id, otherwise first in first out
+// per name, otherwise by position, as Google does.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
 import type { Json, JsonObject, Message, Part, SystemBlock, ToolResultPart } from '../../../../core/types/canonical.ts'
@@ -34,12 +34,12 @@ export function decodeContents(value: Json | undefined, body: WireBody): Message
     else if (role === 'system') push(out, 'system', plainParts(content, at))
     else throw GatewayError.invalid(`contents.${index}.role`, 'A role must be `user` or `model`.')
   }
-  // Not sooner: a client may send one answer as many contents.
+  // Done at the end, because a client may send one answer as many contents.
   for (const message of out) if (message.role === 'assistant') message.parts = unpackThoughts(message.parts)
   return out
 }
 
-/** systemInstruction: a string, a Content, or bare parts. */
+/** Decodes systemInstruction: a string, a Content, or bare parts. */
 export function decodeSystem(value: Json | undefined): SystemBlock[] {
   if (value === undefined) return []
   const content: JsonObject =
@@ -74,7 +74,7 @@ function modelParts(reader: Reader, content: JsonObject, at: string): Part[] {
   return out
 }
 
-/** Results become a `tool` message before the user message with the rest. */
+/** Results become a `tool` message before the user message with the other parts. */
 function userParts(reader: Reader, content: JsonObject, at: string, out: Message[]): void {
   const results: Part[] = []
   const rest: Part[] = []
@@ -103,7 +103,7 @@ function call(reader: Reader, part: JsonObject, place: number, path: string): Pa
   const args = jsonText(reader, wire.args ?? {}, place, ['functionCall', 'args'])
   const signature = signatureOf(part, path)
   const ext = partExt(part)
-  // Derived, not random: the same history gives the same ids, so that prompt caches keep matching.
+  // Derived, not random: the same history gives the same ids, so that prompt caches still match.
   const seed = `${reader.calls.count} ${name} ${args}`
   const id = given || `call_${hash16(seed)}${hash8(`${seed} `)}`
   reader.calls.call(id, name, reader.turn)
@@ -143,7 +143,7 @@ function result(reader: Reader, part: JsonObject, place: number, path: string): 
   }
 }
 
-/** The text other dialects show: `{output}` and `{error}` alone are unwrapped, anything else stays JSON. */
+/** Returns the text for other dialects: `{output}` and `{error}` alone are unwrapped, any other object stays JSON. */
 function resultText(reader: Reader, response: JsonObject, place: number): string {
   const keys = Object.keys(response)
   const only = keys.length === 1 ? (keys[0] as string) : ''
@@ -154,7 +154,7 @@ function resultText(reader: Reader, response: JsonObject, place: number): string
   return keys.length === 0 ? '' : jsonText(reader, response, place, ['functionResponse', 'response'])
 }
 
-/** The value's JSON text, taken from the bytes where printing it again could change a number. */
+/** Returns the value's JSON text, from the bytes when printing it again could change a number. */
 function jsonText(reader: Reader, value: Json, place: number, path: readonly [string, ...string[]]): string {
   const text = JSON.stringify(value)
   if (!hasBigNumber(text)) return text

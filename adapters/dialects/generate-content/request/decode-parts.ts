@@ -1,4 +1,4 @@
-// One wire part → one canonical part. Calls and results are read by decode-contents, which pairs them.
+// Decodes one wire part into one canonical part. decode-contents reads calls and results, because it pairs them.
 import { isEnvelope, unwrapSignature } from '../../../../core/models/signature.ts'
 import type { Json, JsonObject, Part, Signature, Source } from '../../../../core/types/canonical.ts'
 import { booleanField, fieldsOf, textField } from '../fields.ts'
@@ -18,7 +18,7 @@ const KNOWN = new Set([
 ])
 const SERVER_SIDE = ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'] as const
 
-/** Null for a part without meaning: empty text that no signature marks. */
+/** Returns null for a part without meaning: empty text without a signature. */
 export function decodePart(part: JsonObject, param: string): Part | null {
   const kind = SERVER_SIDE.find((name) => part[name] !== undefined)
   if (kind !== undefined) return { t: 'server_tool', dialect: 'generate_content', kind, raw: part }
@@ -36,7 +36,7 @@ export function decodePart(part: JsonObject, param: string): Part | null {
   return withExt({ t: 'text', text, ...(signature ? { signature } : {}) }, part)
 }
 
-/** A secret that is not in our envelope is Google's own, of a family we do not know. An envelope that cannot be read is no secret. */
+/** A secret outside our envelope is Google's own, of an unknown family. An unreadable envelope is not a secret. */
 export function signatureOf(part: JsonObject, param: string): Signature | undefined {
   const text = textField(part.thoughtSignature, `${param}.thoughtSignature`)
   if (text === undefined || text === '') return undefined
@@ -44,13 +44,13 @@ export function signatureOf(part: JsonObject, param: string): Signature | undefi
   return { dialect: 'generate_content', modelFamily: '', value: text }
 }
 
-/** Fields of a part that only this dialect knows. */
+/** Returns the fields of a part that only this dialect has. */
 export function partExt(part: JsonObject): JsonObject | null {
   const unknown = Object.entries(part).filter(([key]) => !KNOWN.has(key))
   return unknown.length === 0 ? null : Object.fromEntries(unknown)
 }
 
-/** inlineData or fileData as a media part; also used for the media inside a functionResponse. */
+/** Decodes inlineData or fileData as a media part, also inside a functionResponse. */
 export function media(part: JsonObject, param: string): Part {
   const inline = part.inlineData !== undefined
   const name = inline ? 'inlineData' : 'fileData'

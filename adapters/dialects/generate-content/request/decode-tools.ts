@@ -1,4 +1,4 @@
-// tools[] and toolConfig → canonical tools and choice. One wire entry may hold many declarations and server tools.
+// Decodes tools[] and toolConfig. One wire entry may hold many declarations and server tools.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
 import { fieldsOf, listField, textField, textList } from '../fields.ts'
@@ -19,7 +19,7 @@ export function decodeTools(value: Json | undefined, request: CanonicalRequest):
   }
 }
 
-/** Sets the choice; returns the fields of toolConfig that only Gemini knows. */
+/** Sets the choice; returns the fields of toolConfig that only Gemini has. */
 export function decodeToolConfig(value: Json | undefined, request: CanonicalRequest): JsonObject {
   if (value === undefined) return {}
   const { functionCallingConfig, ...rest } = fieldsOf(value, 'toolConfig')

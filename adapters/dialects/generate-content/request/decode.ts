@@ -1,4 +1,4 @@
-// The wire request → canonical. Unknown fields are kept under ext, towards Gemini they come back.
+// Decodes the wire request. Unknown fields are kept in ext and sent back to Gemini.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, JsonObject, Operation } from '../../../../core/types/canonical.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
@@ -9,7 +9,7 @@ import { decodeConfig, decodeServiceTier } from './decode-config.ts'
 import { decodeContents, decodeSystem } from './decode-contents.ts'
 import { decodeToolConfig, decodeTools } from './decode-tools.ts'
 
-/** Model and verb travel in the path; the chat route has them in the body. */
+/** Model and operation are in the path; on the chat route they are in the body. */
 export function decodeRequest(
   body: WireBody,
   headers: HeaderBag,

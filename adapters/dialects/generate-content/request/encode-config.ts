@@ -1,4 +1,4 @@
-// Sampling, limits, output format and reasoning → generationConfig.
+// Encodes sampling, limits, output format and reasoning as generationConfig.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { isObject } from '../fields.ts'
@@ -10,7 +10,7 @@ const MAX_STOP = 5
 const MAX_LOGPROBS = 20
 const INT32 = 0x7fffffff
 
-/** `instruction`: what has to be said in words because the model takes no schema beside functions. */
+/** `instruction`: text that replaces a schema, because the model accepts no schema together with functions. */
 export interface EncodedConfig {
   config: JsonObject
   instruction: string | null
@@ -46,7 +46,7 @@ function addSampling(config: JsonObject, request: Frozen<CanonicalRequest>, code
   }
   if (logitBias !== undefined && Object.keys(logitBias).length > 0) codec.warn('dropped_logit_bias')
   if (seed !== undefined) {
-    // An int32 there: a larger seed is folded, so that equal seeds stay equal.
+    // Gemini's seed is an int32: a larger seed is folded, so that equal seeds stay equal.
     const fits = Math.abs(seed) <= INT32
     if (!fits) codec.warn('seed_folded')
     config.seed = fits ? seed : seed % INT32
@@ -76,7 +76,7 @@ function addLogprobs(config: JsonObject, request: Frozen<CanonicalRequest>, code
   config.responseLogprobs = logprobs.enabled
   if (logprobs.top === undefined || !logprobs.enabled) return
   if (logprobs.top > MAX_LOGPROBS) codec.warn('logprobs_clamped')
-  // Zero alternatives is the default and not a legal value.
+  // Zero alternatives is the default, but not a legal value.
   if (logprobs.top > 0) config.logprobs = Math.min(logprobs.top, MAX_LOGPROBS)
 }
 
@@ -88,7 +88,7 @@ function addModalities(config: JsonObject, request: Frozen<CanonicalRequest>, co
   ) {
     config.responseModalities = modalities.map((name) => name.toUpperCase())
   }
-  // Voices have other names at every vendor.
+  // Every vendor has other voice names.
   if (request.audioOut !== undefined && request.source !== 'generate_content') codec.warn('dropped_audio_voice')
 }
 

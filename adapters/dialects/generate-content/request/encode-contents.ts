@@ -1,5 +1,5 @@
-// Canonical messages → contents[]: alternating user and model turns that start with the user, every call answered in the
-// very next turn.
+// Encodes canonical messages as contents[]: alternating user and model turns that start with the user, every call answered in the next
+// turn.
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
@@ -14,11 +14,11 @@ export interface WireContent {
 interface Turn {
   model: boolean
   messages: Frozen<Message>[]
-  /** Some message lies after the last thing the user said. */
+  /** True when a message follows the user's last one. */
   current: boolean
 }
 
-/** Empty when no message leaves anything to say. */
+/** Returns an empty list when no message has content. */
 export function encodeContents(request: Frozen<CanonicalRequest>, codec: CodecContext): WireContent[] {
   const field = historyField(request.source)
   const out: WireContent[] = []
@@ -83,7 +83,7 @@ function userTurn(
   return [...functionResponses(calls, results, field, codec), ...rest]
 }
 
-/** An instruction in mid-conversation stays where it is: there is no system role in contents. */
+/** An instruction inside the conversation keeps its place: contents have no system role. */
 function reminder(part: Frozen<Part>): WirePart[] {
   return part.t === 'text' && part.text !== '' ? [{ text: `<system-reminder>\n${part.text}\n</system-reminder>` }] : []
 }

@@ -1,4 +1,5 @@
-// Canonical media → inlineData or fileData. It fetches no URLs: the core has inlined remote ones before (remote-media.ts) or refused them.
+// Encodes canonical media as inlineData or fileData. It fetches no URLs: the core has already inlined or refused remote ones
+// (remote-media.ts).
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Frozen, JsonObject, Part, Source } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -15,7 +16,7 @@ export function isMedia(part: Frozen<Part>): part is MediaPart {
   return part.t === 'image' || part.t === 'audio' || part.t === 'video' || (part.t === 'document' && 'kind' in part.src)
 }
 
-/** @throws GatewayError.unsupported for a source Gemini cannot read. */
+/** @throws GatewayError.unsupported for a source that Gemini cannot read. */
 export function mediaPart(part: MediaPart, field: string, codec: CodecContext): JsonObject {
   const src = part.src
   const declared = declaredMime(part)

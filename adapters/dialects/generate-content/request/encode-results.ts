@@ -1,4 +1,4 @@
-// Tool results → functionResponse parts: one per call, in call order, the response always an object.
+// Encodes tool results as functionResponse parts: one per call, in call order; the response is always an object.
 import { RawJson } from '../../../../core/json/raw-json.ts'
 import type { Frozen, JsonObject, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -7,7 +7,7 @@ import { sendsCallIds, userParts, type WirePart } from '../response/encode-parts
 import { declareName, flatName } from '../tool-names.ts'
 import { isMedia, mediaPart } from './encode-media.ts'
 
-/** The user content after a model turn with calls: responses first, then media that had no place in them. */
+/** Returns the user content after a model turn with calls: responses first, then media that they cannot hold. */
 export function functionResponses(
   calls: readonly Frozen<ToolCallPart>[],
   results: ReadonlyMap<string, Frozen<ToolResultPart>>,
@@ -43,7 +43,7 @@ export function orphanResult(result: Frozen<ToolResultPart>, field: string, code
 
 function responseOf(result: Frozen<ToolResultPart>): unknown {
   const text = resultText(result.parts)
-  // `json` is the caller's own object; a plugin that changed the parts makes it stale.
+  // `json` is the caller's own object; it is outdated when a plugin changed the parts.
   if (isObject(result.json) && jsonText(result.json as JsonObject) === text) return result.json
   if (result.isError) return { error: text }
   const shape = text.trimStart()[0]
@@ -70,7 +70,7 @@ function textOf(part: Frozen<Part>): string {
   return part.title ? `${part.title}\n${body}` : body
 }
 
-/** The text our own decoder makes of a response object. */
+/** Returns the text that our own decoder makes of a response object. */
 function jsonText(response: JsonObject): string {
   const keys = Object.keys(response)
   if (keys.length === 0) return ''

@@ -1,5 +1,4 @@
-// Canonical tools and choice → tools[] and toolConfig. Declarations are rebuilt, so no
-// other vendor's key can leak into them.
+// Encodes canonical tools and choice as tools[] and toolConfig. Declarations are rebuilt, so that no other vendor's key is sent.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -17,7 +16,7 @@ export interface EncodedTools {
 }
 
 interface Collected {
-  /** By the caller's (flattened) name. */
+  /** By the caller's flattened name. */
   functions: Map<string, JsonObject>
   server: Map<string, JsonObject>
 }
@@ -91,14 +90,14 @@ function addWebSearch(request: Frozen<CanonicalRequest>, into: Collected, codec:
   }
 }
 
-/** Server tools beside functions: refused before Gemini 3, announced from there on. */
+/** Server tools together with functions: refused before Gemini 3, declared from then on. */
 function combine(collected: Collected, toolConfig: JsonObject, codec: CodecContext): void {
   if (collected.server.size === 0) return
   if (codec.caps.thoughtSignature === false) {
     collected.server.clear()
     codec.warn('dropped_tool')
   } else if (codec.caps.thoughtSignature === true && !codec.quirks.noFunctionIds) {
-    // Not a field of Vertex.
+    // Vertex does not have this field.
     toolConfig.includeServerSideToolInvocations = true
   }
 }
@@ -149,10 +148,10 @@ function allowed(
 ): JsonObject {
   const names = choice.names.filter((name) => collected.functions.has(name))
   const plain = choice.base === 'required' ? 'ANY' : 'AUTO'
-  // A filter that leaves nothing keeps all.
+  // A filter that would remove everything keeps everything.
   if (names.length === 0) return { mode: plain }
   if (choice.base === 'auto' && codec.caps.jsonSchema === false) {
-    // VALIDATED came with 2.5; before that the list itself is cut.
+    // VALIDATED exists since 2.5; for earlier models the list itself is shortened.
     for (const name of collected.functions.keys()) if (!names.includes(name)) collected.functions.delete(name)
     return { mode: 'AUTO' }
   }

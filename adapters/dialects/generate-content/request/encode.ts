@@ -1,4 +1,4 @@
-// Canonical → a generate-content call. Facts come from codec.caps and codec.quirks only.
+// Encodes a canonical request as a generate-content call. Facts come only from codec.caps and codec.quirks.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
@@ -21,11 +21,11 @@ const TIERS: Readonly<Record<string, string>> = {
   priority: 'priority',
 }
 
-/** @throws GatewayError.unsupported when this target cannot do what was asked. */
+/** @throws GatewayError.unsupported when this target does not support the request. */
 export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
   const request = withLoadedTools(given, codec)
   refuseUnsupported(request, codec)
-  // Tools before contents: declarations settle the names that the history then uses.
+  // Tools come before contents: the declarations fix the names that the history uses.
   const { tools, toolConfig, hasFunctions } = encodeTools(request, codec)
   const { config, instruction } = encodeConfig(request, codec, hasFunctions)
   const contents = encodeContents(request, codec)
@@ -51,7 +51,7 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecConte
   return { path: requestPath(codec, request.stream), headers: [], body: wireBody(body) }
 }
 
-/** The model is percent-encoded; its slashes stay where the vendor's path may have more segments. Streams always ask for SSE. */
+/** The model is percent-encoded; its slashes stay when the vendor's path may have several segments. Streams always request SSE. */
 export function requestPath({ model, quirks, operation }: CodecContext, stream: boolean): string {
   const encoded = quirks.modelIsOneSegment ? encodeURIComponent(model) : model.split('/').map(encodeURIComponent).join('/')
   if (operation === 'count_tokens') return `/v1beta/models/${encoded}:countTokens`
@@ -64,7 +64,7 @@ function systemParts(request: Frozen<CanonicalRequest>): WirePart[] {
   )
 }
 
-/** Models without systemInstruction read it at the start of the first user turn. */
+/** Models without systemInstruction get it at the start of the first user turn. */
 function prepend(system: WirePart[], contents: WireContent[]): void {
   const first = contents[0] as WireContent
   contents[0] = { role: 'user', parts: [...system, ...first.parts] }

@@ -1,4 +1,4 @@
-// Requests that Gemini cannot serve. They are refused before any upstream call, so that another target may serve them.
+// Refuses requests that Gemini does not support before any upstream call, so that another target may serve them.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'

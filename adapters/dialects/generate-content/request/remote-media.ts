@@ -1,5 +1,5 @@
-// Remote media: which http(s) addresses Gemini cannot read itself, and the request with their contents inlined.
-// Pure; fetching, its guard and its limits are the core's.
+// Lists the http(s) addresses that Gemini cannot read itself, and inlines their contents. It is pure; the core fetches, with its guard
+// and limits.
 import type { CanonicalRequest, Frozen, Message, Part, Source } from '../../../../core/types/canonical.ts'
 import { passesAsUri } from '../media.ts'
 
@@ -9,7 +9,7 @@ export interface InlinedMedia {
   data: string
 }
 
-/** Each address once, in order of appearance. */
+/** Returns each address once, in order of appearance. */
 export function remoteMedia(request: Frozen<CanonicalRequest>): string[] {
   const out = new Set<string>()
   const visit = (parts: readonly Frozen<Part>[]): void => {
@@ -24,7 +24,7 @@ export function remoteMedia(request: Frozen<CanonicalRequest>): string[] {
   return [...out]
 }
 
-/** A copy with every address in `byUrl` replaced; what did not change is shared. */
+/** Returns a copy with every address in `byUrl` replaced; unchanged parts are shared. */
 export function inlineMedia(request: Frozen<CanonicalRequest>, byUrl: ReadonlyMap<string, InlinedMedia>): CanonicalRequest {
   const messages = request.messages.map((message) => {
     const parts = inlineParts(message.parts, byUrl)

@@ -1,12 +1,12 @@
-// Google's OpenAPI-style Schema → JSON Schema: lower-case types, nullable as a type union, 64-bit bounds as numbers.
+// Converts Google's OpenAPI-style Schema to JSON Schema: lower-case types, nullable as a type union, 64-bit bounds as numbers.
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { camelFields, isObject } from '../fields.ts'
 
 const BOUNDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
-/** Keywords that say nothing outside Google's own parser. */
+/** Keywords that only Google's own parser uses. */
 const DROPPED = new Set(['propertyOrdering', 'example', 'nullable'])
 
-/** Plain JSON Schema passes as it is, apart from the case of type words. */
+/** Plain JSON Schema passes unchanged, except for the letter case of types. */
 export function jsonSchemaOf(schema: Json): Json {
   if (!isObject(schema)) return schema
   const source = camelFields(schema)

@@ -1,9 +1,9 @@
-// JSON Schema for backends that read it (`parametersJsonSchema`, `responseJsonSchema`): passed on but for the dialect
-// marker, and with an object at the top where a function needs one.
+// Prepares JSON Schema for backends that support it (`parametersJsonSchema`, `responseJsonSchema`): removes the dialect marker and puts
+// an object at the top for a function.
 import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../fields.ts'
 
-/** The caller's schema without `$schema`; never the caller's object itself when something had to go. */
+/** Returns the caller's schema without `$schema`; a copy when something was removed. */
 export function jsonSchema(schema: Frozen<Json>): Json {
   const value = schema as Json
   if (!isObject(value) || !('$schema' in value)) return value
@@ -11,7 +11,7 @@ export function jsonSchema(schema: Frozen<Json>): Json {
   return rest
 }
 
-/** Parameters of a function; null when it has none. */
+/** Returns the parameters of a function; null when it has none. */
 export function parametersJsonSchema(schema: Frozen<Json> | undefined): Json | null {
   if (!isObject(schema)) return null
   const value = jsonSchema(schema) as JsonObject

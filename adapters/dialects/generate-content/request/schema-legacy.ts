@@ -1,5 +1,5 @@
-// JSON Schema → the OpenAPI subset of older backends. An allow-list: Google's proto parser
-// rejects the whole request for one unknown key. References are inlined, cycles and floods are cut to a bare object.
+// Converts JSON Schema to the OpenAPI subset of older backends. It is an allow-list: Google's proto parser rejects the whole request for
+// one unknown key. References are inlined. Cycles and very large schemas become a bare object.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../fields.ts'
@@ -23,7 +23,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   NUMBER: ['float', 'double'],
 }
 const TYPES = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'])
-/** Inlining may multiply nodes; a schema this large is cut rather than sent. */
+/** Inlining may multiply nodes; a schema larger than this is shortened. */
 const MAX_NODES = 5000
 const MAX_DEPTH = 64
 
@@ -39,7 +39,7 @@ export function legacySchema(schema: Frozen<Json>): JsonObject {
   return convert(root, { root, open: new Set(), depth: 0, budget: { nodes: MAX_NODES } })
 }
 
-/** Parameters of a function; null when it has no properties: `parameters` is then left out. */
+/** Returns the parameters of a function; null when it has no properties: `parameters` is then left out. */
 export function legacyParameters(schema: Frozen<Json> | undefined): JsonObject | null {
   if (!isObject(schema)) return null
   const converted = legacySchema(schema.type === undefined ? { ...schema, type: 'object' } : schema)
@@ -83,7 +83,7 @@ function fillObject(out: JsonObject, node: JsonObject, walk: Walk): void {
   if (!isObject(node.properties)) return
   const entries = Object.entries(node.properties)
   if (entries.length === 0) return
-  // fromEntries defines, so that a property called __proto__ stays a property.
+  // fromEntries defines properties, so that one called __proto__ stays a property.
   out.properties = Object.fromEntries(entries.map(([name, child]) => [name, convert(child, deeper(walk))]))
   const names = new Set(entries.map(([name]) => name))
   const required = Array.isArray(node.required) ? node.required.filter((name) => typeof name === 'string' && names.has(name)) : []
@@ -96,7 +96,7 @@ function convertItems(node: JsonObject, walk: Walk): JsonObject {
   return isObject(node.items) && Object.keys(node.items).length > 0 ? convert(node.items, deeper(walk)) : { type: 'STRING' }
 }
 
-/** Follows references and merges allOf; null where a cycle closes or a reference leads nowhere. */
+/** Follows references and merges allOf; null when a cycle closes or a reference has no target. */
 function resolve(value: Json, walk: Walk): [JsonObject, Walk] | null {
   if (!isObject(value)) return [{}, walk]
   let node: JsonObject = value

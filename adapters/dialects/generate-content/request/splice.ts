@@ -1,4 +1,5 @@
-// Byte lane, request: model and verb move to the path, foreign secrets of an earlier turn go out, all else stays as sent.
+// Edits the request on the byte lane: model and operation move to the path, and other vendors' secrets of earlier turns are removed.
+// Everything else stays as sent.
 import { isEnvelope } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
@@ -14,32 +15,32 @@ const MAX_SPLICES = 32
 export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
   for (const name of ['model', 'stream']) if (body.raw(name) !== undefined) body.remove(name)
   const wrapper = codec.operation === 'count_tokens' ? wrapperOf(body) : null
-  // Google wants the model there, by its own name.
+  // Google needs the model there, under its own name.
   if (wrapper !== null) body.set(`${wrapper}.model`, `models/${codec.model}`)
   dropForeignSecrets(body, codec, wrapper === null ? 'contents' : `${wrapper}.contents`)
   const idempotencyKey = caller.get('idempotency-key')
   return { path: requestPath(codec, codec.stream), headers: idempotencyKey === null ? [] : ['idempotency-key', idempotencyKey] }
 }
 
-/** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"): Google would refuse the whole request. */
+/** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"). Google would refuse the whole request. */
 function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
   const text = decodeUtf8(body.bytes)
   if (!text.includes('"Z3cx') && !text.includes('"gw1.')) return
   const contents = listField(body.get(at))
   const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
-  // Each splice copies the body: a flood of them is answered by rewriting the contents.
+  // Each splice copies the body, so many edits rewrite the contents as a whole.
   if (edits.length > MAX_SPLICES)
     body.set(
       at,
       contents.map((content) => cleaned(content, codec)),
     )
-  // From the end, so that a removed part does not move those still to be edited.
+  // From the end, so that a removed part does not shift those still to be edited.
   else for (const { path, value } of edits.reverse()) value === undefined ? body.remove(path) : body.set(path, value)
 }
 
 interface Edit {
   path: string
-  /** Undefined: the member goes. */
+  /** undefined: the member is removed. */
   value: string | undefined
 }
 
@@ -69,7 +70,7 @@ function partsOf(content: Json): Json[] {
   return isObject(content) ? listField(content.parts ?? undefined) : []
 }
 
-/** The key under which a part carries one of our envelopes. */
+/** Returns the key under which a part carries one of our envelopes. */
 function foreignSecret(part: Json): string | null {
   if (!isObject(part)) return null
   const key = 'thoughtSignature' in part ? 'thoughtSignature' : 'thought_signature'

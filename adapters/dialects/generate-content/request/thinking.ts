@@ -1,5 +1,5 @@
-// Reasoning options → thinkingConfig, as the model supports it: a level, a budget or neither. Values are clamped instead of refused; level
-// and budget are never sent together.
+// Encodes reasoning options as thinkingConfig in the form that the model supports: a level, a budget or neither. Values are clamped
+// instead of refused; level and budget are never sent together.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
@@ -23,7 +23,7 @@ const BUDGET: Readonly<Record<Effort, number>> = {
   xhigh: 32_768,
   max: 32_768,
 }
-/** The least a model that cannot stop thinking accepts, and the ceilings with and without the efforts above `high`. */
+/** The minimum for a model that cannot stop thinking, and the maximum with and without the efforts above `high`. */
 const LEAST_BUDGET = 128
 const SMALL_CEILING = 24_576
 const LARGE_CEILING = 32_768
@@ -53,7 +53,7 @@ function addLevel(out: JsonObject, reasoning: Frozen<ReasoningOptions>, codec: C
   out.thinkingLevel = LEVEL[clamped] as string
 }
 
-/** `cap`: of a caller that does not know that thoughts count against it. A quarter of it stays for the answer. */
+/** `cap`: set when the caller does not know that thoughts count against it. A quarter of it is reserved for the answer. */
 function addBudget(out: JsonObject, reasoning: Frozen<ReasoningOptions>, cap: number | undefined, codec: CodecContext): void {
   const budget = reasoning.mode === 'dynamic' && reasoning.effort === undefined ? -1 : budgetOf(reasoning)
   if (budget === undefined) return
@@ -82,7 +82,7 @@ function wish(reasoning: Frozen<ReasoningOptions>): Effort | undefined {
   return reasoning.budgetTokens === undefined ? undefined : effortOfBudget(reasoning.budgetTokens)
 }
 
-/** For an unknown model and a caller of this dialect: the caller's values, but never both. */
+/** For an unknown model and a caller of this dialect: sends the caller's values, but never both. */
 function asSent(reasoning: Frozen<ReasoningOptions>): JsonObject {
   if (reasoning.budgetTokens !== undefined) return { thinkingBudget: reasoning.budgetTokens }
   if (reasoning.mode === 'disabled') return { thinkingBudget: 0 }
@@ -90,7 +90,7 @@ function asSent(reasoning: Frozen<ReasoningOptions>): JsonObject {
   return reasoning.effort === undefined ? {} : { thinkingLevel: LEVEL[reasoning.effort] as string }
 }
 
-/** Thoughts are asked for when the caller can show them. */
+/** Thoughts are requested when the caller can show them. */
 function includeThoughts(reasoning: Frozen<ReasoningOptions>, request: Frozen<CanonicalRequest>): boolean | undefined {
   if (reasoning.includeThoughts !== undefined) return reasoning.includeThoughts
   if (request.source === 'generate_content' || reasoning.summary === 'omitted' || wish(reasoning) === 'none') return undefined

@@ -1,5 +1,5 @@
-// Checks every body, also one that is passed on as bytes: each member in one spelling, and valid output bounds. Google reads
-// both key styles and does not say which one counts when both are there.
+// Validates every body, also on the byte lane: each member in one spelling, and valid output limits. Google accepts both key styles and
+// does not document which one takes precedence.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
