@@ -1,4 +1,4 @@
-// How clients reach the dialect: the verb is behind the last colon, the model before it, both raw or percent-encoded.
+// Routes of the dialect: the operation follows the last colon of the path, the model comes before it, both raw or percent-encoded.
 import type { DialectRoute } from '../../../core/types/dialect.ts'
 import { countDocs, verbs } from './docs.ts'
 
@@ -10,7 +10,7 @@ const COUNT: ReadonlyMap<string, boolean> = new Map([['countTokens', false]])
 
 type Parsed = { model: string; stream: boolean } | null
 
-/** Reads the undecoded rest of the path; null for any other verb, an empty model or a malformed escape. */
+/** Reads the undecoded rest of the path; null for any other operation, an empty model or a malformed escape. */
 const parsePath = (rest: string): Parsed => parsed(rest, VERBS)
 const parseCount = (rest: string): Parsed => parsed(rest, COUNT)
 
@@ -30,9 +30,9 @@ function parsed(rest: string, verbs: ReadonlyMap<string, boolean>): Parsed {
 
 const STEMS = [
   '/v1beta/models/',
-  // The stable name of the same API.
+  // The stable path of the same API.
   '/v1/models/',
-  // The AI SDK's Google provider leaves `models/` out when the id has a slash.
+  // The AI SDK's Google provider omits `models/` when the id has a slash.
   '/v1beta/',
 ]
 const SHARED = { bodyLimit: 'default', models: 'concrete' } as const

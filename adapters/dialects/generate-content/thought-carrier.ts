@@ -1,17 +1,17 @@
-// Reasoning of other vendors on its way through a client that drops thought parts (Gemini CLI does) but keeps its function calls as
-// they came: the first call after the thoughts carries them in its `thoughtSignature`. The next request puts them back before that call.
+// Carries reasoning of other vendors through a client that drops thought parts (Gemini CLI does) but keeps its function calls unchanged.
+// The first call after the thoughts carries them in its `thoughtSignature`; the next request restores them before that call.
 import { wrapSignature } from '../../../core/models/signature.ts'
 import { byteLength } from '../../../core/text/bytes.ts'
 import type { Frozen, Json, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'
 
-/** In front of the list in an envelope; the number is the version of its form. */
+/** The prefix of the list in an envelope; the number is the version of the format. */
 const HEAD = 'thoughts/1:'
 const ANY_VERSION = /^thoughts\/\d{1,9}:/
-/** Bytes of the list. A longer one is not carried: the client sends it back with every later request. */
+/** Limit of the list's bytes. A longer list is not carried, because the client sends it back with every later request. */
 const MOST_BYTES = 64 * 1024
 
-/** One thought in the list. Its vendor and model family are the envelope's. */
+/** One thought in the list. The envelope has its vendor and model family. */
 interface Carried {
   text?: string
   summary?: string[]
@@ -28,14 +28,14 @@ type Thought = Frozen<ReasoningPart & Part>
 export class ThoughtCarrier {
   #thoughts: Thought[] = []
 
-  /** A whole thought. */
+  /** Adds a whole thought. */
   add(part: Thought): void {
     this.#thoughts.push(part)
   }
 
   /**
-   * The `thoughtSignature` of a call without one of its own. Undefined when no foreign secret has come since the last call that took
-   * one, or when the list is too long.
+   * Returns the `thoughtSignature` for a call without its own. Returns undefined when no foreign secret was added since the last call
+   * that took one, or when the list is too long.
    */
   take(): string | undefined {
     if (this.#thoughts.length === 0) return undefined
@@ -48,16 +48,16 @@ export class ThoughtCarrier {
   }
 }
 
-/** True for a signature that is a list of thoughts, of this version or of another one. */
+/** Returns whether a signature is a list of thoughts, of any version. */
 export function isCarrier(signature: Frozen<Signature> | undefined): signature is Frozen<Signature> {
   return signature !== undefined && ANY_VERSION.test(signature.value)
 }
 
-/** A model turn with the carried thoughts back before the calls that carried them, each secret once. */
+/** Returns a model turn with the carried thoughts restored before the calls that carried them, each secret once. */
 export function unpackThoughts(parts: Part[]): Part[] {
   if (!parts.some(carries)) return parts
   const out: Part[] = []
-  /** Secrets and lists that are in `out`. */
+  /** Secrets and lists that `out` contains. */
   const seen = new Set<string>()
   /** The parts since the last call. */
   let step: Part[] = []
@@ -68,7 +68,7 @@ export function unpackThoughts(parts: Part[]): Part[] {
     }
     const list = carries(part) && !seen.has(part.signature.value) ? part.signature : undefined
     if (list !== undefined) seen.add(list.value)
-    // One by one: as arguments of one call, the parts of a long turn would overflow the stack.
+    // One at a time: as arguments of one call, the parts of a long turn would overflow the stack.
     for (const before of restored(step, list === undefined ? [] : thoughtsOf(list), seen)) out.push(before)
     out.push(carries(part) ? unsigned(part) : part)
     step = []
@@ -77,8 +77,9 @@ export function unpackThoughts(parts: Part[]): Part[] {
 }
 
 /**
- * The parts before a call with its carried thoughts. A signed thought that the client kept stays in its place, in the carried form: that
- * has the exact text and what thought parts cannot say. The list has the unsigned thoughts too, so the kept ones go.
+ * Returns the parts before a call with its carried thoughts. A signed thought that the client kept stays in its place, in the carried
+ * form, which has the exact text and the members that thought parts cannot hold. The list also has the unsigned thoughts, so the kept
+ * ones are removed.
  */
 function restored(step: readonly Part[], thoughts: readonly Part[], seen: Set<string>): Part[] {
   const places = new Map<string, number>()
@@ -115,7 +116,7 @@ function unsigned({ signature: _, ...call }: CarryingCall): Part {
   return call
 }
 
-/** The secret of a signed thought, by kind; null for any other part. */
+/** Returns the secret of a signed thought, by kind; null for any other part. */
 function secretOf(part: Frozen<Part>): string | null {
   if (part.t !== 'reasoning') return null
   if (part.redacted !== undefined) return `redacted ${part.redacted}`
@@ -123,7 +124,7 @@ function secretOf(part: Frozen<Part>): string | null {
   return secret === undefined || secret.value === '' ? null : `secret ${secret.value}`
 }
 
-/** Null for a thought without a secret. Details do not say which model's they are. */
+/** Returns null for a thought without a secret. Details do not name their model. */
 function originOf(part: Thought): Origin | null {
   const secret = part.signature ?? part.encrypted
   if (part.redacted !== undefined) return { dialect: 'messages', modelFamily: secret?.modelFamily ?? '' }
@@ -131,7 +132,7 @@ function originOf(part: Thought): Origin | null {
   return detailsOf(part) === undefined ? null : { dialect: 'chat', modelFamily: '' }
 }
 
-/** [] for a thought that has nothing to carry, or whose secret is of another origin than the list's. */
+/** Returns [] for a thought without a secret, or with a secret of another origin than the list's. */
 function carried(part: Thought, list: Origin): Carried[] {
   const origin = originOf(part)
   if (origin !== null && (origin.dialect !== list.dialect || origin.modelFamily !== list.modelFamily)) return []
@@ -163,14 +164,14 @@ function thoughtOf(entry: Carried, { dialect, modelFamily }: Frozen<Signature>):
     return { t: 'reasoning', text: '', redacted, encrypted: { dialect: 'messages', modelFamily, value: redacted } }
   const part: ReasoningPart & Part = { t: 'reasoning', text }
   if (summary !== undefined) part.summary = summary
-  // A text beside the encrypted form is raw thought there, which is no summary.
+  // In the responses dialect a text beside the encrypted form is raw thought, not a summary.
   else if (dialect === 'responses') part.summary = []
   if (entry.signature !== undefined) part.signature = { dialect, modelFamily, value: entry.signature }
   if (details !== undefined) part.ext = { chat: { reasoning_details: details } }
   return part
 }
 
-/** [] for a list that cannot be read: clients may cut or change it. */
+/** Returns [] for an unreadable list: clients may truncate or change it. */
 function listOf(value: string): Carried[] {
   if (!value.startsWith(HEAD) || byteLength(value) > MOST_BYTES) return []
   try {
@@ -191,7 +192,7 @@ function isCarried(entry: Json): boolean {
   )
 }
 
-/** Flat, as OpenRouter has them: no reader has to bound its depth. */
+/** Details are flat, as in OpenRouter's format, so no reader has to bound their depth. */
 function isDetail(detail: Frozen<Json>): detail is Frozen<JsonObject> {
   return isObject(detail) && Object.values(detail).every((value) => typeof value !== 'object' || value === null)
 }

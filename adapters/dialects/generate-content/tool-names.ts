@@ -1,10 +1,10 @@
-// Function names under Gemini's alphabet, and the way back: sanitised names, flattened namespaces, custom tools.
+// Converts function names to Gemini's alphabet and back: sanitised names, flattened namespaces, custom tools.
 import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'
 import { callerName, type NameRule, upstreamName } from '../shared/names.ts'
 
 const RULE: NameRule = { forbidden: /[^A-Za-z0-9_.:-]/g, maxLength: 128, start: /^[A-Za-z_]/ }
-/** Older backends and Vertex take shorter names. */
+/** Older backends and Vertex accept only shorter names. */
 const SHORT_RULE: NameRule = { ...RULE, maxLength: 63 }
 const CUSTOM = 'generate_content.custom'
 const NAMESPACES = 'generate_content.namespaces'
@@ -15,7 +15,7 @@ export interface CallerTool {
   custom: boolean
 }
 
-/** The upstream's name for a flat name, the same at every use. */
+/** Returns the upstream's name for a flat name; it is the same at every use. */
 export function declareName(name: string, codec: CodecContext): string {
   const short = codec.caps.jsonSchema === false || codec.quirks.noFunctionIds === true
   return upstreamName(name, short ? SHORT_RULE : RULE, codec)
@@ -33,7 +33,7 @@ export function rememberCustom(flat: string, codec: CodecContext): void {
   note(CUSTOM, codec)[flat] = true
 }
 
-/** The caller's name of the tool that the upstream names. */
+/** Returns the caller's tool for an upstream's name. */
 export function callerTool(upstream: string, codec: CodecContext): CallerTool {
   const flat = callerName(upstream, codec)
   const custom = own(codec.notes.get(CUSTOM), flat) === true

@@ -1,5 +1,5 @@
-// usageMetadata ↔ inclusive canonical usage: the prompt includes the cache, the candidates exclude the
-// thoughts, tool-use prompts are counted apart.
+// Converts usageMetadata to canonical usage and back. Canonical totals are inclusive. Google's prompt includes the cache, its candidates
+// exclude the thoughts, and tool-use prompts are counted separately.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -14,7 +14,7 @@ const COUNTERS = [
   'totalTokenCount',
 ] as const
 
-/** Null when the upstream reported none. A negative or impossible counter makes the whole an estimate. */
+/** Returns null when the upstream reported none. A negative or impossible counter makes the whole usage an estimate. */
 export function usageOf(value: Frozen<Json> | undefined): Usage | null {
   if (!isObject(value)) return null
   const counts = Object.fromEntries(COUNTERS.map((name) => [name, count(value[name])]))
@@ -26,7 +26,7 @@ export function usageOf(value: Frozen<Json> | undefined): Usage | null {
   const inputTotal = read('promptTokenCount') + toolUse
   const candidates = read('candidatesTokenCount')
   const total = read('totalTokenCount')
-  // Some backends count the thoughts inside the candidates: then the total gives it away.
+  // Some backends count the thoughts inside the candidates; the total shows it.
   const inside = reasoning > 0 && candidates >= reasoning && total === inputTotal + candidates
   const outputTotal = inside ? candidates : candidates + reasoning
   const inputAudio = modality(value.promptTokensDetails, 'AUDIO')
@@ -48,14 +48,14 @@ export function usageOf(value: Frozen<Json> | undefined): Usage | null {
   }
 }
 
-/** Zeros for an answer without usage. An estimate replaces them. */
+/** Returns zeros for an answer without usage. An estimate replaces them. */
 export function noUsage(): Usage {
   return { inputTotal: 0, cacheRead: 0, cacheWrite: 0, outputTotal: 0, total: 0, estimated: true, raw: null }
 }
 
 export function usageMetadata(usage: Frozen<Partial<Usage>>): JsonObject {
   const { inputTotal = 0, outputTotal = 0, reasoning = 0, toolUsePrompt = 0, cacheRead = 0, raw } = usage
-  // With what the vendor says beside the counts, where it speaks this dialect and none were added.
+  // Adds the vendor's other members when it speaks this dialect and no counts were added.
   const own = usage.estimated !== true && isObject(raw) && raw.totalTokenCount === usage.total ? raw : undefined
   return {
     ...own,
@@ -68,7 +68,7 @@ export function usageMetadata(usage: Frozen<Partial<Usage>>): JsonObject {
   }
 }
 
-/** Zero when absent, null when it is not a count. */
+/** Returns zero when absent, null when the value is not a count. */
 function count(value: Frozen<Json> | undefined): number | null {
   if (value === undefined || value === null) return 0
   return tokenCount(value) ?? null

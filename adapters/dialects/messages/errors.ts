@@ -1,4 +1,4 @@
-// Errors in both directions: our bodies and frames for callers of this dialect, and what its vendors answer with.
+// Converts errors in both directions: bodies and frames for callers of this dialect, and vendors' answers.
 import { entryOf } from '../../../core/collections/entry-of.ts'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
@@ -10,12 +10,12 @@ import { isObject } from '../shared/fields.ts'
 import { longId } from '../shared/long-ids.ts'
 import { unsupportedField } from './request/unsupported-field.ts'
 
-/** The envelope of every route, plus what Anthropic's SDK reads. */
+/** The envelope of every route, with the members that Anthropic's SDK reads. */
 export function encodeError(error: GatewayErrorShape, requestId: string): string {
   return JSON.stringify({ type: 'error', ...envelope(error), request_id: requestId })
 }
 
-/** The last frame of a stream that broke. */
+/** Returns the last frame of a broken stream. */
 export function errorFrame(error: GatewayErrorShape): string {
   return `event: error\ndata: {"type":"error","error":{"type":"api_error","message":${JSON.stringify(error.message)}}}\n\n`
 }
@@ -40,7 +40,7 @@ export function decodeError(status: number, _headers: HeaderBag, body: Uint8Arra
   })
 }
 
-/** The error inside a 200 body or a stream; null when the object is no error. */
+/** Returns the error inside a 200 body or a stream; null when the object is not an error. */
 export function inBandError(answer: JsonObject, kind: 'status' | 'stream'): GatewayError | null {
   if (answer.type !== 'error' && !isObject(answer.error)) return null
   const detail = vendorError(answer) ?? { message: '', type: null, code: null, param: null, status: null }
@@ -77,7 +77,7 @@ function vendorError(parsed: Json): VendorError | null {
   if (!isObject(body)) return null
   const error = isObject(body.error) ? body.error : body
   const message = text(error.message) ?? text(body.error) ?? text(body.message) ?? text(body.detail) ?? text(body.msg)
-  // The envelope's own `type:"error"` says nothing.
+  // The envelope's own `type:"error"` carries no information.
   const type = isObject(body.error) ? text(error.type) : null
   if (message === null && type === null) return null
   const details = isObject(error.details) ? error.details : {}

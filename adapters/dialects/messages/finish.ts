@@ -1,4 +1,4 @@
-// stop_reason in both directions, and the stop_details that go with a refusal.
+// Converts stop_reason in both directions, with the stop_details of a refusal.
 import { entryOf } from '../../../core/collections/entry-of.ts'
 import type { Choice, Finish } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -36,7 +36,7 @@ export function decodeFinish(reason: string, hasToolCall: boolean): Finish {
   return settleFinish(entryOf(FROM_WIRE, reason) ?? (reason === '' ? 'stop' : 'other'), hasToolCall)
 }
 
-/** The finish reason in the byte lane, which does not read content. */
+/** Returns the finish on the byte lane, which does not read content. */
 export function finishWord(reason: string): Finish {
   return entryOf(FROM_WIRE, reason) ?? 'other'
 }
@@ -47,7 +47,7 @@ export interface StopFields {
   stop_details: Json
 }
 
-/** `refusal`: what was said in the answer's refusal parts. */
+/** `refusal`: the text of the answer's refusal parts. */
 export function stopFields(
   { finish, stopSequence, safety }: Frozen<Pick<Choice, 'finish' | 'stopSequence' | 'safety'>>,
   hasToolCall: boolean,

@@ -1,4 +1,4 @@
-// The `messages` dialect: Anthropic's Messages API, spoken by callers and by upstreams.
+// The `messages` dialect: Anthropic's Messages API, for callers and upstreams.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { countDocs, messageDocs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'

@@ -1,5 +1,5 @@
-// Tool names and call ids under this API's alphabet, and the way back: sanitised names, flattened namespaces, custom tools,
-// and the tool that stands in for structured output.
+// Converts tool names and call ids to this API's alphabet and back: sanitised names, flattened namespaces, custom tools, and the tool
+// that replaces structured output.
 import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
@@ -19,7 +19,7 @@ export interface CallerTool {
 
 export interface JsonTool {
   name: string
-  /** The schema's root was no object: the value is the tool's only property. */
+  /** The schema's root was not an object: the value is the tool's only property. */
   wrapped: boolean
 }
 
@@ -43,7 +43,7 @@ export function rememberNamespace(flat: string, name: string, namespace: string,
   remember(NAMESPACES, flat, [namespace, name], codec)
 }
 
-/** The caller's name of the tool that the upstream names. */
+/** Returns the caller's tool for an upstream's name. */
 export function callerTool(upstream: string, codec: CodecContext): CallerTool {
   const flat = callerName(upstream, codec)
   const custom = recall(CUSTOM, flat, codec) === true

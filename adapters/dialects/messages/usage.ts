@@ -1,4 +1,4 @@
-// Token counts in both directions: `input_tokens` is exclusive of the cache here, the canonical total is inclusive.
+// Converts token counts in both directions: here `input_tokens` excludes the cache; the canonical total includes it.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
@@ -6,19 +6,19 @@ import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject, others } from '../shared/fields.ts'
 import { UsageLatch } from './stream/usage-latch.ts'
 
-/** Null when the upstream reported none, or nothing that can be true. */
+/** Returns null when the upstream reported none, or only impossible counts. */
 export function decodeUsage(raw: Json | undefined): Usage | null {
   const latch = new UsageLatch()
   latch.observe(raw)
   return latch.result()
 }
 
-/** Usage of an answer without a report. Settlement estimates it. */
+/** Returns the usage for an answer without a report. Settlement estimates it. */
 export function missingUsage(): Usage {
   return { ...noUsage(), estimated: true }
 }
 
-/** The `usage` of a message; every key of the published type. */
+/** Returns the `usage` of a message, with every key of the published type. */
 export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string | undefined): JsonObject {
   const { cacheWrite5m: short, cacheWrite1h: long } = usage
   const split =
@@ -26,7 +26,7 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
       ? null
       : { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 }
   const counts = encodeDeltaUsage(usage)
-  // Written out: a spread followed by members gives a hidden class of its own to every object it makes.
+  // The members are written out: a spread followed by members gives every object its own hidden class.
   const own = ownReport(usage)
   const members: JsonObject = {
     input_tokens: counts.input_tokens,
@@ -44,7 +44,7 @@ export function encodeUsage(usage: Frozen<Partial<Usage>>, serviceTier: string |
   return members
 }
 
-/** Members of the vendor's final usage report beside the published counts, without those that its first report already had. */
+/** Returns members of the vendor's final usage report outside the published counts, without those of its first report. */
 export function ownDeltaCounts(usage: Frozen<Partial<Usage>>): JsonObject | undefined {
   const own = ownReport(usage)
   return own === undefined ? undefined : (others(own as JsonObject, AT_START) ?? undefined)
@@ -52,7 +52,7 @@ export function ownDeltaCounts(usage: Frozen<Partial<Usage>>): JsonObject | unde
 
 const AT_START: ReadonlySet<string> = new Set(['cache_creation', 'service_tier', 'inference_geo', 'speed'])
 
-/** Undefined where the vendor spoke another dialect, or counts were added. */
+/** Returns undefined when the vendor spoke another dialect, or counts were added. */
 function ownReport({ raw, outputTotal, total, estimated }: Frozen<Partial<Usage>>): Frozen<JsonObject> | undefined {
   if (estimated === true || !isObject(raw) || raw.output_tokens !== outputTotal || 'total_tokens' in raw) return undefined
   const input = (outputTotal ?? 0) + (tokenCount(raw.input_tokens) ?? 0)
@@ -60,7 +60,7 @@ function ownReport({ raw, outputTotal, total, estimated }: Frozen<Partial<Usage>
   return total === undefined || total === input + cached ? raw : undefined
 }
 
-/** The `usage` of message_delta: whole-message totals. */
+/** Returns the `usage` of message_delta: totals of the whole message. */
 export function encodeDeltaUsage(usage: Frozen<Partial<Usage>>) {
   const cacheRead = usage.cacheRead ?? 0
   const cacheWrite = usage.cacheWrite ?? 0

@@ -1,4 +1,4 @@
-// Errors in this dialect: the envelope for callers, and what an upstream's error body, failed response or error event says.
+// Converts errors of this dialect: the envelope for callers, and an upstream's error body, failed response or error event.
 import { entryOf } from '../../../core/collections/entry-of.ts'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
@@ -9,7 +9,7 @@ import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { longId } from '../shared/long-ids.ts'
 
-/** Statuses behind the codes that arrive inside a 200. */
+/** The HTTP status for each code that arrives inside a 200. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   server_error: 500,
   internal_server_error: 500,
@@ -37,7 +37,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   permission_error: 403,
 }
 
-/** The texts by which vendors name a field they do not take; the first group is the field. */
+/** Texts in which vendors name an unsupported field; the first group is the field. */
 const UNSUPPORTED: readonly RegExp[] = [
   /^Unsupported (?:parameter|value): '([^']+)'/,
   /^Unknown parameter: '([^']+)'/,
@@ -66,7 +66,7 @@ export const decodeError: DialectDriver['decodeError'] = (status, _headers, byte
   })
 }
 
-/** The error of a failed response or an error event, with the status its code stands for. */
+/** Returns the error of a failed response or an error event, with the status of its code. */
 export function innerError(error: Json | undefined, kind: 'status' | 'stream'): GatewayError {
   const { message, type, code, param } = detailOf(isObject(error) ? { error } : {})
   const status = innerStatus(error, code, type)
@@ -78,7 +78,7 @@ export function innerError(error: Json | undefined, kind: 'status' | 'stream'): 
   })
 }
 
-/** The code of a `response.failed` shown to callers. */
+/** Returns the code of a `response.failed` for callers. */
 export function failureCode(error: GatewayErrorShape): string {
   return error.status === 429 ? 'rate_limit_exceeded' : 'server_error'
 }
@@ -96,7 +96,7 @@ function errorBody(bytes: Uint8Array): Json {
     const parsed = JSON.parse(decodeUtf8(bytes)) as Json
     return Array.isArray(parsed) ? (parsed[0] ?? null) : parsed
   } catch {
-    // HTML or plain text from a proxy in between: not shown to clients.
+    // HTML or plain text from a proxy in between is not shown to clients.
     return null
   }
 }
@@ -114,7 +114,7 @@ function detailOf(body: Json): { message: string; type: string; code: string | n
   }
 }
 
-/** `detail` of Python servers: a text, or a list of validation errors. */
+/** Reads `detail` of Python servers: a text, or a list of validation errors. */
 function detailText(detail: Json | undefined): string {
   if (typeof detail === 'string') return detail
   const first = Array.isArray(detail) ? detail[0] : undefined

@@ -1,13 +1,13 @@
-// The OpenAI Responses dialect, both sides.
+// The OpenAI Responses dialect, for callers and upstreams.
 //
 // Conventions between this driver and the others:
 // - Custom tools. A canonical call with `kind: 'custom'` has the plain input text as its `args` (custom-tool.ts). A target
-//   that flattens the tool to a function notes `custom:<upstream name>` = true in `codec.notes`, and its decoder restores
-//   `kind: 'custom'` and the text. This encoder reads nothing but `part.kind` (`meta.kind` in streams).
-// - Namespaces. A target that flattens `ns` + `name` to `ns__name` notes `namespace:<upstream name>` = {namespace, name}, and
-//   its decoder restores both on the part. This encoder reads nothing but `part.namespace`.
-// - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded, not judged: targets without it throw
-//   GatewayError.unsupported in encodeRequest. `item_reference` arrives as an opaque part of this dialect.
+//   that flattens the tool to a function sets `custom:<upstream name>` = true in `codec.notes`. Its decoder restores
+//   `kind: 'custom'` and the text. This encoder reads only `part.kind` (`meta.kind` in streams).
+// - Namespaces. A target that flattens `ns` + `name` to `ns__name` sets `namespace:<upstream name>` = {namespace, name}. Its
+//   decoder restores both on the part. This encoder reads only `part.namespace`.
+// - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded and not checked: targets without it throw
+//   GatewayError.unsupported in encodeRequest. `item_reference` is decoded as an opaque part of this dialect.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
 import { docs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'

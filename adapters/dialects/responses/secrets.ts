@@ -1,19 +1,19 @@
-// Reasoning secrets in `encrypted_content`: this dialect's own travel plain, those of others in the gw1
-// envelope. Two kinds have no place of their own here and are carried by a reasoning item: redacted thinking, and the
-// signature of a tool call (in an item without summary right before the call).
+// Carries reasoning secrets in `encrypted_content`: this dialect's own as they are, others in the gw1 envelope. A reasoning item also
+// carries two kinds without a member of their own: redacted thinking, and a tool call's signature (in an item without summary directly
+// before the call).
 import { unwrapSignature, wrapSignature } from '../../../core/models/signature.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
 import { isObject, loose } from '../shared/fields.ts'
 
-/** In front of the value: tells redacted thinking from a signature. */
+/** The prefix of the value that marks redacted thinking. */
 const REDACTED = 'redacted:'
 
-/** `encrypted_content` for the caller. */
+/** Returns `encrypted_content` for the caller. */
 export function secretText(signature: Frozen<Signature>): string {
   return signature.dialect === 'responses' ? signature.value : wrapSignature(signature)
 }
 
-/** The secret a reasoning part carries to the caller, undefined when it has none. `family`: the upstream's. */
+/** Returns the secret of a reasoning part for the caller; undefined when it has none. `family`: the upstream's. */
 export function partSecret(part: Frozen<ReasoningPart>, family: string): string | undefined {
   const signature = part.signature ?? part.encrypted
   if (part.redacted !== undefined) {
@@ -26,7 +26,7 @@ export function partSecret(part: Frozen<ReasoningPart>, family: string): string 
   return signature === undefined || signature.value === '' ? undefined : secretText(signature)
 }
 
-/** A reasoning item of a request or an answer; null when nothing in it can be used. `family` is '' for callers' items. */
+/** Decodes a reasoning item of a request or an answer; null when nothing in it is usable. `family` is '' for callers' items. */
 export function decodeReasoning(item: JsonObject, family: string): (ReasoningPart & Part) | null {
   const summary = texts(item.summary)
   const text = texts(item.content).join('')
@@ -44,7 +44,7 @@ export function decodeReasoning(item: JsonObject, family: string): (ReasoningPar
   return part
 }
 
-/** True for an item that only carries the signature of the tool call after it. */
+/** Returns whether an item only carries the signature of the next tool call. */
 export function carriesCallSignature(part: Frozen<ReasoningPart>): boolean {
   return part.signature?.dialect === 'generate_content' && part.text === '' && part.summary === undefined
 }

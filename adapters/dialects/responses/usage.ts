@@ -1,4 +1,4 @@
-// Token counts: `input_tokens` and `output_tokens` are inclusive here, as in the canonical form.
+// Converts token counts: `input_tokens` and `output_tokens` are inclusive, as in the canonical form.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
@@ -6,7 +6,7 @@ import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { Quirks } from '../../../core/types/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 
-/** Null when the upstream reported none, or something that cannot be true. */
+/** Returns null when the upstream reported none, or an impossible count. */
 export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Usage | null {
   if (!isObject(raw)) return null
   const inputTotal = tokenCount(raw.input_tokens)
@@ -30,12 +30,12 @@ export function decodeUsage(raw: Json | undefined, quirks: Readonly<Quirks>): Us
   }
 }
 
-/** Usage of an answer without a report. The core estimates it. */
+/** Returns the usage for an answer without a report. The core estimates it. */
 export function missingUsage(): Usage {
   return { ...noUsage(), estimated: true }
 }
 
-/** All three totals and both detail objects, always (golden 88). */
+/** Always returns all three totals and both detail objects. */
 export function encodeUsage(usage: Frozen<Usage>): JsonObject {
   const raw = ownReport(usage)
   return {
@@ -52,7 +52,7 @@ export function encodeUsage(usage: Frozen<Usage>): JsonObject {
   }
 }
 
-/** The vendor's own report, with what it says beside the counts; undefined where it spoke another dialect or counts were added. */
+/** Returns the vendor's own report with its other members; undefined when it spoke another dialect or counts were added. */
 function ownReport({ raw, inputTotal, total, estimated }: Frozen<Usage>): JsonObject | undefined {
   return !estimated && isObject(raw) && raw.input_tokens === inputTotal && raw.total_tokens === total ? raw : undefined
 }
@@ -61,7 +61,7 @@ function details(value: Json | undefined): JsonObject | undefined {
   return isObject(value) ? value : undefined
 }
 
-/** The report with what strict clients require filled in; null when nothing is missing. */
+/** Adds the members that strict clients need to the report; returns null when nothing is missing. */
 export function completedUsage(raw: Json | undefined): JsonObject | null {
   if (!isObject(raw)) return null
   const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : null

@@ -1,4 +1,4 @@
-// The caller's own name for a field: the param of a refusal is a member of the body that was sent.
+// Returns the caller's own name for a field: the param of a refusal is a member of the caller's body.
 import type { Dialect } from '../../../core/types/canonical.ts'
 
 const NAMES = {

@@ -1,4 +1,4 @@
-// data: URLs as the dialects exchange them.
+// Parses and writes data: URLs.
 
 export interface DataUrl {
   mime: string
@@ -6,7 +6,7 @@ export interface DataUrl {
   data: string
 }
 
-/** Null when the text is not a data: URL; percent-encoded ones are turned into base64. */
+/** Returns null when the text is not a data: URL. Percent-encoded data becomes base64. */
 export function parseDataUrl(url: string): DataUrl | null {
   if (!url.startsWith('data:')) return null
   const comma = url.indexOf(',')

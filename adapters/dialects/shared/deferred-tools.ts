@@ -1,12 +1,12 @@
-// Deferred tools of a messages caller on a target of another dialect. References in tool results become text that names the
-// tools, and a deferred tool is offered only from the reference on, as its own vendor does.
+// Handles deferred tools of a messages caller on a target of another dialect. References in tool results become text that names the
+// tools, and a deferred tool is declared only after its reference, as its own vendor does.
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, Tool } from '../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../core/types/dialect.ts'
 import { isObject } from './fields.ts'
 
 type Request = Frozen<CanonicalRequest>
 
-/** The same request where no tool is deferred and no reference is in it. */
+/** Returns the same request when it has no deferred tool and no reference. */
 export function withLoadedTools(request: Request, codec: CodecContext): Request {
   if (request.source !== 'messages') return request
   const loaded = new Set<string>()
@@ -24,7 +24,7 @@ function isDeferred(tool: Frozen<Tool>): boolean {
 }
 
 function offered(request: Request, loaded: Set<string>): Frozen<Tool>[] {
-  // The vendor's own search does not run on this target, and a list of deferred tools has none: no tool could ever be loaded.
+  // The vendor's own search does not run on this target, and a list of only deferred tools includes none: no tool could ever be loaded.
   const unloadable =
     request.tools.every(isDeferred) || request.tools.some((tool) => tool.t === 'server' && tool.kind.startsWith('tool_search'))
   const choice = request.toolChoice
@@ -39,7 +39,7 @@ function offered(request: Request, loaded: Set<string>): Frozen<Tool>[] {
     })
 }
 
-/** The message with its references as text; their names are collected. */
+/** Returns the message with its references as text, and collects their names. */
 function named(message: Frozen<Message>, loaded: Set<string>): Frozen<Message> {
   let changed = false
   const parts = message.parts.map((part) => {
@@ -50,7 +50,7 @@ function named(message: Frozen<Message>, loaded: Set<string>): Frozen<Message> {
   return changed ? { ...message, parts } : message
 }
 
-/** Neighbouring references share one text. */
+/** Adjacent references share one text. */
 function inWords(parts: readonly Frozen<Part>[], loaded: Set<string>): Frozen<Part>[] {
   const out: Frozen<Part>[] = []
   let names: string[] = []

@@ -1,9 +1,9 @@
-// Reasoning effort and thinking budgets. Clamp, never refuse.
+// Converts reasoning effort and thinking budgets. Values are clamped, never refused.
 import type { Effort } from '../../../core/types/canonical.ts'
 
 const ORDER: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The effort a token budget stands for. */
+/** Returns the effort that corresponds to a token budget. */
 export function effortOfBudget(tokens: number): Effort {
   if (tokens <= 0) return 'none'
   if (tokens <= 1024) return 'minimal'
@@ -13,7 +13,7 @@ export function effortOfBudget(tokens: number): Effort {
   return 'xhigh'
 }
 
-/** The nearest effort the model has: the wish itself, else the next lower, else the lowest above it. */
+/** Returns the nearest supported effort: the requested one, otherwise the next lower one, otherwise the lowest above it. */
 export function clampEffort(wish: Effort, supported: readonly Effort[] | undefined): Effort {
   if (supported === undefined || supported.length === 0 || supported.includes(wish)) return wish
   const at = ORDER.indexOf(wish)

@@ -1,4 +1,4 @@
-// Reading wire objects: null counts as absent, and a wrong type is a 400 that names the field.
+// Reads wire objects: null counts as absent, and a wrong type is a 400 that names the field.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 
@@ -26,7 +26,7 @@ export function listField(source: JsonObject, key: string, at = key): Json[] | u
   return field(source, key, at, 'an array', (value): value is Json[] => Array.isArray(value))
 }
 
-/** The members that are not named and not null; null when none is left. */
+/** Returns the members that are neither known nor null; null when none is left. */
 export function others(source: JsonObject, known: ReadonlySet<string>): JsonObject | null {
   let rest: JsonObject | null = null
   for (const key in source) {
@@ -38,7 +38,7 @@ export function others(source: JsonObject, known: ReadonlySet<string>): JsonObje
   return rest
 }
 
-/** A string of upstream data, '' when it is anything else: answers are read leniently. */
+/** Returns a string of upstream data, '' for any other type: answers are read leniently. */
 export function loose(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }

@@ -1,4 +1,4 @@
-// The rule every decoder applies after mapping a finish reason.
+// Corrects the finish after a decoder has mapped it.
 import type { Finish } from '../../../core/types/answer.ts'
 import type { Part } from '../../../core/types/canonical.ts'
 

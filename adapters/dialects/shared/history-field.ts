@@ -1,4 +1,4 @@
-// The caller's own name for the conversation: what a refusal of something in it names as its param.
+// Returns the caller's own name for the conversation, which refusals name as their param.
 import type { Dialect } from '../../../core/types/canonical.ts'
 
 export function historyField(caller: Dialect): 'messages' | 'input' | 'contents' {

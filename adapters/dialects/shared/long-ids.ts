@@ -1,13 +1,13 @@
-// Identifiers of users and caches that are longer than a target takes: a stable hash goes instead, in both lanes.
+// Replaces identifiers of users and caches that are too long for a target by a stable hash, in both lanes.
 import { createHash } from 'node:crypto'
 import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
 
-/** SHA-256 in hex, cut where even that is too long. */
+/** Returns SHA-256 in hex, shortened to the limit. */
 export function hashedId(value: string, limit = 64): string {
   return createHash('sha256').update(value).digest('hex').slice(0, limit)
 }
 
-/** The text that fits; the value itself where the target's limit is not known. */
+/** Returns a text that fits; the value itself when the target's limit is unknown. */
 export function fittedId(field: string, value: string, codec: CodecContext): string {
   const limit = codec.quirks.idLimits?.[field]
   if (limit === undefined || !isLonger(value, limit)) return value
@@ -15,7 +15,7 @@ export function fittedId(field: string, value: string, codec: CodecContext): str
   return hashedId(value, limit)
 }
 
-/** Shortens ids in a wire body, or in an object that becomes one. */
+/** Shortens ids in a wire body, or in an object that is encoded as one. */
 export function fitIds(body: Pick<WireBody, 'get' | 'set'>, codec: CodecContext): void {
   for (const field in codec.quirks.idLimits) {
     const value = body.get(field)
@@ -32,7 +32,7 @@ function isLonger(value: string, limit: number): boolean {
 
 const IDS = ['metadata.user_id', 'safety_identifier', 'prompt_cache_key', 'user_id', 'user']
 
-/** The identifier that a refusal says is too long; null for other refusals, and for fields that mean something to the model. */
+/** Returns the identifier that a refusal calls too long; null for other refusals, and for fields that the model reads. */
 export function longId(message: string, param: string | null, code: string | null): string | null {
   if (code !== 'string_above_max_length' && !/string too long|at most \d+ characters|maximum length/i.test(message)) return null
   if (param !== null) return IDS.includes(param) ? param : null

@@ -1,4 +1,4 @@
-// Tool names and call ids under a target's alphabet: sanitised one to one, and restored on the way back.
+// Converts tool names and call ids to a target's alphabet one to one, and restores them on the way back.
 import type { CodecContext } from '../../../core/types/dialect.ts'
 
 export interface NameRule {
@@ -9,7 +9,7 @@ export interface NameRule {
   start?: RegExp
 }
 
-/** The upstream's name for a tool; remembers the original in `codec.names`. Two names never become one. */
+/** Returns the upstream's name for a tool and records the original in `codec.names`. Two names never become one. */
 export function upstreamName(name: string, rule: NameRule, codec: CodecContext): string {
   const given = givenNames(codec)
   const known = given.get(name)
@@ -25,7 +25,7 @@ export function upstreamName(name: string, rule: NameRule, codec: CodecContext):
   return safe
 }
 
-/** `codec.names` the other way round: a long history asks for the same few names thousands of times. */
+/** The inverse of `codec.names`: a long history looks up the same few names thousands of times. */
 const givenByHop = new WeakMap<CodecContext['names'], Map<string, string>>()
 
 function givenNames({ names }: CodecContext): Map<string, string> {
@@ -34,22 +34,22 @@ function givenNames({ names }: CodecContext): Map<string, string> {
   return given
 }
 
-/** The caller's name for a tool the upstream called. */
+/** Returns the caller's name for a tool that the upstream called. */
 export function callerName(name: string, codec: CodecContext): string {
   return codec.names.get(name) ?? name
 }
 
-/** A call id under the target's rule, the same for the call and its result: ids that do not fit are hashed. */
+/** Returns a call id under the target's rule, the same for the call and its result. Invalid ids are hashed. */
 export function upstreamCallId(id: string, fits: RegExp, make: (hash: string) => string): string {
   return fits.test(id) ? id : make(hash16(id))
 }
 
-/** 8 hex characters; stable over processes. */
+/** Returns 8 hex characters, the same in every process. */
 export function hash8(text: string): string {
   return fnv1a(text, 0x811c9dc5).toString(16).padStart(8, '0')
 }
 
-/** 16 hex characters. */
+/** Returns 16 hex characters. */
 export function hash16(text: string): string {
   return hash8(text) + fnv1a(text, 0x01000193).toString(16).padStart(8, '0')
 }

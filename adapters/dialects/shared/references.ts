@@ -1,4 +1,4 @@
-// References to data elsewhere: items that a responses vendor stores, servers that Anthropic connects to.
+// Refuses references to data elsewhere: items that a responses vendor stores, servers that Anthropic connects to.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import { isObject } from './fields.ts'
@@ -20,12 +20,12 @@ export function refuseReferences(request: Frozen<CanonicalRequest>): void {
   }
 }
 
-/** The type may be left out. */
+/** The type may be omitted. */
 function isReference(raw: Frozen<JsonObject>): boolean {
   return (raw.type ?? 'item_reference') === 'item_reference'
 }
 
-/** @throws GatewayError.unsupported `mcp_servers`; an empty list names none. */
+/** @throws GatewayError.unsupported `mcp_servers`; an empty list is allowed. */
 export function refuseMcpServers({ ext }: Frozen<CanonicalRequest>): void {
   const servers = ext.messages?.mcp_servers
   if (servers === undefined || (Array.isArray(servers) && servers.length === 0)) return

@@ -1,15 +1,15 @@
-// The service tier of an answer, as OpenAI's two dialects may say it.
+// Converts the service tier of an answer to the values that OpenAI's two dialects allow.
 import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
 
 const TIERS: readonly string[] = ['auto', 'default', 'flex', 'scale', 'priority']
 
-/** Undefined for a tier that the published schemas do not have. */
+/** Returns undefined for a tier that the published schemas do not have. */
 export function openAiTier(tier: string | undefined): string | undefined {
   if (tier === 'standard') return 'default'
   return tier !== undefined && TIERS.includes(tier) ? tier : undefined
 }
 
-/** The members of a vendor's answer with the tier in order; the same object where it already is. */
+/** Returns the members of a vendor's answer with a valid tier; the same object when it is valid already. */
 export function withOpenAiTier<T extends Frozen<JsonObject>>(own: T | undefined): T | undefined {
   const tier = own?.service_tier ?? null
   if (own === undefined || tier === null) return own

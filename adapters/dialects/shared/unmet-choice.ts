@@ -1,12 +1,12 @@
-// A tool that a target cannot run is dropped with a warning while the model may answer without it, and refused where the caller
-// demands a call.
+// Handles a tool that a target cannot run: it is dropped with a warning while the model may answer without it, and refused when the
+// caller requires a call.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import { callerField } from './caller-field.ts'
 
 /**
  * @param left whether the target gets any tool of the request.
- * @throws GatewayError.unsupported `tool_choice` when it gets none and the caller demands a call.
+ * @throws GatewayError.unsupported `tool_choice` when it gets none and the caller requires a call.
  */
 export function refuseUnmetChoice({ tools, toolChoice, source }: Frozen<CanonicalRequest>, left: boolean): void {
   if (left || tools.length === 0 || toolChoice === undefined) return

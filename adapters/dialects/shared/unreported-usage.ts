@@ -1,4 +1,4 @@
-// Usage that no upstream reported: a caller whose dialect needs counts gets an estimate, marked, and never zeros.
+// Estimates usage that no upstream reported: a caller whose dialect needs counts gets a marked estimate, never zeros.
 import { estimateUsage } from '../../../core/models/token-estimate.ts'
 import { byteLength } from '../../../core/text/bytes.ts'
 import type { Usage } from '../../../core/types/answer.ts'
@@ -12,7 +12,7 @@ export function isUnreported(usage: Frozen<Partial<Usage>> | null): boolean {
   return usage.estimated === true && !usage.inputTotal && !usage.outputTotal
 }
 
-/** The report, or an estimate with the warning `estimated_tokens`. */
+/** Returns the report, or an estimate with the warning `estimated_tokens`. */
 export function usageOrEstimate<U extends Frozen<Partial<Usage>>>(
   usage: U | null,
   parts: Iterable<Frozen<Part>>,

@@ -1,4 +1,4 @@
-// A whole upstream answer → canonical, through the same reader as a stream of one item.
+// Decodes a whole upstream answer with the same reader as a stream of one item.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
@@ -10,7 +10,7 @@ import { decodeCount } from '../request/count-tokens.ts'
 import { noUsage } from '../usage.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** @throws GatewayError for an error in disguise or an answer without candidates. */
+/** @throws GatewayError for an error in a 200 answer, or an answer without candidates. */
 export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   if (isErrorBody(wire)) throw errorOf(wire, 0, 'status')

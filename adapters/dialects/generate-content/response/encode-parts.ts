@@ -1,5 +1,5 @@
-// Canonical parts → wire parts of a user or model turn. Thoughts travel only with a signature of this model family;
-// foreign secrets and foreign server items vanish.
+// Encodes canonical parts as wire parts of a user or model turn. Thoughts are sent only with a signature of this model family; other
+// vendors' secrets and server items are dropped.
 import { RawJson } from '../../../../core/json/raw-json.ts'
 import type { Frozen, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -7,13 +7,13 @@ import { isObject } from '../fields.ts'
 import { isMedia, mediaPart } from '../request/encode-media.ts'
 import { declareName, flatName } from '../tool-names.ts'
 
-/** A wire part; tool arguments in it are RawJson, so it goes through `stringify`. */
+/** A wire part. Its tool arguments are RawJson, so use `stringify`. */
 export type WirePart = Record<string, unknown>
 
-/** Google's documented escape value for histories whose signatures are lost. */
+/** Google's documented value for histories whose signatures are lost. */
 export const SENTINEL = 'skip_thought_signature_validator'
 
-/** Everything but tool results; [] for a part that cannot or need not travel. */
+/** Encodes every part except tool results; [] for a part that cannot be sent or has no content. */
 export function userParts(part: Frozen<Part>, field: string, codec: CodecContext): WirePart[] {
   const ext = part.ext?.generate_content as JsonObject | undefined
   if (isMedia(part)) {
@@ -41,11 +41,11 @@ export function userParts(part: Frozen<Part>, field: string, codec: CodecContext
   }
 }
 
-/** A model turn. `validated`: the model checks signatures here, so the first call gets the sentinel when it has none. */
+/** Encodes a model turn. `validated`: this model checks signatures, so a first call without one gets the sentinel. */
 export function modelParts(parts: readonly Frozen<Part>[], field: string, validated: boolean, codec: CodecContext): WirePart[] {
   const out: WirePart[] = []
   let isFirstCall = true
-  // A signature that travelled through another dialect's reasoning block belongs to the call that follows it.
+  // A signature that another dialect's reasoning block carried belongs to the next call.
   let carried: string | undefined
   for (const part of parts) {
     if (part.t === 'reasoning') {
@@ -63,7 +63,7 @@ export function modelParts(parts: readonly Frozen<Part>[], field: string, valida
       })
       isFirstCall = false
     } else if (part.t === 'audio' && part.src.kind === 'file') {
-      // Spoken earlier by another model: what it said is what counts.
+      // Another model said it earlier: only the transcript is sent.
       if (part.transcript) out.push({ text: part.transcript })
     } else out.push(...userParts(part, field, codec))
   }
@@ -71,7 +71,7 @@ export function modelParts(parts: readonly Frozen<Part>[], field: string, valida
   return out
 }
 
-/** True where call ids travel: known to be understood, and not refused by the provider. */
+/** Returns true when call ids are sent: the target is known to accept them, and the provider does not refuse them. */
 export function sendsCallIds(codec: CodecContext): boolean {
   return codec.caps.functionCallIds === true && !codec.quirks.noFunctionIds
 }
@@ -91,7 +91,7 @@ function callArgs(part: Frozen<ToolCallPart>, codec: CodecContext): unknown {
   try {
     if (isObject(JSON.parse(text))) return new RawJson(text)
   } catch {
-    // Falls through: what is not an object is wrapped.
+    // Arguments that are not an object are wrapped below.
   }
   codec.warn('tool_args_wrapped')
   return { _raw: part.args }

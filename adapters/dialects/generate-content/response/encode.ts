@@ -1,4 +1,4 @@
-// Canonical answer → a GenerateContentResponse.
+// Encodes a canonical answer as a GenerateContentResponse.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
 import type { Annotation, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
@@ -25,7 +25,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
   })
 }
 
-/** Google's ids have no prefix; another vendor's id stays out. */
+/** Google's ids have no prefix; another vendor's id is not sent. */
 export function responseId(id: string, codec: CodecContext): string {
   return codec.upstream === 'generate_content' && id !== '' ? id : codec.id('')
 }
@@ -37,11 +37,11 @@ function candidate(choice: Frozen<Choice>, codec: CodecContext): WirePart {
   const grounding = own?.groundingMetadata !== undefined ? undefined : grounded(choice)
   const logprobs = logprobsResult(choice.logprobs)
   return {
-    // Clients that keep the history call an answer without parts invalid.
+    // Clients that keep the history treat an answer without parts as invalid.
     content: { parts: parts.length === 0 ? [{ text: '' }] : parts, role: 'model' },
     finishReason: finishReason(finish === 'tool_calls' ? 'stop' : finish, choice.nativeFinish, codec),
     index: choice.index,
-    // Another vendor's word on safety is no list of ratings.
+    // Another vendor's safety value is not a list of ratings.
     ...(Array.isArray(choice.safety) ? { safetyRatings: choice.safety } : {}),
     ...(grounding === undefined ? {} : { groundingMetadata: grounding }),
     ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),
@@ -60,7 +60,7 @@ function answerParts(choice: Frozen<Choice>): { parts: WirePart[]; malformed: bo
       if (wire !== null) parts.push(wire)
       continue
     }
-    // Cut before its arguments began: no call, though an empty text would pass as {}.
+    // The answer was cut before the arguments began: it is not a call, although an empty text would pass as {}.
     const cut = choice.finish === 'length' && part.args.trim() === '' && index === choice.parts.length - 1
     const wire = cut ? null : functionCallPart(part, thoughts)
     if (wire !== null) parts.push(wire)

@@ -1,9 +1,9 @@
-// groundingMetadata ↔ citations. Google counts bytes of the whole answer, the canonical form counts characters.
+// Converts groundingMetadata to citations and back. Google counts bytes of the whole answer; the canonical form counts characters.
 import { byteLength, decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
-/** One annotation per (supported segment, web source); sources without segments stand for the whole answer. */
+/** Returns one annotation per (supported segment, web source). A source without segments applies to the whole answer. */
 export function annotationsOf(metadata: Json | undefined, text: string): Annotation[] {
   if (!isObject(metadata)) return []
   const chunks = listField(metadata.groundingChunks)
@@ -22,7 +22,7 @@ export function annotationsOf(metadata: Json | undefined, text: string): Annotat
   })
 }
 
-/** The metadata for citations that another dialect's answer carries; undefined when none has a web address. */
+/** Returns the metadata for citations of another dialect's answer; undefined when none has a web address. */
 export function groundingOf(annotations: readonly Frozen<Annotation>[], text: string): JsonObject | undefined {
   const chunks = new Map<string, { index: number; wire: JsonObject }>()
   const supports: JsonObject[] = []
@@ -33,7 +33,7 @@ export function groundingOf(annotations: readonly Frozen<Annotation>[], text: st
       wire: { web: { uri: url, ...(title === undefined ? {} : { title }) } },
     }
     chunks.set(url, known)
-    // Those of documents and search results count in what is cited.
+    // Offsets of documents and search results count in the cited text.
     if (kind !== 'url' || start === undefined || end === undefined || end <= start) continue
     supports.push({
       segment: {

@@ -1,4 +1,4 @@
-// Byte lane, non-stream: usage, finish and errors in disguise, read by path without decoding the answer.
+// Inspects whole answers on the byte lane: reads usage, finish and errors in 200 answers by path, without decoding the answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'

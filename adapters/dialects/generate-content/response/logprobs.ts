@@ -1,4 +1,4 @@
-// logprobsResult ↔ the canonical logprobs, which have chat's shape: { content: [{ token, logprob, bytes, top_logprobs }] }.
+// Converts logprobsResult to the canonical logprobs, which have chat's shape: { content: [{ token, logprob, bytes, top_logprobs }] }.
 import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
@@ -14,7 +14,7 @@ export function logprobsOf(result: Json | undefined): Json | undefined {
   return content.length === 0 ? undefined : { content, refusal: null }
 }
 
-/** Undefined when the value is not in chat's shape. */
+/** Returns undefined when the value is not in chat's shape. */
 export function logprobsResult(logprobs: Frozen<Json> | undefined): JsonObject | undefined {
   if (!isObject(logprobs)) return undefined
   const tokens = listField(logprobs.content ?? undefined).filter(isObject)

@@ -1,4 +1,4 @@
-// Members of a candidate that other dialects have no place for: Gemini callers get them back.
+// Keeps members of a candidate that other dialects do not support, for Gemini callers.
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../fields.ts'
 
@@ -11,7 +11,7 @@ const EXTRAS = [
   'tokenCount',
 ] as const
 
-/** Those of one more item of a stream on top: the last word counts, only citations come one after the other. */
+/** Adds the members of one more stream item: later values replace earlier ones; citations are appended. */
 export function addOwn(sofar: JsonObject | undefined, candidate: JsonObject): JsonObject | undefined {
   let own = sofar
   for (const key of EXTRAS) {
@@ -23,7 +23,7 @@ export function addOwn(sofar: JsonObject | undefined, candidate: JsonObject): Js
   return own
 }
 
-/** `citations` or, as Vertex says, `citationSources`. */
+/** `citations`; Vertex calls it `citationSources`. */
 function joined(before: Json | undefined, next: Json): Json {
   if (!isObject(before) || !isObject(next)) return next
   const all: JsonObject = { ...before, ...next }

@@ -1,12 +1,12 @@
-// The exact JSON text of single parts, for arguments whose digits parsing would change. The contents are cut up once and
-// each content once, so that a history of many such calls costs one pass and not one per call.
+// Returns the exact JSON text of single parts, for arguments that parsing would change. It splits the contents and each content only
+// once, so a history with many such calls costs one pass instead of one per call.
 import { rawAt } from '../../../../core/json/json-path.ts'
 import { skipSpace, skipValue } from '../../../../core/json/json-scan.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
 
 export interface RawParts {
-  /** The text at the first of `paths` that exists below part `place` of content `turn`. */
+  /** Returns the text at the first of `paths` that exists below part `place` of content `turn`. */
   at(turn: number, place: number, paths: readonly (readonly string[])[]): string | undefined
 }
 
@@ -33,7 +33,7 @@ export function rawParts(body: WireBody): RawParts {
   }
 }
 
-/** The elements of a JSON array as text; any other value is an array of itself. */
+/** Returns the elements of a JSON array as text; any other value counts as a list of one. */
 function elements(text: string): string[] {
   const bytes = encodeUtf8(text)
   let at = skipSpace(bytes, 0)

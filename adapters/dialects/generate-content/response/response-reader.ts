@@ -1,4 +1,4 @@
-// Reads GenerateContentResponse objects into canonical events. STOP on every chunk (some backends) is held until close().
+// Reads GenerateContentResponse objects into canonical events. Some backends send STOP with every chunk, so it is held until close().
 import { rawAt } from '../../../../core/json/json-path.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
@@ -19,20 +19,20 @@ import { addOwn } from './own-members.ts'
 
 interface ChoiceState {
   finish: string | null
-  /** The prompt was refused: `finish` is the block reason. */
+  /** The prompt was refused; then `finish` is the block reason. */
   blocked: boolean
-  /** A chunk without a finish reason was seen, so the next one that has one is the last. */
+  /** A chunk without a finish reason was seen, so the next chunk with one is the last. */
   unfinished: boolean
-  /** No more can follow `finish`. */
+  /** True when `finish` is the last value. */
   last: boolean
   done: boolean
   calls: number
-  /** For citations: their offsets count over the whole answer. */
+  /** The whole text, because offsets of citations count over the whole answer. */
   text: string
   own: JsonObject | undefined
   safety: Json | undefined
   partial: PartialCall | null
-  /** The latest part's index, where logprobs belong. */
+  /** The index of the latest part, which logprobs belong to. */
   part: number
 }
 
@@ -48,17 +48,17 @@ export class ResponseReader {
     this.#codec = codec
   }
 
-  /** A finish reason or a block was seen: an end of the stream is a good end. */
+  /** True after a finish reason or a block: the end of the stream is then a normal end. */
   get finished(): boolean {
     return [...this.#choices.values()].some((choice) => choice.finish !== null)
   }
 
-  /** Members of the answer so far that only this dialect knows. */
+  /** Members of the answer so far that only this dialect has. */
   get ext(): Ext | undefined {
     return this.#feedback === undefined ? undefined : { generate_content: { promptFeedback: this.#feedback } }
   }
 
-  /** `text` is the JSON the object was parsed from: arguments with big numbers are taken out of it. */
+  /** Reads one response. `text` is the JSON that it was parsed from: arguments with big numbers are read from it. */
   read(response: JsonObject, text: () => string, emit: Emit): void {
     this.#start(response, emit)
     for (const [position, candidate] of listField(response.candidates).entries()) {
@@ -71,12 +71,12 @@ export class ResponseReader {
     for (const [index, choice] of this.#choices) if (choice.last) this.#finish(index, choice, emit)
   }
 
-  /** Ends every choice that is still open. */
+  /** Ends every open choice. */
   close(emit: Emit): void {
     for (const [index, choice] of this.#choices) this.#finish(index, choice, emit)
   }
 
-  /** Cumulative: the last block counts, and a chunk without one does not erase it. */
+  /** Usage is cumulative: the last block applies, and a chunk without one does not erase it. */
   #report(metadata: Json | undefined, emit: Emit): void {
     const usage = usageOf(metadata)
     if (usage === null || (this.#usage?.outputTotal === usage.outputTotal && this.#usage.total === usage.total)) return
@@ -89,7 +89,7 @@ export class ResponseReader {
     choice.done = true
     const native = choice.finish ?? ''
     const finish = choice.blocked ? 'content_filter' : finishOf(native)
-    // Arguments cut short are no arguments.
+    // Incomplete arguments are not used.
     if (choice.partial !== null && finish === 'stop') this.#endPartial(index, choice, emit)
     for (const annotation of annotationsOf(choice.own?.groundingMetadata, choice.text))
       this.#writer.annotation(index, annotation, emit)
@@ -161,7 +161,7 @@ export class ResponseReader {
       }
       if (signature === undefined) return
       this.#writer.signature(index, signature, emit)
-      // A signature covers its own part: what follows is another one.
+      // A signature applies to its own part, so the next text is a new part.
       if (part.text !== '') this.#writer.closeCurrent(index, emit)
       return
     }
@@ -263,7 +263,7 @@ function continues(fragments: Json | undefined): boolean {
   return listField(fragments).some((fragment) => isObject(fragment) && fragment.willContinue === true)
 }
 
-/** Arguments as JSON text, exactly once encoded, with the digits the upstream sent. */
+/** Returns the arguments as JSON text, encoded once, with the upstream's digits. */
 function argsText(args: Json | undefined, raw: () => string | undefined): string {
   if (args === undefined || args === null) return '{}'
   if (typeof args === 'string') return args
@@ -275,7 +275,7 @@ function rawArgs(text: string, candidate: number, part: number): string | undefi
   return rawAt(text, ['candidates', candidate, 'content', 'parts', part, 'functionCall', 'args'])
 }
 
-/** A custom tool was declared as a function of one text. */
+/** A custom tool was declared as a function with one text parameter. */
 function customInput(args: string): string {
   try {
     const parsed = JSON.parse(args) as Json

@@ -1,5 +1,5 @@
-// Canonical answer parts → wire parts for Gemini callers. Own secrets travel plain, foreign ones in our envelope, base64
-// as the field demands.
+// Encodes canonical answer parts for Gemini callers. Google's own secrets are sent plain, others in our envelope, as base64 because the
+// field requires it.
 import { RawJson } from '../../../../core/json/raw-json.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
@@ -7,10 +7,10 @@ import { isObject } from '../fields.ts'
 import { redactedSecret } from '../redacted-thinking.ts'
 import type { ThoughtCarrier } from '../thought-carrier.ts'
 
-/** A wire part; arguments in it are RawJson, so it goes through `stringify`. */
+/** A wire part. Its arguments are RawJson, so use `stringify`. */
 export type WirePart = Record<string, unknown>
 
-/** Null for a part this dialect has no form for; tool calls are `functionCallPart`. */
+/** Returns null for a part that this dialect cannot express. `functionCallPart` encodes tool calls. */
 export function wirePart(part: Frozen<Part>): WirePart | null {
   switch (part.t) {
     case 'text':
@@ -37,8 +37,8 @@ export function wirePart(part: Frozen<Part>): WirePart | null {
 }
 
 /**
- * Null when the arguments are no JSON object: a call that cannot be represented is not made up. A call without a signature of its own
- * takes the thoughts before it.
+ * Returns null when the arguments are not a JSON object, because the call cannot be represented. A call without its own signature carries
+ * the thoughts before it.
  */
 export function functionCallPart(call: Frozen<ToolCallPart>, thoughts: ThoughtCarrier): WirePart | null {
   const args = callArgs(call)
@@ -48,7 +48,7 @@ export function functionCallPart(call: Frozen<ToolCallPart>, thoughts: ThoughtCa
   return { functionCall: { id: call.id, name, args }, ...(secret === undefined ? {} : { thoughtSignature: secret }) }
 }
 
-/** The one secret of a reasoning part that has to come back with it. */
+/** Returns the one secret that a client must send back with a reasoning part. */
 export function reasoningSecret(part: Extract<Frozen<Part>, { t: 'reasoning' }>): Frozen<Signature> | undefined {
   if (part.redacted !== undefined) return redactedSecret(part.redacted, part.encrypted?.modelFamily)
   return part.signature ?? part.encrypted

@@ -1,4 +1,5 @@
-// Upstream SSE → canonical events. No formal terminator exists: a finish reason makes the end of the stream a good one.
+// Decodes the upstream's SSE into canonical events. There is no formal terminator: after a finish reason the end of the stream is a
+// normal end.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
 import type { CodecContext, StreamDecoder } from '../../../../core/types/dialect.ts'
@@ -28,7 +29,7 @@ export function decodeStream(codec: CodecContext): StreamDecoder {
     frame(frame, emit) {
       if (over) return
       const data = frame.data.trim()
-      // Google sends no [DONE]; some that imitate it do.
+      // Google sends no [DONE], but some compatible backends do.
       if (data === '' || data === '[DONE]') return
       try {
         const value = JSON.parse(data) as Json

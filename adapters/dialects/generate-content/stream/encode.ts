@@ -1,5 +1,5 @@
-// Canonical events → stream items for Gemini callers. Parts are increments, function calls go out whole; finish reasons
-// and the final usage stand only on the last item, which waits for `end` because usage may come after the finish.
+// Encodes canonical events as stream items for Gemini callers. Parts are increments; function calls are sent whole. Finish reasons and
+// the final usage are only on the last item, which waits for `end` because usage may come after the finish.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { TextBuilder } from '../../../../core/text/text-builder.ts'
 import type { Finish, Usage } from '../../../../core/types/answer.ts'
@@ -27,10 +27,10 @@ interface ChoiceState {
   text: TextBuilder
   annotations: Annotation[]
   logprobs: Json[]
-  /** A call without arguments: complete only when something follows that is no cut. */
+  /** A call without arguments. It is complete only when something other than a cut follows. */
   held: ToolCallPart | null
   thoughts: ThoughtCarrier
-  /** Parts by index: what kind, and whether a signature was already sent. */
+  /** Parts by index: the kind, and whether a signature was sent. */
   open: Map<number, { kind: string; signed: boolean }>
 }
 
@@ -42,7 +42,7 @@ class ItemEncoder implements StreamEncoder {
   readonly #codec: CodecContext
   readonly #framing: Framing
   readonly #choices = new Map<number, ChoiceState>()
-  /** Everything after the candidates of an item. */
+  /** The members of an item after its candidates. */
   #tail = ''
   #usage: Partial<Usage> | null = null
   #said = false
@@ -111,7 +111,7 @@ class ItemEncoder implements StreamEncoder {
     return ''
   }
 
-  /** A call's signature travels on the call itself. */
+  /** The call itself carries its signature. */
   #signature(choice: number, part: number, signature: Signature): string {
     const open = this.#choice(choice).open.get(part)
     if (open === undefined || open.kind === 'tool_call') return ''
@@ -168,9 +168,9 @@ class ItemEncoder implements StreamEncoder {
     this.#over = true
     this.#begin(this.#codec.model, '')
     const indexes = this.#choices.size === 0 ? [0] : [...this.#choices.keys()].sort((a, b) => a - b)
-    // No finish for a choice that had a call left over: then the call was whole.
+    // A choice without a finish may still hold a call; that call is complete.
     const before = indexes.map((index) => (this.#choice(index).finish === null ? this.#release(index) : '')).join('')
-    // A prompt that was refused has no candidates.
+    // A refused prompt has no candidates.
     const candidates =
       isObject(feedback) && !this.#said ? '' : `"candidates":${stringify(indexes.map((index) => this.#last(index)))},`
     const fed = feedback === undefined ? '' : `"promptFeedback":${JSON.stringify(feedback)},`
@@ -223,7 +223,7 @@ class ItemEncoder implements StreamEncoder {
   }
 }
 
-/** The token list of a logprobs delta, which is chat's object or the bare list. */
+/** Returns the token list of a logprobs delta: chat's object or the bare list. */
 function tokens(logprobs: Json): Json[] {
   if (Array.isArray(logprobs)) return logprobs
   return typeof logprobs === 'object' && logprobs !== null ? listField(logprobs.content ?? undefined) : []

@@ -1,5 +1,5 @@
-// Byte lane: Google's frames go on as they came. Re-rendered are those its own SDK would lose (a comment or `event:` glued
-// on, data over several lines, no blank line at the end) and, for array callers, all of them.
+// Filters streams on the byte lane: forwards Google's frames unchanged. It rewrites frames that Google's SDK would lose (with a comment
+// or `event:`, data over several lines, no blank line at the end), and all frames for array callers.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../../core/text/bytes.ts'
 import type { Usage } from '../../../../core/types/answer.ts'
@@ -20,7 +20,7 @@ const CR = 13
 const DATA = [100, 97, 116, 97, 58]
 
 export function filterStream(codec: CodecContext): FrameFilter {
-  // Every chunk carries usage and only the last one applies, so it is parsed on demand.
+  // Every chunk carries usage, but only the last one applies, so it is parsed on demand.
   let reported: JsonObject | null = null
   let usage: Usage | null = null
   const facts: StreamFacts = {
@@ -77,7 +77,7 @@ export function filterStream(codec: CodecContext): FrameFilter {
     frame(frame) {
       if (over || facts.error !== null) return null
       const data = frame.data
-      // Comments are the gateway's own business, and [DONE] would make Google's SDK throw.
+      // Comments are dropped: the gateway sends its own heartbeats. [DONE] would make Google's SDK throw.
       if (data === '' || data.trim() === '[DONE]') return null
       try {
         watch(JSON.parse(data) as Json)
@@ -86,7 +86,7 @@ export function filterStream(codec: CodecContext): FrameFilter {
       }
       if (facts.error !== null) return null
       if (codec.sse && isPlain(frame)) return frame.bytes
-      // Line breaks in JSON text stand between tokens only.
+      // In JSON text, line breaks occur only between tokens.
       return framing.item(data.includes('\n') ? data.replaceAll('\n', ' ') : data)
     },
     end() {
@@ -106,7 +106,7 @@ export function filterStream(codec: CodecContext): FrameFilter {
   }
 }
 
-/** UTF-8 bytes of what the model said in this part; media count as something. */
+/** Returns the UTF-8 bytes of the model's output in this part; media count as some bytes. */
 function contentBytes(part: JsonObject): number {
   if (typeof part.text === 'string') return byteLength(part.text)
   if (isObject(part.functionCall)) {
@@ -117,7 +117,7 @@ function contentBytes(part: JsonObject): number {
   return Object.keys(part).some((key) => key !== 'thoughtSignature' && key !== 'thought') ? 1 : 0
 }
 
-/** One data line first thing, and a blank line in the end, as Google's SDK splits events. */
+/** Returns whether a frame is one data line and ends in a blank line, as Google's SDK splits events. */
 function isPlain(frame: SseFrame): boolean {
   const { bytes } = frame
   for (let i = 0; i < DATA.length; i++) if (bytes[i] !== DATA[i]) return false

@@ -1,9 +1,9 @@
-// How stream items reach the caller: SSE data frames, or the elements of one JSON array (no alt=sse). Either way the text
-// so far plus close() is well formed.
+// Writes stream items as SSE data frames or as elements of one JSON array (no alt=sse). In both forms the text so far plus close() is
+// well formed.
 
 export interface Framing {
   item(json: string): string
-  /** Text after the last item. Call it once. */
+  /** Returns the text after the last item. Call it once. */
   close(): string
 }
 

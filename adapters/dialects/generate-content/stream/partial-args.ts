@@ -1,9 +1,9 @@
-// Vertex's streamed function-call arguments: fragments addressed by JSON path, put together into one object.
+// Joins Vertex's streamed function-call arguments: fragments addressed by JSON path become one object.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { Json, JsonObject, Signature } from '../../../../core/types/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
-/** An array index past this is a broken stream, not an argument. */
+/** A larger array index is a broken stream. */
 const MAX_INDEX = 10_000
 
 export interface PartialCall {
@@ -11,7 +11,7 @@ export interface PartialCall {
   readonly id: string | null
   readonly signature: Signature | undefined
   add(fragments: Json | undefined): void
-  /** The object so far as JSON text. */
+  /** Returns the object so far as JSON text. */
   args(): string
 }
 
@@ -37,7 +37,7 @@ export function partialCall(
   }
 }
 
-/** Maps instead of objects: a path is the model's text, and `__proto__` is only a key in a Map. */
+/** Maps instead of objects: a path is text from the model, and `__proto__` is an ordinary key in a Map. */
 type Node = Map<string | number, Node> | string | number | boolean | null
 
 function put(root: Map<string | number, Node>, fragment: JsonObject): void {
@@ -56,7 +56,7 @@ function put(root: Map<string | number, Node>, fragment: JsonObject): void {
   }
   if (typeof fragment.stringValue === 'string') {
     const before = at.get(last)
-    // A string comes in pieces under one path.
+    // A string arrives in pieces under one path.
     at.set(last, typeof before === 'string' ? before + fragment.stringValue : fragment.stringValue)
   } else if (typeof fragment.numberValue === 'number') at.set(last, fragment.numberValue)
   else if (typeof fragment.boolValue === 'boolean') at.set(last, fragment.boolValue)

@@ -1,12 +1,12 @@
-// The heartbeat for Google's own clients: their stream parsers take a comment for broken JSON and end the answer there.
+// The heartbeat for Google's own clients: their stream parsers read a comment as broken JSON and end the answer.
 import type { QuietFrame } from '../../../../core/types/dialect.ts'
 
 const CLIENT = 'x-goog-api-client'
 
 export const quietFrame: QuietFrame = {
-  // The chats of @google/genai forget a turn that had a chunk without parts, those of @google/generative-ai one with an empty text.
+  // The chats of @google/genai drop a turn that had a chunk without parts; those of @google/generative-ai drop one with an empty text.
   text: (headers) => (headers.get(CLIENT)?.includes('google-genai-sdk') ? frame('{"text":""}') : frame('')),
-  // Google's SDKs send the header, Gemini CLI and its forks name themselves.
+  // Google's SDKs send this header. Gemini CLI and its forks have a user agent.
   neededBy: (headers) => headers.has(CLIENT) || /geminicli/i.test(headers.get('user-agent') ?? ''),
 }
 

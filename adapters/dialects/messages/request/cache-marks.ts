@@ -1,4 +1,4 @@
-// At most four cache marks, and none with a longer life after a shorter one.
+// Limits cache marks: at most four, and none with a longer life after a shorter one.
 import { isObject } from '../../shared/fields.ts'
 import type { Block } from '../response/block.ts'
 import type { WireMessage } from './encode-turns.ts'
@@ -7,13 +7,13 @@ export interface Marked {
   tools: Block[]
   system: Block[]
   messages: WireMessage[]
-  /** The top-level mark counts as well. */
+  /** The top-level mark counts too. */
   automatic: boolean
 }
 
 const MOST = 4
 
-/** Edits the blocks, which are the encoder's own; raw ones are replaced by copies. */
+/** Edits the encoder's own blocks; raw blocks are replaced by copies. */
 export function limitCacheMarks(marked: Marked): void {
   const groups = [places(marked.tools), places(marked.system), marked.messages.flatMap(({ content }) => places(content))]
   const all = groups.flat()
@@ -31,7 +31,7 @@ export function limitCacheMarks(marked: Marked): void {
   }
 }
 
-/** Where a mark sits: member `key` of an array, or of a tool result's content. */
+/** The place of a mark: member `key` of an array, or of a tool result's content. */
 interface Place {
   owner: Block[]
   key: number
@@ -45,7 +45,7 @@ function places(list: Block[]): Place[] {
   })
 }
 
-/** Most valuable first: the last of the tools, the last of the system prompt, then the messages from the end, then the rest. */
+/** Sorts by value: the last tool, the last block of the system prompt, then the messages from the end, then the rest. */
 function preferred([tools = [], system = [], messages = []]: Place[][]): Place[] {
   const last = [tools.at(-1), system.at(-1)].filter((place) => place !== undefined)
   const rest = [...tools.slice(0, -1), ...system.slice(0, -1)]

@@ -1,5 +1,4 @@
-// One content block of a request or an answer → a canonical part. Members that only this dialect knows stay raw, so that they return to
-// this dialect unchanged.
+// Decodes one content block of a request or an answer. Members that only this dialect has stay raw, so that they return to it unchanged.
 import { randomId } from '../../../../core/ids/ids.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED, unwrapSignature } from '../../../../core/models/signature.ts'
@@ -20,11 +19,11 @@ import { decodeCitation } from '../response/citations.ts'
 
 export interface BlockReader {
   body: WireBody
-  /** The family whose secrets unwrapped signatures are: '' for a caller's history. */
+  /** The family of unwrapped signatures: '' for a caller's history. */
   family: string
 }
 
-/** `at` is the block's dotted path in the body. Null for a block without any content. */
+/** `at` is the block's dotted path in the body. Returns null for a block without content. */
 export function decodeBlock(block: Json, at: string, reader: BlockReader): Part | null {
   if (!isObject(block)) throw wrongType(at, 'an object')
   const part = typed(block, at, reader)
@@ -35,7 +34,7 @@ export function decodeBlock(block: Json, at: string, reader: BlockReader): Part 
   return part
 }
 
-/** A string or an array of blocks. */
+/** Decodes a string or an array of blocks. */
 export function decodeContent(content: Json | undefined, at: string, reader: BlockReader): Part[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [{ t: 'text', text: content }]
@@ -49,7 +48,7 @@ export function cacheMark(owner: JsonObject): CacheMark | undefined {
   return mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {}
 }
 
-/** A secret in this dialect's own place: ours if wrapped, else the dialect's own. */
+/** Decodes a secret in this dialect's own place: an envelope, or the dialect's own secret. */
 export function decodeSignature(value: string, family: string): Signature {
   return unwrapSignature(value) ?? { dialect: 'messages', modelFamily: family, value }
 }
@@ -81,7 +80,7 @@ function decodeDocument(block: JsonObject, at: string, inner: Inner): Part {
   return withExt(part, block, DOCUMENT_KEYS)
 }
 
-/** To other dialects a titled document; `ext` keeps what makes it a search result here. */
+/** For other dialects a titled document; `ext` keeps the members of a search result. */
 function decodeSearchResult(block: JsonObject, at: string, inner: Inner): Part {
   const part: DocumentPart & Part = { t: 'document', src: { parts: inner(block.content, `${at}.content`) } }
   addTitle(part, block, at)
@@ -150,7 +149,7 @@ function typed(block: JsonObject, at: string, reader: BlockReader): Part | null 
   }
 }
 
-/** Blocks of tools that the vendor runs itself. */
+/** Returns whether a block belongs to a tool that the vendor runs itself. */
 export function isServerBlock(type: string): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use' || (type.endsWith('_tool_result') && type !== 'tool_result')
 }
@@ -182,7 +181,7 @@ function decodeCall(block: JsonObject, at: string, body: WireBody): Part {
       name: textField(block, 'name', `${at}.name`) ?? '',
       args: inputText(block.input, at, body),
       kind: 'function',
-      // Called by the model itself is the rule and needs no mention.
+      // The default caller is the model itself and is not kept.
       ...(isObject(caller) && caller.type !== 'direct' ? { caller } : {}),
     },
     block,

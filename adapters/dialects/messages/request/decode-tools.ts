@@ -1,4 +1,4 @@
-// tools[] and tool_choice → canonical. The vendor's typed tools stay raw; web search also gets the common form.
+// Decodes tools[] and tool_choice. The vendor's typed tools stay raw; web search also gets the common form.
 import { RawJson } from '../../../../core/json/raw-json.ts'
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../../core/types/canonical.ts'
 import { booleanField, isObject, listField, numberField, others, textField, wrongType } from '../../shared/fields.ts'
@@ -73,7 +73,7 @@ function domains(tool: JsonObject, key: string, at: string): string[] | undefine
   return listField(tool, key, `${at}.${key}`)?.filter((domain) => typeof domain === 'string')
 }
 
-/** The wire `input` of a call; `onWrapped` hears when the arguments were not an object. */
+/** Returns the wire `input` of a call. Calls `onWrapped` when the arguments are not an object. */
 export function callInput(args: string, custom: boolean, onWrapped: () => void): unknown {
   const text = args.trim()
   if (!custom && (text === '' || text === 'null')) return {}
@@ -87,7 +87,7 @@ export function callInput(args: string, custom: boolean, onWrapped: () => void):
   return { _raw: args }
 }
 
-/** The plain text of a custom call that an upstream made as a function: canonical custom arguments are always bare. */
+/** Returns the plain text of a custom call that an upstream made as a function: canonical custom arguments are always plain text. */
 export function plainInput(args: string): string {
   const parsed = parse(args)
   return isObject(parsed) && typeof parsed.input === 'string' && Object.keys(parsed).length === 1 ? parsed.input : args

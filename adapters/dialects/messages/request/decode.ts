@@ -1,5 +1,5 @@
-// A caller's /v1/messages or count_tokens body → canonical request. It validates only the members that it reads: a missing max_tokens stays
-// absent and gets its default at the target.
+// Decodes a /v1/messages or count_tokens body. It validates only the members that it reads: a missing max_tokens stays absent and gets
+// the target's default.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type {
   CanonicalRequest,
@@ -17,13 +17,13 @@ import { booleanField, isObject, listField, numberField, objectField, others, te
 import { type BlockReader, cacheMark, decodeContent } from './decode-block.ts'
 import { decodeTools } from './decode-tools.ts'
 
-/** Fields with a canonical place; the others are kept in `ext.messages`. */
+/** Fields with a canonical form; all others stay in `ext.messages`. */
 const KNOWN: ReadonlySet<string> = new Set(
   `model messages system max_tokens stream tools tool_choice temperature top_p top_k stop_sequences metadata service_tier speed
    cache_control thinking output_config output_format container context_management thread`.split(/\s+/),
 )
 
-// system and messages[] → canonical turns. Tool results become a `tool` message in front of the rest of their user turn.
+// system and messages[] as canonical turns. Tool results become a `tool` message before the rest of their user turn.
 interface Conversation {
   system: SystemBlock[]
   messages: Message[]
@@ -74,12 +74,12 @@ function push(messages: Message[], message: Message): void {
   if (message.parts.length > 0) messages.push(message)
 }
 
-// thinking, output_config and state of a request → canonical. Unknown members of a nested object stay in `ext` under its name.
+// thinking, output_config and state of a request. Unknown members of a nested object stay in `ext` under its name.
 const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const MODES: readonly string[] = ['enabled', 'adaptive', 'disabled', 'between_tools']
 const THINKING_KEYS = new Set(['type', 'budget_tokens', 'display'])
 
-/** Sets `reasoning` and `output`; what has no canonical place goes into `ext`. */
+/** Sets `reasoning` and `output`; members without a canonical form go into `ext`. */
 function decodeThinkingAndOutput(wire: JsonObject, request: CanonicalRequest, ext: JsonObject): void {
   const reasoning: ReasoningOptions = {}
   readThinking(wire, reasoning, ext)
@@ -122,7 +122,7 @@ function readOutput(wire: JsonObject, reasoning: ReasoningOptions, request: Cano
     reasoning.effort = effort as Effort
     known.add('effort')
   }
-  // `output_format` is the beta's name of the same thing.
+  // The beta calls it `output_format`.
   const format = objectField(config, 'format', 'output_config.format') ?? objectField(wire, 'output_format')
   if (format?.type === 'json_schema') {
     const schema = objectField(format, 'schema', 'output_config.format.schema')

@@ -1,5 +1,5 @@
-// Canonical parts → content blocks of a request. Thinking travels only with a signature of this model family; secrets and
-// server items of other vendors vanish.
+// Encodes canonical parts as content blocks of a request. Thinking is sent only with a signature of this model family; secrets and server
+// items of other vendors are dropped.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { base64Decode } from '../../../../core/text/bytes.ts'
 import type {
@@ -22,23 +22,23 @@ import { flatName, wireCallId, wireName } from '../tool-names.ts'
 import { callInput } from './decode-tools.ts'
 
 export interface BlockWriter {
-  /** A user part, or one inside a tool result; [] for what cannot or need not travel. */
+  /** Encodes a user part, or one inside a tool result; [] for a part that cannot be sent or has no content. */
   user(part: Frozen<Part>): Block[]
   assistant(parts: readonly Frozen<Part>[]): Block[]
   result(part: Frozen<ToolResultPart & Part>): Block
-  /** A result whose call is not in the history: plain text of the user. */
+  /** Encodes a result whose call is not in the history as plain user text. */
   orphan(part: Frozen<ToolResultPart & Part>): Block[]
-  /** An instruction in mid-conversation. */
+  /** Encodes an instruction inside the conversation. */
   instruction(parts: readonly Frozen<Part>[], wrapped: boolean): Block[]
 }
 
-// Canonical images and documents → blocks. Base64 and http(s) URLs travel; audio, video and foreign file ids are refused.
+// Canonical images and documents as blocks. Base64 and http(s) URLs are sent; audio, video and foreign file ids are refused.
 interface MediaContext {
-  /** Named in refusals: the caller's name for the conversation. */
+  /** The field that refusals name: the caller's name for the conversation. */
   field: string
-  /** The caller speaks this dialect: file ids are the vendor's own. */
+  /** The caller speaks this dialect, so file ids are the vendor's own. */
   own: boolean
-  /** Citations may be asked for: not together with structured output (golden 96). */
+  /** Citations may be requested; not together with structured output. */
   citations: boolean
   warn(slug: string): void
   /** Encodes the parts of a document made of blocks. */
@@ -90,7 +90,7 @@ function citations(part: Frozen<DocumentPart>, context: MediaContext): Block {
   return { citations: { enabled: part.citations } }
 }
 
-/** Null for a document without any content. */
+/** Returns null for a document without content. */
 function documentSource(part: Frozen<DocumentPart>, context: MediaContext): Block | null {
   const { src } = part
   if ('text' in src) return textSource(src.text)
@@ -133,7 +133,7 @@ function remote(src: Frozen<Source>, context: MediaContext): Block {
       )
     return { type: 'file', file_id: src.id }
   }
-  // A `uri` is an address that only its own vendor can read, like Google's Files API.
+  // A `uri` is an address that only its own vendor can read, such as Google's Files API.
   const url = src.kind === 'url' ? src.url : ''
   if (!/^https?:\/\//i.test(url))
     throw GatewayError.unsupported(context.field, 'This target reads only http(s) URLs and inline data.')
@@ -192,7 +192,7 @@ export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolea
           return user(part)
       }
     })
-    // Another dialect's order may have text in front; here thinking comes first.
+    // Other dialects may put text first; this one needs thinking first.
     return own ? blocks : [...blocks.filter(isThinking), ...blocks.filter((block) => !isThinking(block))]
   }
 
@@ -230,7 +230,7 @@ export function blockWriter(request: Frozen<CanonicalRequest>, citations: boolea
 
 export function cacheControl(mark: Frozen<CacheMark> | undefined): Block {
   if (mark === undefined) return {}
-  // 30 minutes is another vendor's; the default of 5 minutes costs the same to write.
+  // Only another vendor has 30 minutes; the default of 5 minutes costs the same to write.
   return { cache_control: { type: 'ephemeral', ...(mark.ttl === '1h' || mark.ttl === '5m' ? { ttl: mark.ttl } : {}) } }
 }
 

@@ -1,5 +1,5 @@
-// Structured output: a format where the model has it, else a forced tool whose call is
-// unwrapped on the way back, else an instruction.
+// Encodes structured output: as a format when the model supports it, otherwise as a forced tool whose call is unwrapped on the way back,
+// otherwise as an instruction.
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { type InputSchema, inputSchema, outputSchema } from './schemas.ts'
@@ -7,7 +7,7 @@ import { type InputSchema, inputSchema, outputSchema } from './schemas.ts'
 export interface OutputPlan {
   /** `output_config.format`. */
   format?: JsonObject
-  /** The tool that takes the answer. */
+  /** The tool whose call carries the answer. */
   tool?: InputSchema & { description: string }
   /** A line for the end of the system prompt. */
   instruction?: string

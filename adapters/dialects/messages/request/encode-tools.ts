@@ -1,4 +1,4 @@
-// Canonical tools → tools[]. Own typed tools go back raw, those of others are dropped.
+// Encodes canonical tools as tools[]. The dialect's own typed tools stay raw; those of other dialects are dropped.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Dialect, Frozen, FunctionTool, JsonObject, Tool } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -16,16 +16,16 @@ export interface EncodedTools {
   toolChoice?: Block
 }
 
-// Canonical choice → tool_choice with disable_parallel_tool_use.
+// The tools of a request while they are collected.
 interface ToolSet {
-  /** By the caller's (flattened) name. */
+  /** By the caller's flattened name. */
   functions: Map<string, Block>
   server: Block[]
   /** The structured-output tool's wire name. */
   json?: string
 }
 
-/** Undefined when the default says the same. */
+/** Returns tool_choice with disable_parallel_tool_use; undefined when it equals the default. */
 function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): Block | undefined {
   const choice =
     request.parallelToolCalls === false ? (chosen(request, set, codec) ?? { type: 'auto' }) : chosen(request, set, codec)
@@ -33,7 +33,7 @@ function encodeToolChoice(request: Frozen<CanonicalRequest>, set: ToolSet, codec
   return { ...choice, disable_parallel_tool_use: true }
 }
 
-/** True for a choice that a thinking model refuses. */
+/** Returns whether a thinking model refuses the choice. */
 export function isForced(choice: Block | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
 }
@@ -58,7 +58,7 @@ function chosen(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecCon
   }
 }
 
-/** The answer's tool must be called, or one of the caller's before it. */
+/** The model must call the answer's tool, or one of the caller's tools before it. */
 function structured(set: ToolSet): Block {
   const others = set.functions.size + set.server.length
   return others > 0 ? { type: 'any' } : { type: 'tool', name: set.json }
@@ -100,7 +100,7 @@ export function encodeTools(request: Frozen<CanonicalRequest>, output: OutputPla
     tools.push({ name: set.json, description: output.tool.description, input_schema: output.tool.schema })
   }
   if (tools.length === 0) return { tools }
-  // Calls in the history need declarations, but the caller asked for no new calls.
+  // Calls in the history need declarations, but the caller requested no new calls.
   if (undeclared) return { tools, toolChoice: { type: 'none' } }
   const toolChoice = encodeToolChoice(request, set, codec)
   return toolChoice === undefined ? { tools } : { tools, toolChoice }
@@ -119,7 +119,7 @@ function collect(
   }
   if (tool.t === 'server') {
     if (tool.dialect === 'messages') set.server.push({ ...(tool.raw as JsonObject) })
-    // Web search has its common form in `request.webSearch`.
+    // The common form of web search is `request.webSearch`.
     else if (!isWebSearch(tool.kind) || request.webSearch === undefined) codec.warn('dropped_tool')
     return
   }
@@ -166,7 +166,7 @@ function isWebSearch(kind: string): boolean {
   return kind.startsWith('web_search') || kind.startsWith('googleSearch')
 }
 
-// The one server tool that is mapped across dialects: web search in its common form → this vendor's tool.
+// The only server tool that is mapped across dialects: web search in its common form becomes this vendor's tool.
 function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>): Block {
   const location = userLocation(search.userLocation)
   const allowed = search.allowedDomains ?? []
@@ -175,13 +175,13 @@ function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>
     type: 'web_search_20250305',
     name: 'web_search',
     ...(search.maxUses === undefined ? {} : { max_uses: search.maxUses }),
-    // Only one of the two lists is accepted.
+    // The API accepts only one of the two lists.
     ...(allowed.length > 0 ? { allowed_domains: allowed } : blocked.length > 0 ? { blocked_domains: blocked } : {}),
     ...(location === null ? {} : { user_location: location }),
   }
 }
 
-/** chat nests the place under `approximate`, responses and this API do not. */
+/** chat nests the location under `approximate`; responses and this API do not. */
 function userLocation(value: unknown): JsonObject | null {
   if (!isObject(value)) return null
   const place = isObject(value.approximate) ? value.approximate : value
@@ -197,7 +197,7 @@ function addWebSearch(request: Frozen<CanonicalRequest>, set: ToolSet, codec: Co
   else set.server.push(webSearchTool(request.webSearch))
 }
 
-/** allowed_tools: the others are not shown; a filter that leaves nothing keeps all. */
+/** allowed_tools: the other tools are not sent. A filter that would remove everything keeps everything. */
 function keepAllowed(request: Frozen<CanonicalRequest>, set: ToolSet): void {
   const choice = request.toolChoice
   if (choice?.mode !== 'allowed') return
@@ -207,7 +207,7 @@ function keepAllowed(request: Frozen<CanonicalRequest>, set: ToolSet): void {
   if (kept.length > 0) set.functions = new Map(kept)
 }
 
-/** Golden 99: a history with calls needs tools, if only their names. */
+/** A history with calls needs tool declarations, at least their names. */
 function declareHistory(request: Frozen<CanonicalRequest>, set: ToolSet, codec: CodecContext): void {
   for (const message of request.messages) {
     for (const part of message.parts) {

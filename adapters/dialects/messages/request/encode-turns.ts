@@ -1,5 +1,5 @@
-// The history → messages[]: turns alternate, every call is answered at the start of the
-// next user turn, in call order, and instructions in mid-conversation stay where they are.
+// Encodes the history as messages[]: turns alternate, every call is answered at the start of the next user turn in call order, and
+// instructions inside the conversation keep their place.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -33,7 +33,7 @@ class TurnBuilder {
   readonly #out: WireMessage[] = []
   readonly #blocks: BlockWriter
   readonly #codec: CodecContext
-  /** Calls of the running assistant turn; their results open the next user turn. */
+  /** Calls of the current assistant turn; their results open the next user turn. */
   #calls: Frozen<ToolCallPart>[] = []
   #results = new Map<string, Frozen<ToolResultPart & Part>>()
   #rest: Block[] = []
@@ -68,7 +68,10 @@ class TurnBuilder {
     else this.#rest.push(...this.#blocks.orphan(part))
   }
 
-  /** As a system message after a user turn where the model knows that, else as a reminder of the user; never hoisted. */
+  /**
+   * Encodes it as a system message after a user turn when the model supports that, otherwise as a reminder in the user turn. It is never
+   * moved to the top.
+   */
   #instruction(message: Frozen<Message>): void {
     const waiting = this.#calls.some((call) => !this.#results.has(call.id))
     const turn = this.#rest.length > 0 || this.#results.size > 0 ? 'user' : this.#out.at(-1)?.role
@@ -103,7 +106,7 @@ class TurnBuilder {
   }
 }
 
-/** A prefill must not end in white space. */
+/** A prefill must not end with white space. */
 function trimLastAssistant(out: WireMessage[]): void {
   const last = out.at(-1)
   const block = last?.content.at(-1)

@@ -1,5 +1,5 @@
-// Canonical → an Anthropic Messages call. Facts come from codec.caps only; what a caller of this
-// very dialect sent goes back as it came.
+// Encodes a canonical request as an Anthropic Messages call. Facts come only from codec.caps; members that a caller of this dialect sent
+// are sent unchanged.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
@@ -37,7 +37,7 @@ function refuseUnsupported(request: Frozen<CanonicalRequest>): void {
     refuse('cachedContent', 'Cached content belongs to another vendor.')
 }
 
-/** Fields without a counterpart that change what comes back. */
+/** Warns about fields without a counterpart that change the answer. */
 function warnDropped(request: Frozen<CanonicalRequest>, codec: CodecContext): void {
   const { sampling, output, modalities } = request
   if (sampling.seed !== undefined) codec.warn('dropped_seed')
@@ -54,12 +54,12 @@ function refuse(param: string, message: string): never {
   throw GatewayError.unsupported(param, message)
 }
 
-/** @throws GatewayError.unsupported when this target cannot do what was asked. */
+/** @throws GatewayError.unsupported when this target does not support the request. */
 export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecContext): EncodedRequest {
   refuseUnsupported(request)
   warnDropped(request, codec)
   const output = planOutput(request, codec)
-  // Tools before turns: declarations settle the names that the history then uses.
+  // Tools come before turns: the declarations fix the names that the history uses.
   const { tools, toolChoice } = encodeTools(request, output, codec)
   const messages = encodeTurns(request, output.format === undefined, codec)
   const system = encodeSystem(request, output, codec)
@@ -97,14 +97,17 @@ const MAX_LENGTH = 256
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 const PHONE = /^\+?\d[\d\s().-]{5,20}\d$/
 
-/** The id itself when it is harmless, else its hash. @param own of a caller of this dialect, who knows what an id is. */
+/**
+ * Returns the id itself when it is harmless, otherwise its hash. @param own the caller speaks this dialect, so it chose the id for this
+ * API.
+ */
 function userId(id: string, own: boolean, codec: CodecContext): string {
   const fitted = fittedId('metadata.user_id', id, codec)
   if (own || fitted !== id) return fitted
   return id.length > MAX_LENGTH || EMAIL.test(id) || PHONE.test(id) ? hashedId(id) : id
 }
 
-/** The least top_p that goes with thinking. */
+/** The minimum top_p together with thinking. */
 const THINKING_TOP_P = 0.95
 
 function encodeSampling(request: Frozen<CanonicalRequest>, thinking: boolean, codec: CodecContext): Block {
@@ -119,7 +122,7 @@ function encodeSampling(request: Frozen<CanonicalRequest>, thinking: boolean, co
   const most = Math.min(codec.caps.temperatureMax ?? 1, 1)
   const clamped = temperature !== undefined && temperature > most
   if (clamped) codec.warn('temperature_clamped')
-  // Newer models refuse both together.
+  // Newer models refuse the two together.
   if (temperature !== undefined && topP !== undefined && topP !== 1) codec.warn('dropped_top_p')
   return {
     ...(temperature === undefined ? {} : { temperature: clamped ? most : temperature }),

@@ -1,4 +1,4 @@
-// Path, headers and the required output limit of a call, in both lanes.
+// Builds the path, headers and required output limit of a call, in both lanes.
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
@@ -8,7 +8,6 @@ import { isObject } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'
 import type { WireMessage } from './encode-turns.ts'
 
-/** Keeps sampling parameters legal on the models that still take them. */
 const VERSION = '2023-06-01'
 const FILES_BETA = 'files-api-2025-04-14'
 const MOST_BY_DEFAULT = 32_000
@@ -18,7 +17,7 @@ export function requestPath(codec: CodecContext): string {
   return codec.operation === 'count_tokens' ? '/v1/messages/count_tokens' : '/v1/messages'
 }
 
-/** max_tokens is required here and nowhere else. */
+/** Only this dialect requires max_tokens. */
 export function defaultMaxTokens(caps: Readonly<ModelCaps>): number {
   return caps.maxOutput === undefined ? UNKNOWN_MODEL : Math.min(caps.maxOutput, MOST_BY_DEFAULT)
 }
@@ -29,7 +28,7 @@ export function requestHeaders(request: Frozen<CanonicalRequest>, messages: read
   return ['anthropic-version', VERSION, ...(betas.length > 0 ? ['anthropic-beta', betas.join(',')] : [])]
 }
 
-/** Above this many the list is rewritten: every removal copies the body. */
+/** Above this number the list is rewritten, because every removal copies the body. */
 const REMOVALS_AT_MOST = 32
 
 function dropForeignThinking(body: WireBody, codec: CodecContext): void {
@@ -39,7 +38,7 @@ function dropForeignThinking(body: WireBody, codec: CodecContext): void {
   if (!Array.isArray(messages)) return
   const gone = messages.flatMap((message, at) => foreignPaths(message, `messages.${at}`))
   if (gone.length === 0) return
-  // From the end, so that what goes does not move what goes later.
+  // From the end, so that a removal does not shift later ones.
   if (gone.length <= REMOVALS_AT_MOST) for (const path of gone.reverse()) body.remove(path)
   else body.set('messages', messages.flatMap(cleaned) as Json[])
   if (body.get('thinking.type') !== 'enabled' || mayThink(body.json().messages)) return
@@ -47,7 +46,7 @@ function dropForeignThinking(body: WireBody, codec: CodecContext): void {
   codec.warn('dropped_reasoning')
 }
 
-/** With a budget, a running tool turn must open with thinking: what opened this one may just have gone. */
+/** With a thinking budget, an open tool turn must begin with thinking. Its first block may just have been removed. */
 function mayThink(messages: Frozen<Json> | undefined): boolean {
   if (!Array.isArray(messages)) return true
   if (!contentOf(messages.at(-1)).some((block) => isObject(block) && block.type === 'tool_result')) return true
@@ -55,7 +54,7 @@ function mayThink(messages: Frozen<Json> | undefined): boolean {
   return !isObject(first) || first.type === 'thinking' || first.type === 'redacted_thinking'
 }
 
-/** The message itself when nothing else is in it. */
+/** Returns the paths to remove: the message itself when all its content is removed. */
 function foreignPaths(message: Frozen<Json>, at: string): string[] {
   const content = contentOf(message)
   const paths = content.flatMap((block, place) => (isForeign(block) ? [`${at}.content.${place}`] : []))
@@ -79,9 +78,9 @@ function isForeign(block: Frozen<Json>): boolean {
   return signature === '' || (typeof signature === 'string' && unwrapSignature(signature) !== null)
 }
 
-/** Byte lane: the caller's body with the upstream's model, and the caller's own version and betas. */
+/** On the byte lane: sends the caller's body with the upstream's model, and the caller's own version and betas. */
 export function spliceRequest(body: WireBody, codec: CodecContext, caller: HeaderBag): { path: string; headers: string[] } {
-  // First: reading the bytes of an edited body would put them together at once.
+  // Do this first: reading the bytes of an edited body would join them at once.
   dropForeignThinking(body, codec)
   if (body.get('model') !== codec.model) body.set('model', codec.model)
   if (codec.quirks.idLimits !== undefined) fitIds(body, codec)

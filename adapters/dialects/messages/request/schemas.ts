@@ -1,11 +1,11 @@
-// A tool's parameters as this API wants them: an object at the root, no `$schema`, no alternatives at the top.
-// The caller's schema is never changed.
+// Converts a tool's parameters to the form that this API accepts: an object at the root, no `$schema`, no alternatives at the top. The
+// caller's schema is never changed.
 import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
 
 export interface InputSchema {
   schema: JsonObject
-  /** The root was another type: it became the property `value`. */
+  /** True when the root had another type and became the property `value`. */
   wrapped: boolean
 }
 
@@ -81,8 +81,8 @@ function requiredOf(part: JsonObject): string[] {
   return Array.isArray(part.required) ? part.required.filter((name) => typeof name === 'string') : []
 }
 
-// JSON Schema → the subset that structured output and strict tools accept: closed objects,
-// anyOf only, no limits; what is dropped is said in the description. The caller's schema is never changed.
+// Converts JSON Schema to the subset that structured output and strict tools accept: closed objects, anyOf only, no limits. The
+// description mentions dropped rules. The caller's schema is never changed.
 export function outputSchema(source: Frozen<Json> | undefined): JsonObject {
   if (!isObject(source)) return { type: 'object', properties: {}, additionalProperties: false }
   const { $schema: _, ...root } = source
@@ -116,7 +116,7 @@ const MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']
 
 type Cuts = (ref: string) => boolean
 
-/** `inside(name)` tells which references are cut within the definition of that name. */
+/** `inside(name)` returns the references to cut within the definition of that name. */
 function sanitize(schema: JsonObject, cuts: Cuts, inside: (name: string) => Cuts): JsonObject {
   if (typeof schema.$ref === 'string' && cuts(schema.$ref)) return { type: 'object', properties: {}, additionalProperties: false }
   const notes: string[] = []
@@ -161,7 +161,7 @@ function definitionsOf(root: JsonObject): Map<string, JsonObject> {
   return out
 }
 
-/** "name ref" pairs: references within a definition that close a circle. Every circle has one that points back in order. */
+/** Returns "name ref" pairs: references within a definition that close a cycle. Every cycle has one that points back in order. */
 function recursiveRefs(definitions: Map<string, JsonObject>): Set<string> {
   const order = [...definitions.keys()]
   const edges = new Map(order.map((path) => [path, refsOf(definitions.get(path) as JsonObject, new Set<string>())]))

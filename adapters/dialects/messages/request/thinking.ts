@@ -1,5 +1,5 @@
-// Reasoning options → thinking and output_config.effort, as the model supports it: a budget, adaptive effort, or neither. Values are
-// clamped with a warning, never refused.
+// Encodes reasoning options as thinking and output_config.effort in the form that the model supports: a budget, adaptive effort, or
+// neither. Values are clamped with a warning, never refused.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
 import type { CodecContext, ModelCaps } from '../../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
@@ -9,15 +9,15 @@ import type { WireMessage } from './encode-turns.ts'
 export interface ThinkingPlan {
   thinking?: JsonObject
   effort?: Effort
-  /** In place of the turn's, where the cap is the gateway's own and thinking would leave nothing of it. */
+  /** Replaces the turn's limit when that was the gateway's own and thinking would use all of it. */
   maxTokens?: number
 }
 
 export interface Turn {
   maxTokens: number
-  /** By the caller; what it wants is neither raised nor shared out. */
+  /** True when the caller set the limit: it is not raised, and its own budget is not reduced. */
   capped: boolean
-  /** A tool call is demanded. */
+  /** True when the choice requires a tool call. */
   forced: boolean
   messages: readonly WireMessage[]
 }
@@ -55,15 +55,15 @@ const BUDGET: Readonly<Record<Effort, number>> = {
   max: Number.POSITIVE_INFINITY,
 }
 const LEAST_BUDGET = 1024
-/** Below this a budget would leave no room for an answer. */
+/** With a smaller limit, a budget would leave no room for an answer. */
 const LEAST_MAX_TOKENS = 2048
-/** Left for the answer where the caller set no cap: `high` fills the default one. */
+/** Reserved for the answer when the caller set no limit: `high` fills the default one. */
 const ANSWER = 8000
 const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 type Wish = 'on' | 'off' | 'unsaid'
 
-/** A caller of this dialect says effort and thinking apart; to the others effort means thinking. */
+/** A caller of this dialect sets effort and thinking separately; for other callers effort means thinking. */
 function wishOf(reasoning: Frozen<ReasoningOptions>, own: boolean): Wish {
   const { mode, effort, budgetTokens, includeThoughts } = reasoning
   if (mode === 'disabled' || effort === 'none' || budgetTokens === 0) return 'off'
@@ -146,7 +146,7 @@ function enabled(
   }
   const wanted = budgetTokens > 0 ? budgetTokens : BUDGET[reasoning.effort ?? 'medium']
   const ceiling = turn.capped ? turn.maxTokens : (codec.caps.maxOutput ?? turn.maxTokens)
-  // A quarter stays for the answer. A caller of this dialect who shares its own cap out gets what it wrote.
+  // A quarter is reserved for the answer. A caller of this dialect that set its own limit and budget gets them unchanged.
   const quarter = asNative ? 1 : Math.ceil(ceiling / 4)
   const answer = turn.capped ? quarter : Math.min(ANSWER, Math.trunc(ceiling / 2))
   const most = counting ? Math.max(wanted, LEAST_BUDGET) : Math.min(turn.maxTokens - 1, ceiling - Math.max(quarter, answer))
@@ -159,7 +159,7 @@ function enabled(
   }
 }
 
-/** Where thinking had to be shown before, `omitted` must be asked for; where it is hidden by default, `summarized`. */
+/** When thinking is shown by default, `omitted` must be requested; when it is hidden by default, `summarized`. */
 function ownDisplay(reasoning: Frozen<ReasoningOptions>): string | undefined {
   if (reasoning.summary === 'omitted') return 'omitted'
   return reasoning.summary !== undefined || reasoning.mode === 'enabled' ? 'summarized' : undefined
@@ -171,7 +171,7 @@ function showsReasoning({ source, reasoning }: Frozen<CanonicalRequest>): boolea
   return true
 }
 
-/** With budgets, a running tool turn must open with signed thinking, and nothing may be prefilled. */
+/** With budgets, an open tool turn must begin with signed thinking, and a prefill is not allowed. */
 function mayThink(messages: readonly WireMessage[]): boolean {
   const last = messages.at(-1)
   if (last?.role === 'assistant') return false

@@ -1,4 +1,4 @@
-// Finds the request field that a 400 calls unknown for this model or version, as a dotted path to remove.
+// Finds the request field that a 400 calls unknown for this model or version, and returns it as a dotted path to remove.
 
 const MESSAGES: readonly RegExp[] = [
   /^([\w.]+): Extra (?:inputs|fields) (?:are )?not permitted/i,
@@ -10,11 +10,11 @@ const MESSAGES: readonly RegExp[] = [
 ]
 const UNSUPPORTED =
   /unsupported|not (?:supported|permitted|allowed)|unknown|unrecogni[sz]ed|unexpected|deprecated|extra (?:inputs|fields)/i
-/** Without these there is no request left to send. */
+/** A request cannot be sent without these. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['model', 'messages', 'max_tokens'])
-/** Lists of tagged unions: the validator names the tag after the index. */
+/** Lists of tagged unions: the validator puts the tag after the index. */
 const TAGGED_LISTS: ReadonlySet<string> = new Set(['content', 'tools', 'system', 'edits'])
-/** Tagged unions by themselves. */
+/** Tagged unions outside lists. */
 const TAGGED: ReadonlySet<string> = new Set(['thinking', 'tool_choice', 'cache_control', 'source', 'format'])
 
 export function unsupportedField(message: string, param: string | null): string | null {

@@ -1,4 +1,4 @@
-// Checks the output bound of every body, also of one that is passed on as bytes.
+// Validates the output limit of every body, also on the byte lane.
 import type { WireBody } from '../../../../core/types/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
 

@@ -1,4 +1,5 @@
-// Citations of text blocks ↔ canonical annotations. Only this dialect's own can be written back: they carry opaque indexes.
+// Converts citations of text blocks to canonical annotations and back. Only this dialect's own can be encoded again, because they carry
+// opaque indexes.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
@@ -11,7 +12,7 @@ const KINDS: Readonly<Record<string, Annotation['kind']>> = {
   search_result_location: 'search_result',
 }
 
-/** Null for a kind of citation that is not known. */
+/** Returns null for an unknown kind of citation. */
 export function decodeCitation(raw: Json): Annotation | null {
   if (!isObject(raw) || typeof raw.type !== 'string') return null
   const kind = entryOf(KINDS, raw.type)
@@ -30,7 +31,7 @@ export function decodeCitation(raw: Json): Annotation | null {
   return out
 }
 
-/** `citations` of a text block; undefined when there is none, because `null` is refused by strict clients. */
+/** Returns `citations` of a text block; undefined when there are none, because strict clients refuse `null`. */
 export function encodeCitations(annotations: Frozen<Annotation[]> | undefined): Json[] | undefined {
   const own = (annotations ?? [])
     .filter((annotation) => annotation.dialect === 'messages')

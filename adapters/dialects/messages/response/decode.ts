@@ -1,4 +1,4 @@
-// An upstream's whole answer → canonical, and the facts of it that the byte lane needs.
+// Decodes an upstream's whole answer, and reads the facts that the byte lane needs.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
@@ -24,7 +24,7 @@ export const KNOWN: ReadonlySet<string> = new Set([
   'usage',
 ])
 
-/** @throws GatewayError when the body is an error in disguise or no message at all. */
+/** @throws GatewayError when the body is an error in a 200 answer, or not a message. */
 export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalResponse {
   const wire = body.json() as JsonObject
   const error = inBandError(wire, 'status')
@@ -74,7 +74,7 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
   }
 }
 
-/** The text of a structured answer that came as a tool call. */
+/** Returns the text of a structured answer that came as a tool call. */
 export function structuredText(args: string, tool: JsonTool): string {
   if (!tool.wrapped) return args
   try {

@@ -1,4 +1,4 @@
-// Canonical → a whole message for a caller of this dialect, with every key that its SDK's types promise.
+// Encodes a whole message for a caller of this dialect, with every key of its SDK's types.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED, wrapSignature } from '../../../../core/models/signature.ts'
 import type { CanonicalResponse } from '../../../../core/types/answer.ts'
@@ -43,8 +43,8 @@ export function messageHead({ id, model }: { id: string; model: string }, codec:
 }
 
 /**
- * The secret a reasoning part carries to the caller: this dialect's own plain, others in the envelope. A text without one gets
- * an empty envelope, since clients drop a block that is not signed; '' for neither.
+ * Returns the secret of a reasoning part for the caller: this dialect's own as it is, others in the envelope. A text without one gets an
+ * empty envelope, because clients drop unsigned blocks. '' when there is neither.
  */
 export function thinkingSignature(part: Frozen<ReasoningPart>): string {
   const signature = part.signature ?? part.encrypted
@@ -52,7 +52,7 @@ export function thinkingSignature(part: Frozen<ReasoningPart>): string {
   return thinkingText(part) === '' ? '' : UNSIGNED
 }
 
-/** A call signed by another vendor: an empty thinking block in front of it carries the secret. */
+/** Another vendor signed the call: an empty thinking block before it carries the secret. */
 export function callSignatureBlock(signature: Frozen<Signature> | undefined): Block | null {
   return signature === undefined || signature.value === ''
     ? null

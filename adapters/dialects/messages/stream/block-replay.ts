@@ -1,18 +1,18 @@
-// A spliced upstream begins its message again inside one stream. Blocks that were there before the second message_start are
-// repetitions: what the caller has of them is left out.
+// Handles an upstream that restarts its message inside one stream. Blocks from before the second message_start are repetitions, and
+// content that the caller already has is left out.
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
-/** Members of deltas that a block's content comes in. */
+/** Members of deltas that carry a block's content. */
 const CONTENT = ['text', 'thinking', 'partial_json', 'content'] as const
 
 interface Seen {
-  /** Type and tool name: another kind of block under the same index is new. */
+  /** Type and tool name: a block of another kind at the same index is new. */
   kind: string
   open: boolean
-  /** Characters that went through. */
+  /** Characters that were forwarded. */
   length: number
-  /** Characters of the repetition that are still to be left out. */
+  /** Characters of the repetition that are still left out. */
   skip: number
   repeated: boolean
 }
@@ -21,13 +21,13 @@ export class BlockReplay {
   readonly #seen = new Map<number, Seen>()
   #restarted = false
 
-  /** For every message_start but the first. */
+  /** Call it for every message_start except the first. */
   restart(): void {
     this.#restarted = true
     for (const block of this.#seen.values()) block.repeated = true
   }
 
-  /** The event itself, a copy without what was there before, or null for one that says nothing new. */
+  /** Returns the event itself, a copy without the repeated content, or null for an event without new content. */
   event(event: JsonObject): JsonObject | null {
     const index = typeof event.index === 'number' ? event.index : 0
     const block = this.#seen.get(index)

@@ -1,4 +1,4 @@
-// The blocks of a stream → canonical parts: deltas as they come, secrets once at the end, server items whole.
+// Decodes the blocks of a stream: deltas when they arrive, secrets once at the end, server items whole.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -11,13 +11,13 @@ import { structuredText } from '../response/decode.ts'
 import { callerTool, jsonTool } from '../tool-names.ts'
 
 interface OpenBlock {
-  /** `custom`: its input is unwrapped once it is whole. */
+  /** `custom`: its input is unwrapped when it is complete. */
   kind: 'text' | 'thinking' | 'tool' | 'custom' | 'structured' | 'whole'
   start: JsonObject
-  /** Arguments so far, or what a `whole` block was streamed in pieces. */
+  /** Arguments so far, or the streamed pieces of a `whole` block. */
   text: string
   signature: string
-  /** Citations may come before the text they belong to. */
+  /** Citations may come before their text. */
   citations: Json[]
 }
 
@@ -25,7 +25,7 @@ export class BlockReceiver {
   readonly #writer: PartWriter
   readonly #codec: CodecContext
   readonly #open = new Map<number, OpenBlock>()
-  /** A client tool was called. */
+  /** True when a client tool was called. */
   hasToolCall = false
 
   constructor(writer: PartWriter, codec: CodecContext) {
@@ -45,7 +45,7 @@ export class BlockReceiver {
     }
   }
 
-  /** Ends what the upstream left open. */
+  /** Ends the blocks that the upstream left open. */
   close(emit: Emit): void {
     for (const index of [...this.#open.keys()]) this.#stop(index, emit)
     this.#writer.closeAll(0, emit)
@@ -118,7 +118,7 @@ export class BlockReceiver {
     if (block.citations.length > 0) this.#cite(block, emit)
   }
 
-  /** A block that stays empty and unsigned is no part. */
+  /** A block without text and signature is not a part. */
   #thinking(text: string, emit: Emit): void {
     if (text !== '') this.#writer.reasoning(0, text, emit)
   }
@@ -145,7 +145,7 @@ export class BlockReceiver {
       return this.#writer.toolStop(0, index, emit)
     }
     if (block.kind === 'tool') {
-      // Some vendors put the whole input into the start.
+      // Some vendors put the whole input into the start event.
       if (block.text === '') this.#writer.toolArgs(0, index, startInput(block.start), emit)
       return this.#writer.toolStop(0, index, emit)
     }

@@ -1,5 +1,5 @@
-// An upstream's SSE frames → canonical events. One part per block, one finish, one end; what comes after stop_reason and
-// every second message_start with its repeated blocks is ignored (golden 63).
+// Decodes an upstream's SSE frames into canonical events: one part per block, one finish, one end. It ignores events after stop_reason,
+// and a second message_start with its repeated blocks.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
@@ -21,7 +21,7 @@ export function decodeStream(codec: CodecContext): StreamDecoder {
   return new MessageStreamDecoder(codec)
 }
 
-/** The event of a frame; null for a comment or a foreign terminator. @throws SyntaxError for broken JSON. */
+/** Returns the event of a frame; null for a comment or a foreign terminator. @throws SyntaxError for broken JSON. */
 export function parseFrame(frame: SseFrame): JsonObject | null {
   const data = frame.data.trim()
   if (data === '' || data === '[DONE]') return null
@@ -36,7 +36,7 @@ class MessageStreamDecoder implements StreamDecoder {
   readonly #blocks: BlockReceiver
   readonly #replay = new BlockReplay()
   readonly #latch = new UsageLatch()
-  /** Members of the message that only this dialect knows and that arrive after its start. */
+  /** Members that only this dialect has and that arrive after the message's start. */
   #later: JsonObject | null = null
   #started = false
   #finished = false

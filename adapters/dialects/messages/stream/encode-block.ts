@@ -1,5 +1,5 @@
-// One canonical part as the frames of one block. Text and thinking open with their first piece, so that no empty block is
-// ever sent; one signature_delta comes right before the stop.
+// Encodes one canonical part as the frames of one block. Text and thinking open with their first piece, so that no empty block is sent.
+// One signature_delta comes directly before the stop.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED } from '../../../../core/models/signature.ts'
 import type { JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
@@ -24,7 +24,7 @@ export class BlockStream {
     this.#nextIndex = nextIndex
   }
 
-  /** The block is at the front now. A call is announced at once. */
+  /** Called when this block becomes the current one. A call is announced at once. */
   begin(): string {
     if (this.#began) return ''
     this.#began = true
@@ -56,7 +56,7 @@ export class BlockStream {
     return ''
   }
 
-  /** `full` is null when the part was cut off: what is open is closed. */
+  /** Ends the block. `full` is null when the part was cut off: an open block is closed. */
   end(full: Part | null): string {
     const rest = full === null ? this.#cutOff() : this.#remainder(full)
     return this.#index === -1 ? rest : rest + this.#close()
@@ -84,7 +84,7 @@ export class BlockStream {
     }
   }
 
-  /** The whole part knows it best, but an empty envelope is only for a thought that never got one. */
+  /** The whole part has the final secret. An empty envelope is only for a thought that never got one. */
   #secretOf(full: ReasoningPart): string {
     const secret = thinkingSignature(full)
     return secret === '' || secret === UNSIGNED ? this.#signature || secret : secret
@@ -131,7 +131,7 @@ export class BlockStream {
     return out
   }
 
-  /** A block of the vendor's own, in the pieces the vendor sends it. */
+  /** Sends a block of the vendor's own, in the vendor's pieces. */
   #raw(raw: JsonObject): string {
     if (raw.type === 'compaction') {
       return (

@@ -1,5 +1,5 @@
-// Canonical events → SSE for a caller of this dialect: message_start, blocks strictly one after the other with indexes
-// 0..n, then message_delta and message_stop. Parts that interleave are held until the running block has ended (golden 52).
+// Encodes canonical events as SSE for a caller of this dialect: message_start, blocks one after the other with indexes 0..n, then
+// message_delta and message_stop. Interleaved parts wait until the current block has ended.
 import type { Usage } from '../../../../core/types/answer.ts'
 import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
 import type { CodecContext, StreamEncoder } from '../../../../core/types/dialect.ts'
@@ -24,11 +24,11 @@ type FinishEvent = Extract<StreamEvent, { e: 'finish' }>
 
 class MessageStreamEncoder implements StreamEncoder {
   readonly #codec: CodecContext
-  /** Parts that are not written to their end, by number, in order of their start; the first one is running. */
+  /** Parts that are not yet complete, by number, in order of their start; the first one is being written. */
   readonly #parts = new Map<number, { block: BlockStream; held: Delta[]; stop: PartStop | null }>()
   #head: Pick<Extract<StreamEvent, { e: 'start' }>, 'id' | 'model' | 'ext'> = { id: '', model: '' }
   #usage: Partial<Usage> = {}
-  /** For an estimate, should no report come. */
+  /** For an estimate when the upstream reports no usage. */
   readonly #said: Part[] = []
   #finish: FinishEvent | null = null
   #started = false
@@ -109,7 +109,7 @@ class MessageStreamEncoder implements StreamEncoder {
     return running ? this.#advance() : ''
   }
 
-  /** Writes what is held, in order, up to the first part that has not stopped: that one is running then. */
+  /** Writes the waiting parts in order, up to the first part that has not stopped. */
   #advance(): string {
     let out = ''
     for (const [number, { block, held, stop }] of this.#parts) {

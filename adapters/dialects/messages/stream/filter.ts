@@ -1,5 +1,5 @@
-// Byte lane: a vendor's frames go to a caller of the same dialect as they are. Only what breaks an SDK is changed: a second
-// message_start and content after stop_reason are dropped (golden 63), missing event names and usage objects are added.
+// Filters streams on the byte lane: forwards a vendor's frames unchanged to a caller of the same dialect. It changes only what breaks an
+// SDK: it drops a second message_start and content after stop_reason, and adds missing event names and usage objects.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { byteLength, decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
@@ -62,7 +62,7 @@ class MessageFrameFilter implements FrameFilter {
     return errorFrame(error)
   }
 
-  /** The event itself to forward its bytes, a changed copy, or null to drop it. */
+  /** Returns the event itself to forward its bytes, a changed copy, or null to drop it. */
   #event(type: string, event: JsonObject): JsonObject | null {
     switch (type) {
       case 'message_start':
@@ -103,7 +103,7 @@ class MessageFrameFilter implements FrameFilter {
   #delta(event: JsonObject): JsonObject | null {
     this.#observe(event)
     const reason = isObject(event.delta) ? loose(event.delta.stop_reason) : ''
-    // A later one would overwrite the reason in the caller's snapshot.
+    // A later event would overwrite the reason in the caller's snapshot.
     if (this.facts.finish !== null && reason === '') return null
     if (reason !== '') {
       this.facts.finish = finishWord(reason)

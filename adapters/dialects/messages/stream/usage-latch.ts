@@ -10,15 +10,15 @@ export class UsageLatch {
   #input: InputReport | null = null
   #output: number | undefined
   #reasoning: number | undefined
-  /** By their sum: the one that adds up to the winner's cache writes is shown. */
+  /** By their sum: the breakdown with the sum of the winner's cache writes is shown. */
   readonly #breakdowns = new Map<number, Breakdown>()
   #serverTools: Record<string, number> | undefined
   #iterations: Iterations | null = null
   #raw: JsonObject = {}
-  /** A counter was impossible. Settlement estimates usage unless another report has a valid one. */
+  /** True when a counter was impossible. Settlement then estimates usage, unless another report has a valid one. */
   #absurd = false
 
-  /** One `usage` object; anything else is ignored. */
+  /** Reads one `usage` object; ignores other values. */
   observe(raw: Json | undefined): void {
     if (!isObject(raw)) return
     for (const key in raw) if (raw[key] !== null) this.#raw[key] = raw[key] as Json
@@ -88,8 +88,8 @@ function inputReport(raw: JsonObject): InputReport | null {
 }
 
 /**
- * The larger cache share knows the split. Between equals the larger count wins: the counters of message_delta are cumulative
- * and grow with every turn that a server tool adds, whether or not `server_tool_use` names it.
+ * The report with the larger cache share has the real split. Between equal shares the larger count wins: the counters of message_delta
+ * are cumulative and grow with every turn that a server tool adds, with or without `server_tool_use`.
  */
 function wins(next: InputReport, held: InputReport): boolean {
   const cached = next.read + next.write - (held.read + held.write)
@@ -105,7 +105,7 @@ function breakdownOf(raw: JsonObject): Breakdown | null {
   return { short, long, total: short + long }
 }
 
-/** Beta: compaction runs beside the message and is billed with it; with a fallback the top level stands for all. */
+/** Beta: compaction runs in addition to the message and is billed with it. With a fallback the top level contains everything. */
 function iterationsOf(value: Json | undefined): Iterations | null {
   if (!Array.isArray(value)) return null
   const entries = value.filter(isObject)

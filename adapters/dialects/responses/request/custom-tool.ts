@@ -1,14 +1,14 @@
-// Custom (free text) tools: a canonical call with `kind: 'custom'` has the plain input text as its `args`. A target without
-// such tools declares a function of one `input` string; its decoder takes the text out again. Arguments that arrive here
-// still wrapped as `{"input": "<text>"}` are unwrapped, so that no caller sees the makeshift.
+// Custom (free text) tools: a canonical call with `kind: 'custom'` has the plain input text as its `args`. A target without such tools
+// declares a function with one `input` string, and its decoder unwraps the text. Arguments that are still wrapped as `{"input":
+// "<text>"}` are unwrapped here, so that no caller sees the wrapper.
 
 export function inputText(args: string): string {
   if (!mayBeWrapped(args)) return args
-  // A stream that was cut inside the input leaves the wrapping open.
+  // A stream that was cut inside the input leaves the wrapper open.
   return unwrapped(args) ?? unwrapped(`${args}"}`) ?? args
 }
 
-/** Decided by the first character; any other input can be sent on as it comes. */
+/** The first character decides. Any other input can be sent at once. */
 export function mayBeWrapped(args: string): boolean {
   return args.startsWith('{')
 }

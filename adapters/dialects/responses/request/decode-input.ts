@@ -1,5 +1,5 @@
-// input (a string or items) → system blocks and messages. Items of one model turn become one assistant message; a second
-// message item starts a new one, so that ids and phases stay apart. Outputs following each other are one tool message.
+// Decodes input (a string or items) into system blocks and messages. Items of one model turn become one assistant message. A second
+// message item starts a new one, so that ids and phases stay separate. Consecutive outputs are one tool message.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { randomId } from '../../../../core/ids/ids.ts'
 import type {
@@ -20,7 +20,7 @@ import { isObject, listField, textField } from '../../shared/fields.ts'
 import { decodeAnnotation } from '../response/annotations.ts'
 import { carriesCallSignature, decodeReasoning } from '../secrets.ts'
 
-/** Items other dialects cannot have and that are state rather than a tool's work. */
+/** Items that other dialects do not have and that hold state. */
 const OPAQUE: ReadonlySet<string> = new Set([
   'item_reference',
   'compaction',
@@ -47,12 +47,12 @@ export function decodeInput(body: WireBody, input: Json | undefined): { system: 
   return { system: reader.system, messages: reader.messages }
 }
 
-/** The type of a reference may be left out. */
+/** A reference may omit its type. */
 function isBareReference(item: JsonObject): boolean {
   return typeof item.id === 'string' && item.role === undefined && item.content === undefined
 }
 
-// Content parts of messages and tool outputs → canonical parts.
+// Content parts of messages and tool outputs.
 const MIME_OF_EXTENSION: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   txt: 'text/plain',
@@ -62,7 +62,7 @@ const MIME_OF_EXTENSION: Readonly<Record<string, string>> = {
   html: 'text/html',
 }
 
-/** A string or a list of parts; empty text parts without a cache mark vanish. */
+/** Decodes a string or a list of parts; empty text parts without a cache mark are dropped. */
 function decodeContent(content: Json | undefined, at: string): Part[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [{ t: 'text', text: content }]
@@ -118,7 +118,7 @@ function decodePart(wire: JsonObject, at: string): Part {
 }
 
 function imageSource(wire: JsonObject, at: string): Source {
-  // A string here, unlike in chat; the object of chat is understood all the same.
+  // Here it is a string; chat's object is accepted too.
   const url = isObject(wire.image_url)
     ? textField(wire.image_url, 'url', `${at}.image_url.url`)
     : textField(wire, 'image_url', `${at}.image_url`)
@@ -157,7 +157,7 @@ class InputReader {
   readonly #names = new Map<string, string>()
   /** The assistant message that already holds a message item. */
   #spoken: Message | null = null
-  /** A call's signature, waiting for the call. */
+  /** A signature that waits for its call. */
   #carried: { part: Part; signature: Signature } | null = null
 
   constructor(body: WireBody) {
@@ -192,7 +192,7 @@ class InputReader {
     }
   }
 
-  /** A carried signature without its call is reasoning of its own. */
+  /** A carried signature without its call becomes a reasoning part. */
   end(): void {
     if (this.#carried === null) return
     const { part } = this.#carried
@@ -269,7 +269,7 @@ class InputReader {
     return message
   }
 
-  /** Text as it is; anything else as the JSON text it was sent as, so that no digit is lost. */
+  /** Returns text unchanged, and any other value as its original JSON text, so that numbers keep every digit. */
   #text(value: Json | undefined, path: string): string {
     if (value === undefined || value === null) return ''
     return typeof value === 'string' ? value : (this.#body.raw(path) ?? JSON.stringify(value))

@@ -1,5 +1,5 @@
-// tools[] and tool_choice → canonical. Flat function tools; everything that is not function, custom or namespace is a
-// server tool kept as it is, web search additionally in the one cross-mapped form.
+// Decodes tools[] and tool_choice. Function tools are flat. Tools other than function, custom and namespace are server tools and kept
+// unchanged; web search also gets the common form.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, FunctionTool, Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
 import { booleanField, isObject, listField, objectField, others, textField } from '../../shared/fields.ts'
@@ -7,7 +7,7 @@ import { isStrictSchema } from './strict-schema.ts'
 
 const FUNCTION_FIELDS: ReadonlySet<string> = new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading'])
 
-/** Web search under any of its dated names. */
+/** Matches web search under all its dated names. */
 export function isWebSearch(kind: string): boolean {
   return /^(web_?search|google_?search)/i.test(kind)
 }
@@ -73,7 +73,7 @@ function functionTool(value: JsonObject, at: string): FunctionTool {
     name: nameOf(value, at),
     ...(description === undefined ? {} : { description }),
     ...(schema === undefined ? {} : { schema }),
-    // This API treats a missing `strict` as true; elsewhere that holds only for a schema that can be strict.
+    // This API treats a missing `strict` as true; other dialects do so only for a schema that can be strict.
     strict: booleanField(value, 'strict', `${at}.strict`) ?? isStrictSchema(schema),
     ...(deferLoading === undefined ? {} : { deferLoading }),
     ...(rest === null ? {} : { ext: { responses: rest } }),

@@ -1,5 +1,4 @@
-// A caller's /v1/responses body → canonical request. Codex' whole vocabulary is accepted here; what a target cannot do
-// is decided by that target's encodeRequest.
+// Decodes a /v1/responses body. It accepts all members that Codex sends; the target's encodeRequest refuses unsupported ones.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type {
   CanonicalRequest,
@@ -20,7 +19,7 @@ const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 
 const SUMMARIES: readonly string[] = ['auto', 'concise', 'detailed']
 const TIERS: readonly string[] = ['auto', 'default', 'flex', 'priority', 'scale']
 
-/** Top-level fields that have a canonical place; the rest is kept in `ext.responses`, with `include` and `max_tool_calls`. */
+/** Top-level fields with a canonical form; all others stay in `ext.responses`, with `include` and `max_tool_calls`. */
 const KNOWN: ReadonlySet<string> = new Set(
   `model stream input instructions tools tool_choice parallel_tool_calls max_output_tokens temperature top_p presence_penalty
    frequency_penalty user safety_identifier metadata service_tier prompt_cache_key prompt_cache_retention previous_response_id
@@ -59,7 +58,7 @@ export const decodeRequest: DialectDriver['decodeRequest'] = (body, headers, pat
 function conversation(body: WireBody, wire: JsonObject): Pick<CanonicalRequest, 'system'> & { messages: Message[] } {
   const { system, messages } = decodeInput(body, wire.input)
   const instructions = textField(wire, 'instructions')
-  // The mark lets the own encoder put them back where they came from: with stored state they are not part of the input.
+  // The mark lets this dialect's encoder put them back into `instructions`: with stored state they are not part of the input.
   if (instructions)
     system.unshift({ role: 'system', parts: [{ t: 'text', text: instructions, ext: { responses: { instructions: true } } }] })
   const stateful = wire.previous_response_id ?? wire.conversation ?? wire.prompt

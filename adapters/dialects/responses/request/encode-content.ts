@@ -1,4 +1,4 @@
-// Canonical parts → input_text, input_image and input_file. Other input is refused: audio, video, and files that another vendor stores.
+// Encodes canonical parts as input_text, input_image and input_file. It refuses audio, video, and files that another vendor stores.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../../core/types/canonical.ts'
@@ -14,7 +14,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/json': 'json',
 }
 
-/** File ids that may go to this upstream: those of the two OpenAI dialects, or of the same provider. */
+/** Which file ids may be sent to this upstream: those of the two OpenAI dialects, or of the same provider. */
 export interface ContentRules {
   codec: CodecContext
   ownFiles: boolean
@@ -32,7 +32,7 @@ export function encodeContent(parts: readonly Frozen<Part>[], rules: ContentRule
   return out
 }
 
-/** A tool's output: one string when it is only text, else a list with native media (an error is said in words). */
+/** Encodes a tool's output: one string when it is only text, otherwise a list with native media. An error is described in text. */
 export function encodeOutput(
   result: { parts: readonly Frozen<Part>[]; isError?: boolean; json?: Frozen<Json> },
   rules: ContentRules,
@@ -68,7 +68,7 @@ function encodePart(part: Frozen<Part>, rules: ContentRules): object[] {
     case 'video':
       throw GatewayError.unsupported(field(rules), `The responses format takes no ${part.t} input.`)
     case 'opaque':
-      // An unknown content part of the own dialect; server items are handled where items are made.
+      // An unknown content part of this dialect. Server items are encoded with the items.
       if (part.dialect === 'responses') return [part.raw as object]
       rules.codec.warn('dropped_content')
       return []
@@ -110,7 +110,7 @@ function fileId(src: Frozen<Extract<Source, { kind: 'file' }>>, rules: ContentRu
   throw GatewayError.unsupported(field(rules), 'A file stored with one provider cannot be sent to another.')
 }
 
-/** A `uri` with a web address is one that only its own vendor can read, like Google's Files API. */
+/** A `uri` with a web address can be read only by its own vendor, such as Google's Files API. */
 function webUrl(src: Frozen<Extract<Source, { kind: 'url' | 'uri' }>>, rules: ContentRules): string {
   const url = src.kind === 'url' ? src.url : src.uri
   if (src.kind === 'url' ? /^(https?:|data:)/i.test(url) : /^data:/i.test(url)) return url

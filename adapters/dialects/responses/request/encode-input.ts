@@ -1,5 +1,5 @@
-// Canonical system blocks and messages → input items. No ids are sent (they name items in another store), every output follows its call,
-// and reasoning is replayed only to the vendor that made it.
+// Encodes canonical system blocks and messages as input items. No ids are sent, because they name items in another store. Every output
+// follows its call, and reasoning is sent only to the vendor that made it.
 import type {
   CanonicalRequest,
   Frozen,
@@ -30,7 +30,7 @@ export function encodeInput(request: Frozen<CanonicalRequest>, codec: CodecConte
   return { ...(instructions === undefined ? {} : { instructions }), input: writer.items }
 }
 
-/** System blocks for `instructions`: those that came from there, and the first block when the backend requires the field. */
+/** Returns the system blocks for `instructions`: those that came from there, and the first block when the backend requires the field. */
 function takeInstructions(blocks: Frozen<SystemBlock>[], codec: CodecContext): string | undefined {
   const marked = blocks.findIndex((block) => block.parts.some((part) => part.ext?.responses?.instructions === true))
   const index = marked === -1 && codec.quirks.instructionsRequired && blocks.length > 0 ? 0 : marked
@@ -45,7 +45,7 @@ class InputWriter {
   readonly #codec: CodecContext
   readonly #rules: ContentRules
   readonly #calls = new Map<string, 'function' | 'custom'>()
-  /** The last result for each call wins. */
+  /** The last result of each call applies. */
   readonly #results = new Map<string, Frozen<ToolResultPart>>()
   #content: object[] = []
 
@@ -95,7 +95,7 @@ class InputWriter {
     this.items.push({ type, call_id: this.#callId(part.callId), output: encodeOutput(part, this.#rules) })
   }
 
-  /** A result whose call is gone (trimmed history) is something the user says; an empty one is nothing. */
+  /** A result whose call is missing (trimmed history) becomes user text; an empty one is dropped. */
   #orphan(part: Frozen<ToolResultPart>): void {
     const output = encodeOutput(part, this.#rules)
     if (output.length === 0) return
@@ -140,7 +140,7 @@ class InputWriter {
     else this.items.push({ type: 'function_call', ...head, ...place, arguments: part.args === '' ? '{}' : part.args, ...caller })
   }
 
-  /** This API refuses a call without its output; a responses caller may be continuing on purpose. */
+  /** This API refuses a call without its output, but a responses caller may continue on purpose. */
   #unanswered(call: Frozen<ToolCallPart>): void {
     if (this.#request.source === 'responses') return
     this.#codec.warn('missing_tool_result')
@@ -160,7 +160,7 @@ class InputWriter {
     const secret = part.signature ?? part.encrypted
     const fits = secret?.dialect === 'responses' && (secret.modelFamily === '' || secret.modelFamily === this.#codec.caps.family)
     if (!fits || secret === undefined || secret.value === '') return
-    // Other dialects keep the summary as a text; a text of this one's own is raw thought, which is not sent back.
+    // Other dialects keep the summary as a text. In this dialect a text is raw thought, which is not sent back.
     const said = part.summary ?? (this.#request.source === 'responses' || part.text === '' ? [] : [part.text])
     const summary = said.map((text) => ({ type: 'summary_text', text }))
     this.items.push({ type: 'reasoning', summary, encrypted_content: secret.value })

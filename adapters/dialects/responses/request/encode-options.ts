@@ -1,11 +1,11 @@
-// Sampling, reasoning and text options towards a responses upstream. Clamp or drop with a warning, never refuse.
+// Encodes sampling, reasoning and text options for a responses upstream. It clamps or drops values with a warning and never refuses.
 import type { CanonicalRequest, Effort, Frozen, JsonObject, OutputFormat } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
 import { isObject } from '../../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
-/** Known to reason; asked to reason counts where nothing is known. */
+/** The model is known to reason. For an unknown model a request for reasoning decides. */
 export function isReasoningModel(request: Frozen<CanonicalRequest>, codec: CodecContext): boolean {
   return codec.caps.reasoning ?? (effortOf(request) ?? 'none') !== 'none'
 }
@@ -27,7 +27,7 @@ export function encodeSampling(request: Frozen<CanonicalRequest>, codec: CodecCo
   return {
     ...sampled('temperature', clampedTemperature(temperature, codec), request, codec),
     ...sampled('top_p', topP, request, codec),
-    // Not in the vendor's own request, but in the open variant of this format.
+    // The vendor's own API does not have it, but the open variant of this format does.
     ...(own && presencePenalty !== undefined ? { presence_penalty: presencePenalty } : {}),
     ...(own && frequencyPenalty !== undefined ? { frequency_penalty: frequencyPenalty } : {}),
   }
@@ -59,11 +59,11 @@ export function encodeText(request: Frozen<CanonicalRequest>, codec: CodecContex
   return Object.keys(text).length === 0 ? {} : { text }
 }
 
-/** Also the echo; undefined for a kind this API does not have. */
+/** Also used for the echo. Returns undefined for a kind that this API does not have. */
 export function encodeFormat(output: Frozen<OutputFormat>, source: string): object | undefined {
   if (output.kind === 'text' || output.kind === 'json_object') return { type: output.kind }
   if (output.kind !== 'json_schema') return undefined
-  // messages and generate-content hold the model to their schema without a word for it.
+  // messages and generate-content always enforce the schema, without a field for it.
   const implied = source === 'messages' || source === 'generate_content'
   const strict = output.strict ?? (implied ? isStrictSchema(output.schema) : undefined)
   return {
@@ -82,7 +82,7 @@ function effortOf(request: Frozen<CanonicalRequest>): Effort | undefined {
   return reasoning.effort ?? (reasoning.budgetTokens === undefined ? undefined : effortOfBudget(reasoning.budgetTokens))
 }
 
-/** `auto` when the caller shows reasoning: it asked for thoughts, or turned thinking on in a dialect that displays it. */
+/** Returns `auto` when the caller shows reasoning: it requested thoughts, or enabled thinking in a dialect that displays it. */
 function summaryOf(request: Frozen<CanonicalRequest>): string | undefined {
   const { reasoning, source } = request
   if (reasoning?.summary !== undefined) return reasoning.summary === 'omitted' ? undefined : reasoning.summary
@@ -98,7 +98,7 @@ function clampedTemperature(temperature: number | undefined, codec: CodecContext
   return max
 }
 
-/** Models that reason take no sampling, unless reasoning is really off. */
+/** Reasoning models accept no sampling parameters unless reasoning is off. */
 function sampled(
   field: 'temperature' | 'top_p',
   value: number | undefined,

@@ -1,4 +1,4 @@
-// Canonical tools and choice → the flat wire form, towards an upstream and as the echo in an answer.
+// Encodes canonical tools and choice in the flat wire form, for an upstream and for the echo in an answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -11,7 +11,7 @@ import { isStrictSchema } from './strict-schema.ts'
 
 const NAMES: NameRule = { forbidden: /[^a-zA-Z0-9_-]/g, maxLength: 64 }
 
-/** The name towards the upstream; a responses caller wrote it for this API already. */
+/** Returns the name for the upstream. A responses caller's name already fits this API. */
 export function toolName(name: string, request: Frozen<CanonicalRequest>, codec: CodecContext): string {
   return request.source === 'responses' ? name : upstreamName(name, NAMES, codec)
 }
@@ -68,7 +68,7 @@ export function encodeToolChoice(choice: Frozen<ToolChoice>, request: Frozen<Can
   }
 }
 
-/** As the API echoes them: every member that strict parsers ask for. */
+/** Returns the tools as the API echoes them, with every member that strict parsers need. */
 export function echoTools(request: Frozen<CanonicalRequest> | null): Json[] {
   return (request?.tools ?? []).map(echoTool)
 }
@@ -112,7 +112,10 @@ function upstreamTool(tool: Frozen<Tool>, request: Frozen<CanonicalRequest>, cod
   }
 }
 
-/** Explicit, because this API takes a missing one for true. A foreign schema that cannot be strict is sent as not strict. */
+/**
+ * Always explicit, because this API treats a missing one as true. A schema of another dialect that cannot be strict is sent as not
+ * strict.
+ */
 function strictOf(tool: Frozen<FunctionTool>, request: Frozen<CanonicalRequest>): boolean {
   return tool.strict === true && (request.source === 'responses' || isStrictSchema(tool.schema))
 }
@@ -127,7 +130,7 @@ function customRest(tool: Frozen<Extract<Tool, { t: 'custom' }>>): object {
 function webSearchTool(search: Frozen<NonNullable<CanonicalRequest['webSearch']>>, codec: CodecContext): object {
   if (search.blockedDomains !== undefined && search.blockedDomains.length > 0) codec.warn('dropped_blocked_domains')
   const location = search.userLocation
-  // chat nests the place once more.
+  // chat nests the location one level deeper.
   const place = isObject(location) && isObject(location.approximate) ? { type: 'approximate', ...location.approximate } : location
   return {
     type: 'web_search',

@@ -1,5 +1,5 @@
-// Canonical request → POST /v1/responses. State and storage are the caller's business only when the caller
-// spoke this dialect; for everybody else nothing is stored and reasoning travels encrypted.
+// Encodes a canonical request as POST /v1/responses. Only callers of this dialect control state and storage; for all others nothing is
+// stored and reasoning is encrypted.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'

@@ -1,4 +1,4 @@
-// Byte lane, request and non-stream answer: the caller's own bytes with the few edits they need.
+// Edits the request and the whole answer on the byte lane: the caller's own bytes with the few edits they need.
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
@@ -8,13 +8,13 @@ import { fitIds } from '../../shared/long-ids.ts'
 import { failureOf, outcome } from '../response/decode.ts'
 import { completedUsage, decodeUsage } from '../usage.ts'
 
-/** codec.id('rs_'); the vendor's own ids are twice as long. */
+/** Matches ids of codec.id('rs_'); the vendor's own ids are twice as long. */
 const MINTED_ID = /"rs_[0-9A-Za-z]{24}"/
 
 const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
 
 export const spliceRequest: DialectDriver['spliceRequest'] = (body, codec, caller) => {
-  // First: reading the bytes of an edited body would put them together at once.
+  // Do this first: reading the bytes of an edited body would join them at once.
   dropForeignReasoning(body)
   body.set('model', codec.model)
   if (codec.quirks.idLimits !== undefined) fitIds(body, codec)
@@ -26,12 +26,12 @@ export const spliceRequest: DialectDriver['spliceRequest'] = (body, codec, calle
   return { path: '/v1/responses', headers }
 }
 
-/** Never throws: what cannot be read has no facts. */
+/** Never throws: an unreadable answer has no facts. */
 export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) => {
   const usage = body.get('usage')
   const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
   const output = body.raw('output') ?? ''
-  // A whole string value: inside a text its quotes would be escaped.
+  // Matches a whole string value: inside a text its quotes would be escaped.
   const called = output.includes('"function_call"') || output.includes('"custom_tool_call"')
   const status = { status: body.get('status') ?? null, incomplete_details: body.get('incomplete_details') ?? null }
   const completed = completedUsage(usage)
@@ -45,8 +45,8 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
 }
 
 /**
- * A conversation that another dialect's upstream answered before carries its secrets in our envelope: here they would be
- * refused. Such items go, and so do the ids of the items after them, which name nothing this upstream knows.
+ * When another dialect's upstream answered earlier turns, the conversation carries its secrets in our envelope. This upstream would
+ * refuse them. These items are removed, and so are the ids of the items after them, which this upstream does not know.
  */
 function dropForeignReasoning(body: WireBody): void {
   const text = decodeUtf8(body.bytes)
@@ -62,7 +62,9 @@ function dropForeignReasoning(body: WireBody): void {
   if (dropped) body.set('input', kept)
 }
 
-/** Another upstream's thoughts: in our envelope, or without any secret under an id that we made up. */
+/**
+ * Returns whether an item holds another upstream's thoughts: in our envelope, or without a secret under an id that the gateway generated.
+ */
 function isForeign(item: JsonObject): boolean {
   if (item.type !== 'reasoning') return false
   const secret = loose(item.encrypted_content)

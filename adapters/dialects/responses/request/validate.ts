@@ -1,4 +1,4 @@
-// Checks every body, also one that is passed on as bytes: its output bound, and the bound on calls of the vendor's own tools.
+// Validates every body, also on the byte lane: its output limit, and the limit of calls of the vendor's own tools.
 import type { WireBody } from '../../../../core/types/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
 

@@ -1,5 +1,5 @@
-// Citations: the wire annotations of output_text and the canonical ones. Foreign ones are sent only where this dialect
-// has a kind for them (web pages and files).
+// Converts citations between the wire annotations of output_text and canonical ones. Foreign ones are encoded only when this dialect has
+// the kind (web pages and files).
 import type { Annotation, Frozen, Json } from '../../../../core/types/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
@@ -18,12 +18,15 @@ export function decodeAnnotation(raw: Json): Annotation | null {
   }
 }
 
-/** `length`: of the text it belongs to, all of which a citation without offsets is about. Null when there is no such kind here. */
+/**
+ * `length`: the length of the text; a citation without offsets applies to all of it. Returns null when this dialect does not have the
+ * kind.
+ */
 export function encodeAnnotation(annotation: Frozen<Annotation>, length: number): Frozen<Json> | null {
   if (annotation.dialect === 'responses') return annotation.raw
   const { kind, url, title } = annotation
   if (url === undefined) return null
-  // Those of documents and search results count in what is cited.
+  // Offsets of documents and search results count in the cited text.
   const { start = 0, end = length } = kind === 'url' ? annotation : {}
   return {
     type: 'url_citation',
@@ -34,7 +37,7 @@ export function encodeAnnotation(annotation: Frozen<Annotation>, length: number)
   }
 }
 
-/** It ends where the text does. */
+/** Returns whether a citation applies to the whole text: it has no end of its own. */
 export function isAboutAll({ dialect, kind, end }: Frozen<Annotation>): boolean {
   return dialect !== 'responses' && (kind !== 'url' || end === undefined)
 }

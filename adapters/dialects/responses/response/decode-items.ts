@@ -1,4 +1,4 @@
-// Output items of an answer → canonical parts; the non-stream decoder and the stream decoder's whole items use it.
+// Decodes output items of an answer. The whole-answer decoder and the stream decoder share it.
 import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { isObject, loose } from '../../shared/fields.ts'
@@ -25,7 +25,7 @@ export function decodeItem(item: JsonObject, codec: CodecContext): Part[] {
   }
 }
 
-/** The call of an item; its arguments are what the item has so far. */
+/** Returns the call of an item, with its arguments so far. */
 export function callPart(item: JsonObject, codec: CodecContext): ToolCallPart {
   const custom = item.type === 'custom_tool_call'
   const callId = loose(item.call_id)
@@ -48,7 +48,7 @@ export function argumentsOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
-/** An item only this dialect has. A generated picture is one for everybody else. */
+/** Decodes an item that only this dialect has. For other dialects a generated picture is an image. */
 export function wholePart(item: JsonObject, codec: CodecContext): Part {
   const kind = loose(item.type)
   if (kind === 'image_generation_call' && codec.caller !== 'responses' && typeof item.result === 'string') {

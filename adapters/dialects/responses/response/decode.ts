@@ -1,4 +1,4 @@
-// An upstream's response object → canonical response, and its outcome for both lanes and the stream.
+// Decodes an upstream's response object, and reads its outcome for both lanes and the stream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
 import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
@@ -9,12 +9,12 @@ import { innerError } from '../errors.ts'
 import { decodeUsage, missingUsage } from '../usage.ts'
 import { decodeItem } from './decode-items.ts'
 
-/** Members of a response that only this dialect knows. */
+/** Returns the members of a response that only this dialect has. */
 export function ownMembers(wire: JsonObject): JsonObject | null {
   return others(wire, RETOLD)
 }
 
-/** Members that are written by the encoder itself; the rest is the upstream's and goes back to a caller of this dialect. */
+/** Members that the encoder writes itself. All others are the upstream's and go back to a caller of this dialect. */
 const RETOLD: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -27,7 +27,7 @@ const RETOLD: ReadonlySet<string> = new Set([
   'incomplete_details',
   'status',
   'service_tier',
-  // Names and prompts are echoed as the caller wrote them, not as we sent them.
+  // Tools and prompts are echoed as the caller wrote them, not as the gateway sent them.
   'tools',
   'tool_choice',
   'instructions',
@@ -42,7 +42,7 @@ export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalRe
   for (const item of wire.output) if (isObject(item)) parts.push(...decodeItem(item, codec))
   const { finish, native } = outcomeOf(wire, parts)
   const ext = ownMembers(wire) ?? {}
-  // A background answer is not finished: its status is the caller's to poll.
+  // A background answer is not finished; the caller polls its status.
   if (wire.status === 'queued' || wire.status === 'in_progress') ext.status = wire.status
   const logprobs = logprobsOf(wire.output)
   const tier = loose(wire.service_tier)
@@ -65,7 +65,7 @@ export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalRe
   }
 }
 
-/** The error of a response that failed although it came with 200; null when it did not. */
+/** Returns the error of a response that failed with status 200; null when it did not fail. */
 export function failureOf(wire: JsonObject): GatewayError | null {
   if (isObject(wire.error)) return innerError(wire.error, 'status')
   if (typeof wire.error === 'string' && wire.error !== '') return innerError({ message: wire.error }, 'status')

@@ -1,4 +1,4 @@
-// Canonical response → the caller's response object. Neighbouring texts of one message stay one message item.
+// Encodes a canonical response as the caller's response object. Adjacent texts of one message stay one message item.
 import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
 import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -56,7 +56,7 @@ interface OpenMessage {
   content: JsonObject[]
 }
 
-/** `last`: the status of the last item; an answer that was cut is incomplete at its end only. */
+/** `last`: the status of the last item. In a truncated answer only the last item is incomplete. */
 function outputItems(choice: Frozen<Choice>, last: ItemStatus, codec: CodecContext): JsonObject[] {
   const items: JsonObject[] = []
   let open: OpenMessage | null = null
@@ -118,7 +118,7 @@ function reasoningItems(part: Frozen<ReasoningPart>, codec: CodecContext): JsonO
   const summary = part.summary ?? (part.text === '' ? [] : [part.text])
   if (summary.length === 0 && secret === undefined) return []
   const item = reasoningItem(ownId(part.itemId, 'rs_', codec), summary, secret)
-  // Raw reasoning beside a summary can only come from this dialect.
+  // Raw reasoning with a summary can come only from this dialect.
   return [
     part.summary !== undefined && part.text !== '' ? { ...item, content: [{ type: 'reasoning_text', text: part.text }] } : item,
   ]

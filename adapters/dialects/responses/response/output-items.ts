@@ -1,4 +1,4 @@
-// The output items of an answer, as objects.
+// Builds the output items of an answer as objects.
 import type { Ext, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
 import { inputText } from '../request/custom-tool.ts'
 
@@ -25,7 +25,7 @@ export function reasoningItem(id: string, summary: readonly string[], secret: st
   }
 }
 
-/** A function or custom call; `args` as canonical calls hold them. A whole function call has arguments that parse. */
+/** Returns a function or custom call; `args` in the canonical form. A complete function call has arguments that parse. */
 export function callItem(
   id: string,
   call: Frozen<Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'>>,
@@ -52,20 +52,20 @@ export function imageItem(id: string, result: string): JsonObject {
   return { id, type: 'image_generation_call', status: 'completed', result }
 }
 
-/** logprobs as callers of this dialect read them: a list, also from chat's `{content}`. */
+/** Returns logprobs in this dialect's form: a list, also from chat's `{content}`. */
 export function logprobList(value: Frozen<Json> | undefined): readonly Frozen<Json>[] {
   if (Array.isArray(value)) return value
   const content = typeof value === 'object' && value !== null ? (value as JsonObject).content : undefined
   return Array.isArray(content) ? content : []
 }
 
-// Marks the upstream message item and the phase of a text. A canonical answer has neither; this dialect's encoder rebuilds the items from
-// the marks.
+// Marks the upstream message item and the phase of a text. A canonical answer has neither, so this dialect's encoder rebuilds the items
+// from the marks.
 export function messageMark(item: string, phase: string): Ext {
   return { responses: { item, ...(phase === '' ? {} : { phase }) } }
 }
 
-/** Both undefined for texts of other dialects. */
+/** Both are undefined for texts of other dialects. */
 export function readMark(ext: Frozen<Ext> | undefined): { item: string | undefined; phase: string | undefined } {
   const { item, phase } = ext?.responses ?? {}
   return {

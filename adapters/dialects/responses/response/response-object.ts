@@ -1,4 +1,4 @@
-// The response object around the output: every member the published schemas require, echoing the caller's request.
+// Builds the response object around the output: every member that the published schemas require, with the echo of the caller's request.
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -12,14 +12,14 @@ export interface ResponseHead {
   created: number
   model: string
   status: string
-  /** Seconds since the epoch; null while it runs and when it failed. */
+  /** Seconds since the epoch; null while it is running and after a failure. */
   completed: number | null
   error: { code: string; message: string } | null
   incomplete: string | null
   serviceTier: string | undefined
 }
 
-/** The members that change over the life of a response, without output and usage. */
+/** Returns the members that change during a response, without output and usage. */
 export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest> | null): JsonObject {
   const asked = request?.serviceTier
   const tier = asked === undefined || asked === 'auto' || asked === 'standard_only' ? 'default' : asked
@@ -36,7 +36,7 @@ export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest
   }
 }
 
-/** The members that stay the same; computed once per answer. */
+/** Returns the members that stay the same; computed once per answer. */
 export function echoMembers(codec: CodecContext): JsonObject {
   const { request } = codec
   const own = request?.ext.responses ?? {}
@@ -61,7 +61,7 @@ export function echoMembers(codec: CodecContext): JsonObject {
       ...(isObject(own.reasoning) ? own.reasoning : {}),
     },
     safety_identifier: request?.safetyId ?? null,
-    // The gateway keeps nothing: only an upstream of this dialect stores an answer when it is asked to.
+    // The gateway stores nothing: only an upstream of this dialect stores an answer on request.
     store: codec.upstream === 'responses' && (state?.store ?? false),
     temperature: sampling?.temperature ?? 1,
     text: textOf(request, isObject(own.text) ? own.text : {}),
@@ -74,7 +74,7 @@ export function echoMembers(codec: CodecContext): JsonObject {
   }
 }
 
-/** How a canonical finish ends a response. `refused`: the output says the refusal itself. */
+/** Returns how a canonical finish ends a response. `refused`: the output already contains the refusal. */
 export function statusOf(
   finish: Finish | null,
   refused: boolean,
@@ -85,7 +85,7 @@ export function statusOf(
   return { status: finish === 'error' ? 'failed' : 'completed', incomplete: null }
 }
 
-/** An id of this dialect: the upstream's own when it has the right prefix. */
+/** Returns an id of this dialect: the upstream's own when it has the right prefix. */
 export function ownId(id: string | undefined, prefix: string, codec: CodecContext): string {
   return id?.startsWith(prefix) ? id : codec.id(prefix)
 }

@@ -1,5 +1,5 @@
-// An upstream's event stream → canonical events. Deltas are preferred; what only arrives in a `.done` event, in a whole
-// item or in the final response is made up for, never doubled (golden 50).
+// Decodes an upstream's event stream. It uses deltas first. Content that is only in a `.done` event, in a whole item or in the final
+// response is added, never twice.
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
@@ -23,7 +23,7 @@ class ResponseStreamDecoder implements StreamDecoder {
   readonly #items: ItemReader
   #started = false
   #over = false
-  /** The part that was started last: where log probabilities belong. */
+  /** The part that started last: log probabilities belong to it. */
   #part = 0
   #emit: Emit = () => {}
   readonly #watched: Emit = (event) => {

@@ -1,5 +1,5 @@
-// Canonical events → the caller's event stream. Always created first and exactly one terminal event, whose response has
-// the whole output as it was streamed. Output indexes are push order.
+// Encodes canonical events as the caller's event stream. `response.created` is first, and there is exactly one terminal event, whose
+// response has the whole output as it was streamed. Output indexes follow the order of the items.
 import { mergeUsage } from '../../../../core/stream/collect.ts'
 import type { Finish, Usage } from '../../../../core/types/answer.ts'
 import type { Ext, JsonObject, Part } from '../../../../core/types/canonical.ts'
@@ -30,16 +30,16 @@ class ResponseStreamEncoder implements StreamEncoder {
   readonly #frames = new FrameWriter()
   readonly #items: StreamItem[] = []
   readonly #parts = new Map<number, OpenPart>()
-  /** The message item that takes the next text, and which of the upstream's it stands for. */
+  /** The message item that takes the next text, and the upstream's message it represents. */
   #message: MessageItem | null = null
-  /** A call whose arguments ended: whether it is whole shows with what comes next. */
+  /** A call whose arguments ended. The next event shows whether it is complete. */
   #called: CallItem | null = null
   #source: string | undefined
   #start: { id: string; model: string; created: number } | null = null
   #id = ''
   #echo = ''
   #usage: Usage | null = null
-  /** For an estimate, should no report come. */
+  /** For an estimate when the upstream reports no usage. */
   readonly #said: Part[] = []
   #finish: Finish | null = null
   #refused = false
@@ -99,7 +99,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       const message = this.#messageOf(meta.ext)
       this.#parts.set(part, { t: 'said', message, content: message.start(kind) })
     } else if (kind === 'reasoning') {
-      // Opened by its first content: reasoning without any is not an item.
+      // The first content opens it: reasoning without content is not an item.
       this.#parts.set(part, { t: 'reasoning', item: null, meta })
     } else if (kind === 'tool_call') {
       const { signature } = meta
@@ -133,7 +133,7 @@ class ResponseStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** `full` stands in for deltas that never came. */
+  /** `full` replaces deltas that never arrived. */
   #partStop(part: number, full: Part): void {
     const open = this.#parts.get(part)
     this.#parts.delete(part)
@@ -209,7 +209,7 @@ class ResponseStreamEncoder implements StreamEncoder {
     this.#called = null
   }
 
-  /** An answer that was cut is incomplete at its end only. */
+  /** In a truncated answer only the last item is incomplete. */
   #lastStatus(): ItemStatus {
     return statusOf(this.#finish, this.#refused).status === 'completed' ? 'completed' : 'incomplete'
   }

@@ -1,5 +1,5 @@
-// Byte lane: an upstream's frames go to a caller of the same dialect as they came. Delta frames are measured without
-// parsing them; the final response is read for usage and completed where strict clients would refuse it.
+// Filters streams on the byte lane: forwards an upstream's frames unchanged to a caller of the same dialect. Delta frames are measured
+// without parsing. The final response is parsed for usage, and completed when strict clients would refuse it.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../../core/text/bytes.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'
@@ -34,7 +34,7 @@ class ResponseStreamFilter implements FrameFilter {
     if (facts.error !== null) return null
     const { data } = frame
     if (data === '') return frame.bytes
-    // Not part of this dialect; some send it all the same.
+    // [DONE] is not part of this dialect, but some upstreams send it.
     if (facts.terminal || data.startsWith('[DONE]')) return null
     if (frame.event?.endsWith('.delta')) {
       const size = deltaBytes(data)
@@ -129,9 +129,9 @@ class ResponseStreamFilter implements FrameFilter {
   }
 }
 
-/** UTF-8 bytes of the `delta` member, roughly (escapes count as written); -1 when it cannot be found without parsing. */
+/** Returns the approximate UTF-8 bytes of the `delta` member (escapes count as written); -1 when parsing would be needed. */
 function deltaBytes(data: string): number {
-  // An unescaped quote before the name: the text can only be the member, never content.
+  // The quote before the name is not escaped, so the match is a member, never content.
   const at = data.indexOf('"delta":"')
   if (at === -1 || !data.endsWith('}')) return -1
   let end = data.indexOf('"', at + 9)

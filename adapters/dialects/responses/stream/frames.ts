@@ -1,4 +1,4 @@
-// The frames of one stream: `event:` and `data:` with a gapless sequence number.
+// Writes the frames of one stream: `event:` and `data:` with a gapless sequence number.
 
 export class FrameWriter {
   #out = ''
@@ -9,7 +9,7 @@ export class FrameWriter {
     this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#next++},${members}}\n\n`
   }
 
-  /** Frames pushed since the last call. */
+  /** Returns the frames pushed since the last call. */
   take(): string {
     const out = this.#out
     this.#out = ''

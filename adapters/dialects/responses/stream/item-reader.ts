@@ -1,4 +1,4 @@
-// The output items of one upstream stream: what was seen of each, so that nothing is lost and nothing said twice.
+// Reads the output items of one upstream stream. It records the emitted content of each item, so that nothing is lost or emitted twice.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Annotation, Ext, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -12,11 +12,11 @@ interface Seen {
   type: string
   id: string
   phase: string
-  /** For the parts of a message; made with its first text. */
+  /** For the parts of a message; created with its first text. */
   mark: Ext | null
-  /** By content index: characters and annotations that went through; `done` contents are not looked at again. */
+  /** By content index: the emitted characters and annotations; `done` contents are not read again. */
   contents: Map<number, { said: boolean; annotations: number; done: boolean }>
-  /** Summary indexes that went through. */
+  /** Summary indexes that were emitted. */
   summaries: Set<number>
   thought: boolean
   args: boolean
@@ -29,7 +29,7 @@ export class ItemReader {
   readonly #codec: CodecContext
   readonly #writer: PartWriter
   readonly #seen = new Map<number | string, Seen>()
-  /** The item of the running text or reasoning: another one's never continues it. */
+  /** The item of the open text or reasoning part; another item never continues it. */
   #running: number | string | null = null
 
   constructor(codec: CodecContext, writer: PartWriter) {
@@ -42,7 +42,7 @@ export class ItemReader {
     const seen = this.#item(event)
     this.#describe(seen, event.item)
     this.#writer.closeCurrent(0, emit)
-    // Arguments in the opening item are looked at when it is done: some send them there and again as deltas.
+    // Arguments in the opening item are read when it is done: some vendors send them there and again as deltas.
     if (isCall(event.item)) this.#startCall(event, event.item, emit)
   }
 
@@ -50,7 +50,7 @@ export class ItemReader {
     if (isObject(event.item)) this.#finish(event, event.item, emit)
   }
 
-  /** Items of the final response, when none came before it. */
+  /** Emits items of the final response that had no earlier events. */
   missed(output: readonly Json[], emit: Emit): void {
     if (this.#seen.size > 0) return
     for (const [index, item] of output.entries()) if (isObject(item)) this.#finish({ output_index: index }, item, emit)
@@ -112,9 +112,9 @@ export class ItemReader {
     if (!this.#item(event).thought) this.thought(event, text, emit)
   }
 
-  /** Arguments of a function, or the input of a custom tool. */
+  /** Emits arguments of a function, or the input of a custom tool. */
   args(event: JsonObject, delta: string, emit: Emit): void {
-    // A call without an announcement has no name yet. Its complete item follows.
+    // A call without an opening event has no name yet. Its complete item follows.
     if (delta === '' || !this.#writer.hasTool(0, keyOf(event))) return
     this.#item(event).args = true
     this.#writer.toolArgs(0, keyOf(event), delta, emit)
@@ -222,7 +222,7 @@ export class ItemReader {
   }
 }
 
-/** The output index is the address; ids change between the events of one item at some vendors. */
+/** The output index identifies an item, because some vendors change ids between the events of one item. */
 function keyOf(event: JsonObject): number | string {
   if (typeof event.output_index === 'number') return event.output_index
   return loose(event.item_id) || (isObject(event.item) ? loose(event.item.id) : '')

@@ -1,5 +1,5 @@
-// Output items while they stream: each writes its own frames in the order official clients demand, and knows at any time
-// what the item looks like so far.
+// Output items while they stream. Each writes its own frames in the order that official clients need, and returns its current state at
+// any time.
 import { TextBuilder } from '../../../../core/text/text-builder.ts'
 import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
 import { inputText, mayBeWrapped } from '../request/custom-tool.ts'
@@ -9,9 +9,9 @@ import type { FrameWriter } from './frames.ts'
 
 export interface StreamItem {
   readonly done: boolean
-  /** Sends whatever is missing up to `response.output_item.done`. */
+  /** Sends the missing frames up to `response.output_item.done`. */
   close(status?: ItemStatus): void
-  /** The item as it stands; `incomplete` while it is open. */
+  /** Returns the item's current state; `incomplete` while it is open. */
   json(): JsonObject
 }
 
@@ -19,11 +19,11 @@ interface Content {
   kind: 'text' | 'refusal'
   text: TextBuilder
   annotations: Frozen<Json>[]
-  /** Citations of the whole text, sent when its length is known. */
+  /** Citations of the whole text; sent when its length is known. */
   waiting: Frozen<Annotation>[]
   logprobs: Frozen<Json>[]
   open: boolean
-  /** The members that address it. */
+  /** The members that identify it. */
   at: string
 }
 
@@ -45,7 +45,7 @@ export class MessageItem implements StreamItem {
     added(frames, index, messageItem(id, [], 'in_progress', phase))
   }
 
-  /** A new content part; its index addresses it from then on. */
+  /** Starts a content part and returns its index. */
   start(kind: 'text' | 'refusal'): number {
     const index = this.#contents.length
     const at = `"item_id":${JSON.stringify(this.#id)},"output_index":${this.#index},"content_index":${index}`
@@ -80,7 +80,7 @@ export class MessageItem implements StreamItem {
     content.annotations.push(wire)
   }
 
-  /** Said in the `.done` frames and the item: they arrive apart from the text they belong to. */
+  /** Log probabilities are sent in the `.done` frames and the item, because they arrive separately from their text. */
   logprobs(index: number, list: readonly Frozen<Json>[]): void {
     this.#contents[index]?.logprobs.push(...list)
   }
@@ -107,7 +107,7 @@ export class MessageItem implements StreamItem {
     if (this.#closing) this.close()
   }
 
-  /** Another item starts: this one ends as soon as its open content does. */
+  /** Another item starts: this one ends when its open content ends. */
   yieldTo(): void {
     if (this.#contents.some((content) => content.open)) this.#closing = true
     else this.close()
@@ -144,7 +144,7 @@ export class ReasoningItem implements StreamItem {
     added(frames, index, reasoningItem(id, [], undefined))
   }
 
-  /** One summary part for the whole text: a canonical delta does not tell where the next part begins. */
+  /** Writes the whole text as one summary part: a canonical delta does not show where the next part begins. */
   delta(text: string): void {
     if (this.#summary === null) {
       this.#summary = ''
@@ -209,7 +209,7 @@ export class CallItem implements StreamItem {
       if (mayBeWrapped(this.args)) this.#inputDelta(input)
       this.#frames.push('response.custom_tool_call_input.done', `${this.#at},"input":${JSON.stringify(input)}`)
     } else {
-      // Clients parse the text, and add up the deltas.
+      // Clients parse the arguments and concatenate the deltas.
       if (this.args === '' && status === 'completed') this.delta('{}')
       const members = `"name":${JSON.stringify(this.#call.name)},"arguments":${JSON.stringify(this.args)}`
       this.#frames.push('response.function_call_arguments.done', `${this.#at},${members}`)
@@ -226,7 +226,7 @@ export class CallItem implements StreamItem {
   }
 }
 
-/** An item that is known whole at once. */
+/** An item that arrives complete. */
 export class WholeItem implements StreamItem {
   readonly done = true
   readonly #item: JsonObject

@@ -1,4 +1,4 @@
-// The output of a forwarded stream so far, kept as cheaply as possible: only a stream that fails is put together from it.
+// Keeps the output of a forwarded stream at low cost. Only a failed stream builds its output from it.
 import type { JsonObject } from '../../../../core/types/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
@@ -16,12 +16,12 @@ export class PartialOutput {
       this.#items.set(event.output_index, { item: event.item, deltas: [] })
   }
 
-  /** The data of a delta frame. */
+  /** Adds the data of a delta frame. */
   delta(data: string): void {
     this.#items.get(outputIndex(data))?.deltas.push(data)
   }
 
-  /** True when deltas of the item went through before. */
+  /** Returns true when deltas of the item were forwarded earlier. */
   done(event: JsonObject): boolean {
     const index = typeof event.output_index === 'number' ? event.output_index : -1
     const streamed = (this.#items.get(index)?.deltas.length ?? 0) > 0
@@ -34,7 +34,7 @@ export class PartialOutput {
   }
 }
 
-/** Unescaped quotes: the text can only be the member, never content. */
+/** The quotes are not escaped, so the match is a member, never content. */
 function outputIndex(data: string): number {
   const at = data.indexOf('"output_index":')
   return at === -1 ? -1 : Number.parseInt(data.slice(at + 15, at + 25), 10)
@@ -42,7 +42,7 @@ function outputIndex(data: string): number {
 
 function folded(kept: Kept): JsonObject {
   if (kept.item.status === 'completed') return kept.item
-  // The frame's own object is not touched: a second failure report would fold twice.
+  // A copy, because a second failure report would add the deltas again.
   const item = JSON.parse(JSON.stringify(kept.item)) as JsonObject
   for (const data of kept.deltas) {
     const event = parse(data)
