@@ -102,6 +102,8 @@ function isMissing(error: unknown): boolean {
   return code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND'
 }
 
+const WRAPPED = "`export default definePlugin({ name: '…', setup(gateway) { … } })`."
+
 /** The default export, or the only one: a factory, or a plugin that is made already. */
 function madeBy(
   exported: Readonly<Record<string, unknown>>,
@@ -118,9 +120,18 @@ function madeBy(
   try {
     made = typeof found === 'function' ? found(options) : undefined
   } catch (error) {
-    throw new Error(`The plugin \`${specifier}\` could not be made: ${(error as Error).message}`, { cause: error })
+    throw new Error(
+      `The plugin \`${specifier}\` could not be made: ${(error as Error).message}. If its default export is the setup itself, wrap it: ${WRAPPED}`,
+      {
+        cause: error,
+      },
+    )
   }
   if (isPlugin(made)) return made
+  if (typeof found === 'function')
+    throw new Error(
+      `The default export of \`${specifier}\` is a function that returned ${made === undefined ? 'nothing' : 'no plugin'}. Wrap it: ${WRAPPED}`,
+    )
   const seen = names.length === 0 ? 'nothing' : names.join(', ')
   throw new Error(`\`${specifier}\` is no plugin: its default export must be what definePlugin returned, and it exports ${seen}.`)
 }

@@ -1,6 +1,6 @@
 // HeaderBag over a flat list: no web object, and no copy before the first write.
 import type { HeaderBag } from '../types/ports.ts'
-import { headerName, headerValue } from './header-text.ts'
+import { answerHeaderName, headerValue } from './header-text.ts'
 
 class FlatHeaders implements HeaderBag {
   #source: readonly string[] | (() => readonly string[])
@@ -42,7 +42,7 @@ class FlatHeaders implements HeaderBag {
 
   append(name: string, value: string): void {
     const list = this.#owned ? (this.flat() as string[]) : [...this.flat()]
-    if (this.#checked) list.push(headerName(name).toLowerCase(), headerValue(value))
+    if (this.#checked) list.push(answerHeaderName(name), headerValue(value))
     else list.push(name.toLowerCase(), value)
     this.#source = list
     this.#owned = true

@@ -95,11 +95,15 @@ describe('a plugin that a configuration file names', () => {
     ['an address', `'https://example.com/plugin.js'`, /is an address: plugins are loaded from packages and files/],
     ['a name that is none', `'no such name'`, /neither the name of a package nor a path/],
     ['a file that is no plugin', `'./other.ts'`, /`\.\/other\.ts` is no plugin: .* exports a, b/],
+    ['a setup that is exported bare', `'./bare.ts'`, /could not be made: .*If its default export is the setup itself, wrap it/],
+    ['a function that makes nothing', `'./idle.ts'`, /is a function that returned nothing\. Wrap it: .*definePlugin/],
     ['a file that does not load', `'./broken.ts'`, /`\.\/broken\.ts` could not be loaded: it breaks/],
     ['wrong options', `{ plugin: './words.ts', options: { wrod: 'x' } }`, /plugin `words` got wrong options: .*wrod/],
   ])('%s stops the boot and is named', async (_what, plugins, message) => {
     const cwd = project(plugins, {
       'other.ts': 'export const a = 1, b = 2',
+      'bare.ts': `export default (gateway) => gateway.hook('access', () => {})`,
+      'idle.ts': 'export default () => {}',
       'broken.ts': `throw new Error('it breaks')`,
       'words.ts': withoutZod(source('words')),
     })
