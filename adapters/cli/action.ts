@@ -2,7 +2,7 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { ApiFailure, failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
 
-/** Where configuration and data are; every command that looks at them takes these. */
+/** The configuration and data directory; every command that uses them has these flags. */
 export const PLACE = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)', valueHint: 'file' },
   'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)', valueHint: 'directory' },
@@ -13,11 +13,11 @@ export const JSON_FLAG = { json: { type: 'boolean', description: 'JSON for scrip
 export interface Action<T extends ArgsDef> {
   name: string
   description: string
-  /** Operands are all needed. */
+  /** All operands are required. */
   args: T
   /** Maps a field of the API to the flag that sets it: `{ rate_limit_rpm: 'rpm' }`. */
   fields?: Readonly<Record<string, string>>
-  /** A number is the exit code; nothing is 0. */
+  /** Returns the exit code; undefined is 0. */
   run(given: ParsedArgs<T>): Promise<unknown>
 }
 
@@ -38,7 +38,7 @@ export function action<const T extends ArgsDef>({ name, description, args, field
   return command as unknown as CommandDef
 }
 
-/** citty would end with 1 for a missing one. */
+/** For a missing operand citty itself would exit with 1. */
 function optionalOperands(args: ArgsDef): ArgsDef {
   return Object.fromEntries(
     Object.entries(args).map(([name, arg]) => [name, arg.type === 'positional' ? { ...arg, required: false } : arg]),
@@ -60,7 +60,7 @@ function refuseOperands(given: { readonly _: readonly string[] } & Readonly<Reco
       failUsage(`\`--${name}\` needs a value.`)
 }
 
-/** A field that came from a flag is a wrong command line. */
+/** When the API refuses a field that came from a flag, the error names the flag and counts as wrong usage. */
 function inWordsOfFlags(failure: ApiFailure, fields: Readonly<Record<string, string>>): Error {
   const { status, message, param } = failure
   const field = param?.split('.')[0] ?? ''

@@ -1,4 +1,4 @@
-// `hookgate audit verify`: is the chain whole?
+// `hookgate audit verify`: verifies the audit chain.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane } from './control-plane.ts'
 import { printJson, say } from './table.ts'

@@ -1,4 +1,4 @@
-// `hookgate budget`: what keys, virtual models and the organization may spend.
+// `hookgate budget`: shows and sets the spending limits of keys, virtual models and the organization.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
@@ -40,7 +40,7 @@ export const listBudgets = action({
       String(budget.id),
       whose(budget),
       budget.window,
-      // An increase that holds shows in the limit.
+      // The effective limit includes a valid increase.
       budget.effective_limit_usd === budget.hard_limit_usd
         ? usd(budget.hard_limit_usd)
         : `${usd(budget.effective_limit_usd)} (${usd(budget.hard_limit_usd)})`,

@@ -1,6 +1,6 @@
 // Suggests the name that the user probably wanted to write.
 
-/** The known name that differs by one letter, or by two in a word of eight and more; null when there is none. */
+/** Returns the known name that differs by one letter, or by two in a word of at least eight; null when there is none. */
 export function closest(word: string, names: Iterable<string>): string | null {
   let best: string | null = null
   let least = word.length < 3 ? 0 : word.length < 8 ? 1 : 2
@@ -13,7 +13,7 @@ export function closest(word: string, names: Iterable<string>): string | null {
   return best
 }
 
-/** Levenshtein, with a swap of two neighbours as one change. */
+/** Levenshtein distance that counts a swap of two adjacent letters as one change. */
 function distance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : i)))
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0

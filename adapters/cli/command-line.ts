@@ -1,4 +1,4 @@
-// From words to a command: finds it, loads it, runs it, and prints how it ended.
+// Finds the command of a command line, loads and runs it, and prints its failure.
 import { stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runCommand } from 'citty'
 import { VERSION } from '../../core/version.ts'
@@ -8,7 +8,7 @@ import { failUsage, WrongUsage } from './fail.ts'
 import { overviewText } from './overview.ts'
 import { coloured, say } from './table.ts'
 
-/** @returns the exit code: 0, 1 for a failure, 2 for a wrong command line, 3 for a plan with changes. After 0 a server may run on. */
+/** @returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for a plan with changes. After 0 a server may continue to run. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     const [first = 'serve', ...more] = args
@@ -38,13 +38,13 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 interface Found {
-  /** From `hookgate` on. */
+  /** Starts with `hookgate`. */
   readonly path: readonly string[]
   readonly load: Load
   readonly rest: string[]
 }
 
-/** `hookgate` alone, or with flags only, serves. @throws WrongUsage */
+/** Without a command, or with flags only, `hookgate` serves. @throws WrongUsage */
 function found(args: readonly string[]): Found {
   const [first = 'serve', second, ...more] = args
   if (first.startsWith('-')) return { path: ['hookgate', 'serve'], load: COMMANDS.serve as Load, rest: [...args] }

@@ -1,10 +1,11 @@
-// Every command with the module that runs it. A module is loaded when its command is asked for: most need a fraction of the gateway.
+// Lists every command with its module. A module is loaded only when its command runs, because most commands need a small part of the
+// gateway.
 import type { CommandDef } from 'citty'
 
 export type Load = () => Promise<CommandDef>
 export interface Group {
   readonly about: string
-  /** The action that runs without a subcommand. */
+  /** The action without a subcommand. */
   readonly alone?: Load
   readonly commands: Readonly<Record<string, Load>>
 }

@@ -1,10 +1,10 @@
-// `hookgate completion`: a script that completes commands, subcommands and flags in bash, zsh and fish.
+// `hookgate completion`: prints a script that completes commands, subcommands and flags in bash, zsh and fish.
 import type { ArgsDef, CommandDef } from 'citty'
 import { action } from './action.ts'
 import { COMMANDS, type Group, type Load } from './commands.ts'
 import { failUsage } from './fail.ts'
 
-/** Words that may follow a path of commands: `''` the commands, `key` its subcommands, `key create` its flags. */
+/** Words that may follow a path of commands: for `''` the commands, for `key` its subcommands, for `key create` its flags. */
 type Words = ReadonlyMap<string, readonly string[]>
 
 const SHELLS: Readonly<Record<string, (words: Words) => string>> = { bash, zsh, fish }

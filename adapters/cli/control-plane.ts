@@ -1,6 +1,6 @@
-// The control plane without a server: the gateway is loaded as `serve` loads it, and its routes are called in this process, on
-// the same database and with the same master key. So checks, audit and answers are the routes' own, and a server that runs
-// beside it follows within two seconds.
+// Calls the control plane without a server: loads the gateway as `serve` does and calls its routes in this process, on the same database
+// and with the same master key. So checks, audit and answers are the routes' own, and a running server sees the changes within two
+// seconds.
 import type { HostedGateway } from '../../core/gateway.ts'
 import { loggedText } from '../../core/text/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
@@ -14,15 +14,15 @@ export interface Place {
 
 export interface ControlPlane {
   readonly gateway: HostedGateway
-  /** The answer of a route. @throws ApiFailure */
+  /** Returns the answer of a route. @throws ApiFailure */
   call<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** For answers that are no JSON, or too long to be held. @throws ApiFailure */
+  /** For answers that are not JSON, or too long for memory. @throws ApiFailure */
   download(path: string): Promise<Response>
 }
 
 /**
- * The control plane for a command that only reads. Creates no database, key or folder: without a database it reads an empty one in
- * memory, and says so on stderr.
+ * Opens the control plane for a command that only reads. It creates no database, key or folder. Without a database it reads an empty one
+ * in memory and prints that on stderr.
  * @throws Error when the database lacks migrations of this version.
  */
 export async function readControlPlane<T>(
@@ -45,12 +45,12 @@ export async function readControlPlane<T>(
   return withControlPlane(place, work, quiet)
 }
 
-/** An empty database that ends with the command. */
+/** An empty database in memory, for the duration of the command. */
 export const EMPTY = 'sqlite::memory:'
 
 /**
- * @param quiet variables over the environment, for a command that stays: it is no server.
- * @throws Error when the configuration is wrong or the database lives in memory; ApiFailure
+ * @param quiet variables that override the environment, for a long-running command that is not a server.
+ * @throws Error when the configuration is wrong or the database is in memory; ApiFailure
  */
 export async function withControlPlane<T>(
   place: Place,
@@ -110,14 +110,14 @@ function line(message: string, fields: object | undefined): string {
   return [message, ...more].join('; ')
 }
 
-/** The time that figures are of. */
+/** The time window of the figures. */
 export const WINDOW = {
   window: { type: 'string', description: '24h, 7d or 30d up to now; default: 24h', valueHint: 'window' },
   since: { type: 'string', description: 'From the beginning of this day in UTC, instead', valueHint: 'day' },
   until: { type: 'string', description: 'With --since: up to the beginning of this day', valueHint: 'day' },
 } as const
 
-/** As members of a query; what is not given is left to the API. */
+/** Returns query members. Missing members get the API's defaults. */
 export function queryOf(members: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`

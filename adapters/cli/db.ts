@@ -1,4 +1,4 @@
-// `hookgate db migrate`: the tables of this version, before its servers start.
+// `hookgate db migrate`: creates the tables of this version before its servers start.
 import { type MigrationRef, pending } from '../../core/db/migrate.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
@@ -15,7 +15,7 @@ export const migrate = action({
   },
   async run(given) {
     const { steps } = await missing(await surroundings(given))
-    // Loading is migrating, behind a look at the master key: a wrong one changes nothing.
+    // Loading applies the migrations, after it has checked the master key: a wrong key changes nothing.
     if (!given['dry-run']) await withControlPlane(given, async () => {})
     if (given.json) return printJson({ data: steps, applied: !given['dry-run'] })
     if (steps.length === 0) return say.success('The database is up to date.')
@@ -24,7 +24,7 @@ export const migrate = action({
   },
 })
 
-/** Migrations that the database lacks. `there`: it exists, and a gateway has used it. Creates nothing. */
+/** Returns the missing migrations. `there`: the database exists and a gateway has used it. Creates nothing. */
 export async function missing(place: Surroundings): Promise<{ there: boolean; steps: MigrationRef[] }> {
   const plugins = place.plugins.map(({ name, definition }) => ({ name, migrations: definition.migrations ?? [] }))
   const { sqliteDatabase } = await import('../stores/sqlite.ts')

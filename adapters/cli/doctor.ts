@@ -1,5 +1,5 @@
-// `hookgate doctor`: what is in the way of a gateway that works, and what to do about it. It makes nothing, and changes no more
-// than every start does: what ended processes left behind is settled.
+// `hookgate doctor`: finds problems of an installation and names the fix. It creates nothing. Like every start, it settles what ended
+// processes left behind.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { type Place, withControlPlane } from './control-plane.ts'
 import { type Finding, fail, ok, reasonOf } from './doctor/finding.ts'
@@ -53,7 +53,7 @@ async function examined(given: Place): Promise<Finding[]> {
   ]
 }
 
-/** Without a database that is ready, the file is checked on an empty one in memory. */
+/** When no database is ready, the file is checked on an empty one in memory. */
 async function contents(given: Place, place: Surroundings, ready: boolean): Promise<Finding[]> {
   const { checkContents, loadAlone } = await import('./doctor/contents.ts')
   try {

@@ -1,11 +1,11 @@
-// Reads `.env` of the working directory into the environment. A variable that is set already wins.
+// Reads `.env` of the working directory into the environment. Variables that are already set take precedence.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
 export interface DotEnv {
   readonly path: string
-  /** Names that the file set. */
+  /** Names of the variables that the file set. */
   readonly names: readonly string[]
 }
 
@@ -16,12 +16,12 @@ export function dotEnvOfProcess(): DotEnv | null {
   return read
 }
 
-/** For the command line, before any command runs. */
+/** Call it before any command runs. */
 export function readDotEnvOfProcess(): void {
   read = readDotEnv(process.cwd(), process.env)
 }
 
-/** null without a file. @throws Error when the file cannot be read. */
+/** Returns null when there is no file. @throws Error when the file cannot be read. */
 export function readDotEnv(folder: string, environment: NodeJS.ProcessEnv): DotEnv | null {
   const path = join(folder, '.env')
   if (!existsSync(path)) return null

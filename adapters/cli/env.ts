@@ -1,4 +1,4 @@
-// `hookgate env`: every variable, those of plugins included, with its value, its source and its default. It never prints a credential.
+// `hookgate env`: prints every variable, those of plugins included, with its value, source and default. It never prints a credential.
 import { fileOptions, parseConfig } from '../../core/config/define.ts'
 import { type Env, type Resolved, readEnv } from '../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../core/config/variables.ts'
@@ -39,7 +39,7 @@ export const envCommand = action({
   },
 })
 
-/** The values that `serve` would use: defaults, then the file's options, then the environment. */
+/** Returns the values that `serve` would use: defaults, then the file's options, then the environment. */
 async function effective(file: string | undefined): Promise<Env> {
   const environment = process.env
   const flags = { CONFIG: file }
@@ -48,7 +48,7 @@ async function effective(file: string | undefined): Promise<Env> {
   return readEnv({ environment, flags, options: fileOptions(config), variables: knownVariables(config) })
 }
 
-/** The value with its own type; a secret and a password in an address as `***`. */
+/** Returns the value with its own type. A secret, and a password in an address, become `***`. */
 function masked({ variable, value }: Resolved): unknown {
   if (variable.type === 'secret' && value !== null) return '***'
   return variable.type === 'url' && typeof value === 'string' ? withoutPassword(value) : value

@@ -1,4 +1,4 @@
-// Failures of the command line: a wrong command line ends with 2, any other failure with 1, each with its reason on stderr.
+// Reports failures of the command line: wrong usage exits with 2, any other failure with 1, each with its reason on stderr.
 import { closest } from './closest.ts'
 
 export class WrongUsage extends Error {
@@ -22,7 +22,7 @@ export function refuseUnknownFlags(
 ): void {
   const unknown = rawArgs.find((arg, index) => {
     if (arg.startsWith('--')) return !Object.hasOwn(known, flagName(arg))
-    // Short ones there are none; what stands behind a flag that wants a value is the value.
+    // There are no short flags. The argument after a flag with a value is that value.
     return arg.length > 1 && arg.startsWith('-') && !wantsValue(rawArgs[index - 1] ?? '', known)
   })
   if (unknown === undefined) return
@@ -42,10 +42,10 @@ function flagName(arg: string): string {
   return arg.slice(2).split('=', 1)[0] as string
 }
 
-// Prints a refusal of the control plane with its own message.
+// A refusal by the control plane, with its own message.
 export class ApiFailure extends Error {
   readonly status: number
-  /** The field that is wrong, dotted. */
+  /** The wrong field, dotted. */
   readonly param: string | null
 
   constructor(status: number, message: string, param: string | null) {

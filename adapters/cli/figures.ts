@@ -1,12 +1,12 @@
-// Figures as people read them: money, counts, times, and bars. Scripts take `--json`.
+// Formats figures for people: money, counts, times and bars. Scripts use `--json`.
 
-/** Cents and above with two to four digits, less with what it takes; `-` for what is not known. */
+/** Returns cents and more with two to four digits, smaller amounts with all needed digits; `-` for unknown. */
 export function usd(value: number | null): string {
   if (value === null) return '-'
   if (value === 0) return '$0'
   const digits = Math.abs(value) >= 100 ? 2 : Math.abs(value) >= 0.01 ? 4 : 6
   const text = value.toFixed(digits)
-  // Less than what is shown is not nothing.
+  // A smaller amount must not look like zero.
   return Number(text) === 0 ? `${value < 0 ? '-' : ''}<$0.000001` : `${value < 0 ? '-' : ''}$${text.replace('-', '')}`
 }
 
@@ -26,7 +26,7 @@ export function milliseconds(value: number | null): string {
   return value < 10_000 ? `${value} ms` : `${(value / 1000).toFixed(1)} s`
 }
 
-/** `2026-11-21 20:15:03`, in the zone of who reads it. */
+/** Returns `2026-11-21 20:15:03` in the local time zone. */
 export function localTime(instant: string): string {
   const at = new Date(instant)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -36,7 +36,7 @@ export function localTime(instant: string): string {
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** @param share 0 to 1; what is more than nothing shows. */
+/** @param share 0 to 1; any share above 0 is visible. */
 export function bar(share: number, width: number): string {
   const eighths = Math.min(width * 8, Math.max(share > 0 ? 1 : 0, Math.round(share * width * 8)))
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
@@ -44,7 +44,7 @@ export function bar(share: number, width: number): string {
 
 const STEPS = '▁▂▃▄▅▆▇█'
 
-/** One character each; the highest is full, nothing is a dot. */
+/** Draws one character per value: the highest is full, zero is a dot. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values)
   return values.map((value) => (value <= 0 ? '·' : STEPS.charAt(Math.ceil((value / most) * STEPS.length) - 1))).join('')

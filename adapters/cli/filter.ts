@@ -1,4 +1,4 @@
-// `hookgate filter test <file.wasm>`: a WASM filter run on recorded requests, as a gateway would run it.
+// `hookgate filter test <file.wasm>`: runs a WASM filter on recorded requests, as a gateway would run it.
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../../core/types/ports.ts'
 import { action, JSON_FLAG } from './action.ts'
@@ -29,7 +29,7 @@ export const test = action({
       import('../../plugins/wasm-filters/limits.ts'),
     ])
     const own = limit === undefined ? {} : { init: Math.max(limit, TIMEOUTS.init), request: limit, response: limit, chunk: limit }
-    // Calls come one by one: what they wait for is a thread that restarts.
+    // Calls run one at a time; a call may wait for a thread to restart.
     const queue = 60_000
     const { filter, version, rows } = await tryFilter({
       file: given.file as string,
@@ -85,6 +85,6 @@ function textOf(path: string): string {
   }
 }
 
-/** Log lines of the filter itself. */
+/** Prints log lines of the filter itself. */
 const line = (_message: string, fields?: object) => say.log(printable((fields as { text?: string } | undefined)?.text ?? ''))
 const guestLines: Logger = { debug: line, info: line, warn: line, error: line }

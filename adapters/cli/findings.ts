@@ -1,4 +1,4 @@
-// Findings of a check as lines for people.
+// Prints the findings of a check as lines for people.
 import type { Finding } from './doctor/finding.ts'
 import { styled } from './table.ts'
 

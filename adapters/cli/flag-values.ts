@@ -1,21 +1,21 @@
 // Parses flag values: counts, lists, times, and secrets that come from a file, a variable or stdin.
 import { failUsage } from './fail.ts'
 
-/** @returns undefined when the flag is not given. Ranges are the API's to judge. */
+/** @returns undefined when the flag is absent. The API checks the range. */
 export function count(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
   return failUsage(`\`--${flag}\`: \`${text.slice(0, 60)}\` is not a whole number.`)
 }
 
-/** USD. @returns undefined when the flag is not given. */
+/** Parses USD. @returns undefined when the flag is absent. */
 export function amount(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^\$?\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text.replace('$', ''))
   return failUsage(`\`--${flag}\`: \`${text.slice(0, 60)}\` is not an amount in USD such as 25 or 0.5.`)
 }
 
-/** Between commas. */
+/** Splits a comma-separated list. */
 export function list(text: string | undefined): string[] | undefined {
   return text
     ?.split(',')
@@ -30,7 +30,7 @@ export function id(text: string): number {
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
-/** `12h`, `30d`, a date or an RFC 3339 time, as the API takes it. */
+/** Parses `12h`, `30d`, a date or an RFC 3339 time into the API's form. */
 export function expiry(flag: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
@@ -42,14 +42,14 @@ export function expiry(flag: string, text: string | undefined): string | undefin
   )
 }
 
-/** `15m` is so long ago; else as `expiry`. */
+/** `15m` means 15 minutes ago; other forms as in `expiry`. */
 export function past(flag: string, text: string | undefined): string | undefined {
   const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text ?? '') ?? []
   if (amount === undefined) return expiry(flag, text)
   return new Date(Date.now() - Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString()
 }
 
-/** `-` is standard input, `env:NAME` a variable, all else the secret itself. */
+/** `-` is standard input, `env:NAME` a variable, any other text the secret itself. */
 export async function secret(flag: string, text: string): Promise<string> {
   if (text === '-') return readSecret(`--${flag}`)
   if (!text.startsWith('env:')) return text
@@ -58,13 +58,13 @@ export async function secret(flag: string, text: string): Promise<string> {
   return value || failUsage(`\`--${flag}\`: the variable \`${name}\` is not set.`)
 }
 
-// Questions on a terminal whose answers are not shown.
+// Ctrl-C.
 const INTERRUPT = '\u0003'
 /** Enter, a pasted line end, Ctrl-D. */
 const ENDS = ['\r', '\n', '\u0004']
 const ERASES = ['\u007f', '\b']
 
-/** Reads one answer per question without echo, also for text typed early. Ctrl-C exits with 130. */
+/** Reads one answer per question without echo, also when the text was typed early. Ctrl-C exits with 130. */
 function promptSecrets(questions: readonly string[]): Promise<string[]> {
   const { stdin, stderr } = process
   const answers: string[] = []
@@ -104,7 +104,7 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
   })
 }
 
-/** The first line of standard input; a person is asked, without echo. Several questions are about the same secret. */
+/** Reads the first line of standard input; on a terminal it asks without echo. Several questions ask for the same secret. */
 export async function readSecret(what: string, questions = [`${what}: `]): Promise<string> {
   const [given = '', ...again] = process.stdin.isTTY ? await promptSecrets(questions) : [await firstLine()]
   if (given === '') failUsage(`${what}: standard input is empty.`)

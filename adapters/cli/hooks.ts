@@ -1,4 +1,4 @@
-// `hookgate hooks`: the sealed order of every hook for the configuration at hand.
+// `hookgate hooks`: prints the sealed order of every hook for the current configuration.
 import { readEnv } from '../../core/config/env.ts'
 import { silentLog } from '../../core/log.ts'
 import { loadGateway } from '../node/load-gateway.ts'
@@ -15,7 +15,7 @@ export const hooksCommand = action({
   description: 'Print which plugin runs at which hook, in order.',
   args,
   async run(given) {
-    // Errors that stop `serve` stop this command too, also for values that it does not use.
+    // Errors that stop `serve` stop this command too, also in values that it does not use.
     readEnv({ environment: process.env, flags: { CONFIG: given.config } })
     const loaded = await loadGateway({
       flags: { CONFIG: given.config, DATABASE_URL: 'sqlite::memory:' },

@@ -1,4 +1,4 @@
-// `hookgate key`: client keys. A secret is printed once, alone on stdout.
+// `hookgate key`: manages client keys. A secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, expiry, id, list } from './flag-values.ts'

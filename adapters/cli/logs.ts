@@ -1,4 +1,4 @@
-// `hookgate logs`: logged requests, oldest first, as a terminal is read; with --follow also those that come.
+// `hookgate logs`: prints logged requests, oldest first; with --follow also new ones.
 import { action, PLACE } from './action.ts'
 import { type ControlPlane, queryOf, readControlPlane } from './control-plane.ts'
 import { count, past } from './flag-values.ts'
@@ -83,7 +83,7 @@ export const logsCommand = action({
       if (!json) console.log(head())
       await follow({ read: read(call), first: limit, show })
     }
-    // It stays: prices are fetched and accounts are probed by servers.
+    // This command runs for long, but only servers fetch prices and probe accounts.
     await readControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
   },
 })

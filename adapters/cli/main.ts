@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// hookgate: the command line.
+// hookgate: starts the command line.
 import { runCommandLine } from './command-line.ts'
 import { readDotEnvOfProcess } from './dot-env.ts'
 

@@ -1,4 +1,4 @@
-// `hookgate master-key rotate`: a new master key under everything that is sealed, beside running servers.
+// `hookgate master-key rotate`: replaces the master key of all sealed values while servers run.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { failUsage } from './fail.ts'
 import { secret } from './flag-values.ts'
@@ -56,7 +56,7 @@ export const rotate = action({
   },
 })
 
-/** As `serve` reads them. */
+/** Returns the key options as `serve` reads them. */
 export function keyOptions({ env, dataDir, file, databaseUrl }: Surroundings) {
   return {
     key: env.get<string | null>('MASTER_KEY'),

@@ -1,4 +1,4 @@
-// `hookgate --help`: the commands by purpose, with examples.
+// `hookgate --help`: lists the commands by purpose, with examples.
 import { VERSION } from '../../core/version.ts'
 import { styled } from './table.ts'
 

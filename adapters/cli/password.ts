@@ -1,4 +1,4 @@
-// `hookgate password hash`: what GATEWAY_DASHBOARD_PASSWORD_HASH wants.
+// `hookgate password hash`: prints a value for GATEWAY_DASHBOARD_PASSWORD_HASH.
 import { action, JSON_FLAG } from './action.ts'
 import { readSecret } from './flag-values.ts'
 import { printJson, say } from './table.ts'

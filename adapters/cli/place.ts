@@ -9,7 +9,7 @@ import type { ModuleGraph } from '../node/module-graph.ts'
 import type { Place } from './control-plane.ts'
 
 export interface Surroundings {
-  /** The file, null without one. */
+  /** The configuration file; null when there is none. */
   readonly path: string | null
   readonly config: GatewayConfig
   readonly env: Env
@@ -18,7 +18,7 @@ export interface Surroundings {
   /** The SQLite file; null for another engine and for memory. */
   readonly file: string | null
   readonly plugins: readonly Plugin[]
-  /** Texts of the files that the configuration was made from. */
+  /** Texts of all files that form the configuration. */
   readonly sources: readonly string[]
 }
 
@@ -46,7 +46,7 @@ export async function surroundings(place: Place): Promise<Surroundings> {
   return { path, config, env, dataDir, databaseUrl, plugins, sources, file: sqlite === ':memory:' ? null : sqlite }
 }
 
-/** Null when the SQLite file is not there yet: looking must not make it. */
+/** Returns null when the SQLite file does not exist: a read must not create it. */
 export async function existingDatabase({ file, databaseUrl, dataDir }: Surroundings): Promise<Database | null> {
   if (file !== null && !existsSync(file)) return null
   const { openDatabase } = await import('../stores/open-database.ts')

@@ -1,4 +1,4 @@
-// `hookgate plan` and `hookgate apply`: what the configuration file would change in the database, and the change itself.
+// `hookgate plan` and `hookgate apply`: print the changes that the configuration file makes in the database, and make them.
 import type { MemberChange } from '../../core/config/declaration.ts'
 import type { PlanAction, PlanStep } from '../../core/config/reconcile.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
@@ -68,7 +68,7 @@ function difference({ from, to }: MemberChange, action: PlanAction): string {
   return action === 'create' ? text(to) : `${text(from)} → ${text(to)}`
 }
 
-/** A value as the file has it; a secret only by where it is from. */
+/** Returns a value as written in the file; for a secret only its source. */
 function text(value: MemberChange['from']): string {
   if (value === null) return '(not set)'
   if (typeof value === 'object' && 'secret' in value && !Array.isArray(value)) {

@@ -1,4 +1,4 @@
-// `hookgate plugin check`: whether a package keeps the conventions for plugins, loads, and registers what it declares.
+// `hookgate plugin check`: checks that a package follows the conventions for plugins, loads, and registers what it declares.
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
@@ -56,7 +56,7 @@ function optionsOf(text: string | undefined): Record<string, unknown> {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>
   } catch {
-    // Refused below.
+    // Reported below.
   }
   return failUsage('`--options` must be a JSON object, as \'{"overMs": 100}\'.')
 }
@@ -176,7 +176,7 @@ function compared(
   return findings.length > 0 ? findings : [ok('declaration', 'It registers what it declares.')]
 }
 
-/** The first file of `exports` that exists, else index.ts. */
+/** Returns the first existing file of `exports`, otherwise index.ts. */
 function entryOf(folder: string, exports: unknown): string | null {
   const root = typeof exports === 'object' && exports !== null && '.' in exports ? exports['.'] : exports
   const named = typeof root === 'object' && root !== null ? (root as { default?: unknown }).default : root

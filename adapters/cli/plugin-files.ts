@@ -1,9 +1,9 @@
-// The files of a new plugin: one that does a little of what plugins do, and tests that run it through the conformance kit.
+// Generates the files of a new plugin: a small working plugin, and tests that run it through the conformance kit.
 import { fileURLToPath } from 'node:url'
 import { PLUGIN_API_VERSION } from '../../core/plugins/define.ts'
 import { VERSION } from '../../core/version.ts'
 
-/** By file name. */
+/** Returns texts by file name. */
 export function pluginFiles(name: string): Record<string, string> {
   const camelCase = name.replaceAll(/-([a-z0-9])/g, (_dash, letter: string) => letter.toUpperCase())
   const identifier = TAKEN.has(camelCase) ? `${camelCase}Plugin` : camelCase
@@ -17,7 +17,7 @@ export function pluginFiles(name: string): Record<string, string> {
   }
 }
 
-/** Words of the language, and names that the files use themselves. */
+/** Reserved words of the language, and names that the files themselves use. */
 const TAKEN = new Set(
   `
     arguments await break case catch class const continue debugger default delete do else enum eval export extends false

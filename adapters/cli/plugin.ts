@@ -1,4 +1,4 @@
-// `hookgate plugin new <name>`: the beginning of a plugin, with its tests, in a folder of its own.
+// `hookgate plugin new <name>`: creates a plugin with its tests in a new folder.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { preset } from '../../plugins/preset.ts'

@@ -1,4 +1,4 @@
-// `hookgate plugins`: the plugins of the configuration and what each registers.
+// `hookgate plugins`: lists the plugins of the configuration and their registrations.
 import type { PluginInfo } from '../../core/types/plugin-info.ts'
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { EMPTY, withControlPlane } from './control-plane.ts'

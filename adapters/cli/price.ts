@@ -1,4 +1,4 @@
-// `hookgate pricing show`, in short `hookgate price`: what a model costs here, and who says so.
+// `hookgate pricing show`, also `hookgate price`: prints the price of a model and its source.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { queryOf, readControlPlane } from './control-plane.ts'
 import { localTime, usd } from './figures.ts'

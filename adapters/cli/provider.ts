@@ -1,4 +1,4 @@
-// `hookgate provider`: connections to providers. Keys go in and never come out.
+// `hookgate provider`: manages connections to providers. It reads keys and never prints them.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, id, list, secret } from './flag-values.ts'

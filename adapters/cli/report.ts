@@ -1,4 +1,4 @@
-// `hookgate report`: exact sums of a window for a spreadsheet or a warehouse, as the API writes them.
+// `hookgate report`: writes exact sums of a time window for a spreadsheet or a warehouse, in the API's format.
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

@@ -1,4 +1,4 @@
-// `hookgate savings`: what was saved and by what; `hookgate savings verify`: are its receipts whole?
+// `hookgate savings`: prints savings by source; `hookgate savings verify` verifies their receipts.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { count, localTime, usd } from './figures.ts'

@@ -1,4 +1,4 @@
-// `hookgate serve`: load, listen, follow the file, load it again on SIGHUP, drain on SIGTERM.
+// `hookgate serve`: loads, listens, follows the file, reloads on SIGHUP, drains on SIGTERM.
 import { setFlagsFromString } from 'node:v8'
 import type { Env } from '../../core/config/env.ts'
 import type { Logger } from '../../core/types/ports.ts'
@@ -25,8 +25,8 @@ export const serveCommand = action({
   description: 'Serve the gateway (default).',
   args,
   async run(given) {
-    // Keep request objects in the young generation. V8 would pretenure them when a young generation is as short as a request, and
-    // everything that they point at would then survive each young collection (docs/performance.md).
+    // Keep request objects in the young generation. V8 would allocate them in the old generation when a young generation is as short as a
+    // request. Everything that they refer to would then survive each young collection (docs/performance.md).
     setFlagsFromString('--no-allocation-site-pretenuring')
     surviveDeafReaders()
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
@@ -49,7 +49,7 @@ export const serveCommand = action({
       port: env.get<number>('PORT'),
       publicUrl: env.get<string | null>('PUBLIC_URL'),
       drainMs,
-      // A load balancer has to see the 503 before connections are refused.
+      // A load balancer must see the 503 before connections are refused.
       lameDuckMs: env.get<string>('PROFILE') === 'cloud' ? 5000 : 0,
       log,
     })
@@ -60,7 +60,7 @@ export const serveCommand = action({
       log.info('serve.reloading', { signal: 'SIGHUP', file: loaded.path !== null })
       void loaded.refresh()
     })
-    // The first line on stdout; who reads it may send a signal at once.
+    // The first line on stdout; its reader may send a signal at once.
     console.log(`hookgate listening on http://${host}:${server.port}`)
   },
 })
@@ -90,14 +90,14 @@ function warnIfOpen(host: string, keysRequired: boolean, log: Logger): void {
   })
 }
 
-/** Only of what looks like one: an environment may hold more that begins so, for the configuration file or of a platform. */
+/** Warns only about names that resemble a variable: other GATEWAY_ names may belong to the configuration file or the platform. */
 function warnOfSlips(env: Env, log: Logger): void {
   for (const { name, suggested } of unreadVariables(process.env, env))
     if (suggested !== null)
       log.warn('serve.unread_variable', { name, hint: `The gateway does not know it. Did you mean ${suggested}?` })
 }
 
-/** First signal drains, the second ends at once; an unhandled error is logged and ends the process (a supervisor restarts). */
+/** The first signal drains, the second exits at once. An unhandled error is logged and ends the process (a supervisor restarts it). */
 function onSignals(close: () => Promise<void>, log: Logger): void {
   let closing = false
   const stop = (signal: string): void => {

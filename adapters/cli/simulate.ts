@@ -45,7 +45,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Without a file every default holds, and `echo` is the only connection. */
+/** Without a file all defaults apply, and `echo` is the only connection. */
 async function configuration(asked: string | undefined) {
   const { findConfig, loadConfig } = await import('../node/load-config.ts')
   const flags = asked === undefined ? {} : { CONFIG: asked }

@@ -1,5 +1,5 @@
-// Providers that speak one of the four dialects, one row each, sorted by id. Quirks are data;
-// code is only where a provider chooses or answers by itself (openai, anthropic, google, echo).
+// Lists the providers that speak one of the four dialects, one row each, sorted by id. Quirks are data. A provider has code only when it
+// chooses a dialect or answers by itself (openai, anthropic, google, echo).
 import { claudeCaps } from './caps/claude.ts'
 import { geminiCaps } from './caps/gemini.ts'
 import { openaiCaps } from './caps/openai.ts'

@@ -1,5 +1,5 @@
-// `echo`: no network, no key, always the same answer for the same request. It shows every dialect to a new user and serves tests.
-// `echo/echo-1` repeats the last user text and calls the first tool on request.
+// The provider `echo`: no network, no key, always the same answer to the same request. It demonstrates every dialect to new users and
+// serves tests. `echo/echo-1` repeats the last user text and calls the first tool on request.
 import { estimateRequest, estimateText } from '../../core/models/token-estimate.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
@@ -49,7 +49,7 @@ function lastUserText(request: Frozen<CanonicalRequest>): string {
   return (turn?.parts ?? []).map((part) => (part.t === 'text' ? part.text : '')).join('')
 }
 
-/** `tool_choice` required, a named tool, or the words "call <tool>"; never twice for one answered call. */
+/** Makes a call for `tool_choice` required, a named tool, or the words "call <tool>", but never a second one after its result. */
 function toolCall(request: Frozen<CanonicalRequest>, text: string, codec: CodecContext): Part | null {
   const tools = request.tools.filter((tool) => tool.t === 'function')
   if (tools.length === 0 || request.messages.at(-1)?.role === 'tool') return null

@@ -1,4 +1,4 @@
-// How long an identifier of a user or a cache may be at vendors that say so, in characters.
+// Maximum characters of a user's or a cache's identifier, for vendors that document it.
 
 export const OPENAI_IDS = { user: 64, safety_identifier: 64, prompt_cache_key: 64 } as const
 

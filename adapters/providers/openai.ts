@@ -1,4 +1,4 @@
-// OpenAI speaks two dialects, and some models take tools only in one of them: picked per request.
+// The provider OpenAI. It speaks two dialects, and some models accept tools only in one of them, so each request chooses.
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { ModelCaps } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
@@ -19,7 +19,7 @@ export const openai: Provider = {
   dialectFor: (request, caller, caps) => (needsResponses(request, caps) ? 'responses' : nearest(dialects, caller)),
 }
 
-/** Function tools on a model whose chat endpoint refuses them, at the effort that was asked for. */
+/** Returns whether the request has function tools that this model's chat endpoint refuses at the requested effort. */
 export function needsResponses(request: () => Frozen<CanonicalRequest>, caps: Readonly<ModelCaps>): boolean {
   if (caps.toolsOnChat === undefined || caps.toolsOnChat === 'yes') return false
   const { tools, reasoning } = request()

@@ -1,6 +1,6 @@
 // Display names of the registry's providers, and links to their documentation.
 
-/** By id: the name, and the address of the API's documents; null: it has none. */
+/** By id: the name, and the address of the API's documentation; null: it has none. */
 export const PRESENTED: Readonly<Record<string, readonly [name: string, docsUrl: string | null]>> = {
   ai21: ['AI21 Labs', 'https://docs.ai21.com'],
   anthropic: ['Anthropic', 'https://docs.claude.com/en/api/overview'],

@@ -1,28 +1,28 @@
-// From a row of data to a Provider: authorization by kind, dialect choice by what the provider speaks.
+// Makes a Provider from a row of data: authorization by kind, dialect by the provider's list.
 import { memoize } from '../../core/collections/memoize.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import { familyCaps } from './caps/family.ts'
 
-/** How a provider takes its credential. */
+/** How a provider expects its credential. */
 export type Auth = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key' | 'none'
 
 export interface ProviderRow {
   id: string
   aliases?: readonly string[]
-  /** null: every deployment has its own (region, resource, account). */
+  /** null: every deployment has its own address (region, resource, account). */
   baseUrl: string | null
   auth?: Auth
-  /** By preference; the value is a base URL where it differs. Default: chat. */
+  /** In order of preference; the value is a base URL when it differs. Default: chat. */
   dialects?: Partial<Record<Dialect, string>>
-  /** Dialects whose credential travels in another header. */
+  /** Dialects whose credential is sent in another header. */
   authByDialect?: Partial<Record<Dialect, Auth>>
   quirks?: Quirks
   caps?: (model: string) => ModelCaps
 }
 
-/** Dialects a caller is best served in when the provider does not speak its own. */
+/** The best dialects for a caller when the provider does not speak the caller's own. */
 const PREFERENCE: Record<Dialect, readonly Dialect[]> = {
   chat: ['chat', 'responses', 'messages', 'generate_content'],
   messages: ['messages', 'responses', 'chat', 'generate_content'],

@@ -1,5 +1,5 @@
-// Time limits for answers of Redis that do not blame Redis for a late event loop of our own. Commands of one turn of the
-// event loop are written together, and their time runs from that write.
+// Sets time limits for Redis answers that do not count delays of our own event loop. Commands of one turn of the event loop are written
+// together, and their time starts at that write.
 import type { Command, Redis } from 'ioredis'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Timer } from '../../core/types/ports.ts'
@@ -8,11 +8,11 @@ export const NO_ANSWER = 'Redis did not answer in time.'
 
 export interface AnswerWatchOptions {
   redis: Redis
-  /** Longest silence of the connection while a command waits, in ms. */
+  /** Longest silence of the connection while a command waits, ms. */
   silenceMs: number
-  /** Longest wait of one command while the connection answers others, in ms. */
+  /** Longest wait of one command while the connection answers others, ms. */
   waitMs: number
-  /** Called once for each stall that fails commands, with how many. */
+  /** Called once for each stall that fails commands, with their number. */
   onStall?: (commands: number) => void
   clock?: Pick<Clock, 'monotonic' | 'timer'>
 }
@@ -23,7 +23,7 @@ interface Batch {
   sentAt: number
 }
 
-/** Holds for every command that this client sends from now on. All commands that one stall fails reject with the same error. */
+/** Applies to every command that this client sends from now on. All commands that one stall fails reject with the same error. */
 export function watchAnswers({ redis, silenceMs, waitMs, onStall, clock = systemClock }: AnswerWatchOptions): void {
   const sent = new Set<Batch>()
   let collecting: Batch | null = null
@@ -67,7 +67,7 @@ export function watchAnswers({ redis, silenceMs, waitMs, onStall, clock = system
 
   const deadline = ({ sentAt }: Batch): number => Math.min(Math.max(sentAt, readAt) + silenceMs, sentAt + waitMs)
 
-  /** An answer may have arrived while this process was busy: the socket gets one more poll phase before anything fails. */
+  /** An answer may have arrived while this process was busy, so the socket gets one more poll phase before commands fail. */
   function expired(): void {
     progress()
     setImmediate(() => {
@@ -77,7 +77,7 @@ export function watchAnswers({ redis, silenceMs, waitMs, onStall, clock = system
     })
   }
 
-  /** Whether the connection has answered since the last check. */
+  /** Returns whether the connection has answered since the last check. */
   function progress(): boolean {
     const now = redis.stream?.bytesRead ?? 0
     if (now === bytesRead) return false

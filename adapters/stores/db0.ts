@@ -1,4 +1,4 @@
-// Any db0 connector as a database: one connection, one statement or transaction at a time.
+// Uses any db0 connector as a database: one connection, one statement or transaction at a time.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Connector } from 'db0'
 import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
@@ -66,7 +66,7 @@ class Db0Database implements Database {
         })
       } finally {
         this.#open = null
-        // An active one slows every promise of the process; there is one transaction at a time.
+        // An active one slows down every promise of the process. There is only one transaction at a time.
         this.#inside.disable()
       }
     })
@@ -85,7 +85,7 @@ class Db0Database implements Database {
     return this.#mutex.hold(() => this.#session.query(query))
   }
 
-  /** It would wait for its own end. */
+  /** @throws Error inside a transaction: the call would wait for its own end. */
   #refuseInside(): void {
     if (this.#open !== null && this.#inside.getStore() === this.#open)
       throw new Error('Inside db.tx() use the db that it hands over, not the outer one.')
@@ -101,7 +101,7 @@ function connectorSession(connector: Connector, dialect: Db['dialect']): Session
       if (!reads && params.length === 0) return { rows: [], count: await script(connector, text) }
       const statement = connector.prepare(text)
       if (dialect === 'sqlite' && !reads) return { rows: [], count: changed(await statement.run(...values)) }
-      // SQLite drivers answer rows to all() alone; the others answer rows and count to run().
+      // SQLite drivers return rows only from all(); the others return rows and count from run().
       const result: unknown = dialect === 'sqlite' ? await statement.all(...values) : await statement.run(...values)
       const found = (Array.isArray(result) ? result : ((result as { rows?: unknown[] }).rows ?? [])) as Record<string, unknown>[]
       return { rows: found.map(plain), count: found.length > 0 ? found.length : changed(Array.isArray(result) ? {} : result) }
@@ -112,15 +112,15 @@ function connectorSession(connector: Connector, dialect: Db['dialect']): Session
   }
 }
 
-/** Text without parameters: one statement or several. */
+/** Runs text without parameters: one statement or several. */
 async function script(connector: Connector, text: string): Promise<number> {
   const instance = (await connector.getInstance()) as { exec?: (text: string) => Promise<unknown> }
-  // PGlite's query() takes one statement only.
+  // PGlite's query() accepts one statement only.
   if (connector.name === 'pglite' && instance.exec !== undefined) return changed((await instance.exec(text)) as unknown)
   return changed(await connector.exec(text))
 }
 
-/** Each driver has its own word for it. */
+/** Each driver has its own name for the count. */
 function changed(result: unknown): number {
   if (Array.isArray(result)) return result.length === 1 ? changed(result[0]) : 0
   const { changes, rowCount, affectedRows, rowsAffected } = (result ?? {}) as Record<string, number | undefined>

@@ -1,5 +1,5 @@
-// Counters that outlive their shared store. `take` and `acquire` may refuse a request and follow
-// GATEWAY_LIMITER_REDIS_FALLBACK; `debit` and `once` never refuse anything and are answered by this process alone.
+// Counters that survive the loss of their shared store. `take` and `acquire` may refuse a request and follow
+// GATEWAY_LIMITER_REDIS_FALLBACK. `debit` and `once` never refuse, and this process alone answers them.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Clock, Counters, TakeResult } from '../../core/types/ports.ts'
 import type { RedisLink } from './redis-client.ts'
@@ -15,12 +15,12 @@ export interface FallbackCountersOptions {
   clock: Clock
 }
 
-/** For /healthz. */
+/** The state of the store for /healthz. */
 export interface StoreHealth {
   ok: boolean
   /** Latency of a fresh round trip; null when there was none. */
   latency_ms: number | null
-  /** The store that counts now. */
+  /** The store in use now. */
   mode: 'redis' | 'local'
 }
 
@@ -31,11 +31,11 @@ export interface FallbackCounters extends Counters {
 type Lease = Awaited<ReturnType<Counters['acquire']>>
 
 /**
- * A store that was never reached since boot counts as absent: local counters, so that a wrong URL does not switch limits
- * off. Under `fail-closed` take and acquire then reject with 503 `storage_unavailable`, as they do after a loss.
+ * A store that was never reached since boot counts as absent: local counters apply, so that a wrong URL does not disable limits. Under
+ * `fail-closed` take and acquire then reject with 503 `storage_unavailable`, as they do after a loss.
  */
 export function fallbackCounters({ shared, local, link, policy, clock }: FallbackCountersOptions): FallbackCounters {
-  /** Under fail-open this process still counts; its answer is overruled only once the store is known to be down. */
+  /** Under fail-open this process still counts. Its answer is overruled only while the store is known to be down. */
   const allowsAll = (): boolean => policy === 'fail-open' && link.everReady && !link.usable
   const takeAlone = (...args: Parameters<Counters['take']>): TakeResult | Promise<TakeResult> => {
     if (policy === 'fail-closed') return Promise.reject(refusal())

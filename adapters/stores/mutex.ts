@@ -1,4 +1,4 @@
-// One holder at a time, in order of arrival.
+// A mutex: one holder at a time, in order of arrival.
 export class Mutex {
   #held = false
   readonly #waiting: (() => void)[] = []
@@ -8,7 +8,7 @@ export class Mutex {
   }
 
   async hold<T>(fn: () => Promise<T>): Promise<T> {
-    // Hands the lock over while held, so that no other caller can take it in between.
+    // The lock stays held while it is passed on, so that no other caller can take it in between.
     if (this.#held) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#held = true
     try {

@@ -1,11 +1,11 @@
-// The database that GATEWAY_DATABASE_URL names; none named: SQLite in the data directory.
+// Opens the database of GATEWAY_DATABASE_URL; without it, SQLite in the data directory.
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../../core/types/db.ts'
 
 /**
- * `postgres://…`, `postgresql://…`, `sqlite:<path>`, `sqlite::memory:`, `file:<path or URL>`; null: `gateway.db` in `dataDir`.
- * Relative paths are in `dataDir`.
+ * `postgres://…`, `postgresql://…`, `sqlite:<path>`, `sqlite::memory:`, `file:<path or URL>`; null: `gateway.db` in `dataDir`. Relative
+ * paths start at `dataDir`.
  * @throws Error naming GATEWAY_DATABASE_URL, without the address; GatewayError 503 when a SQLite file cannot be opened.
  */
 export async function openDatabase(url: string | null, dataDir: string): Promise<Database> {

@@ -1,17 +1,17 @@
-// Vectors in PostgreSQL with the extension pgvector: the database compares. There is no index: it would be over all scopes,
-// and a scope has at most 2,000.
+// Stores vectors in PostgreSQL with the extension pgvector, which compares them. There is no index: it would cover all scopes, and a
+// scope has at most 2,000 vectors.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock, VectorMatch, VectorStore } from '../../core/types/ports.ts'
 import { MAX_ENTRIES } from '../../core/vectors/memory.ts'
 
-/** null: this database has no type `vector`. The table is made here, because only such a database can have it. */
+/** Returns null when this database has no type `vector`. The table is created here, because only such a database can have it. */
 export async function postgresVectors(db: Db, clock: Pick<Clock, 'now'>): Promise<VectorStore | null> {
   if (db.dialect !== 'postgresql') return null
   const found = await db.get<{ there: number }>(sql`SELECT to_regtype('vector') IS NOT NULL AS there`)
   if (found?.there !== 1) return null
   await db.tx(async (tx) => {
-    // Replicas that boot together would make it twice.
+    // Replicas that boot together would create it twice.
     await tx.get(sql`SELECT pg_advisory_xact_lock(hashtextextended('semantic_cache_vectors', 0))`)
     await tx.run(sql`CREATE TABLE IF NOT EXISTS semantic_cache_vectors (
       scope TEXT NOT NULL,
@@ -47,7 +47,7 @@ export async function postgresVectors(db: Db, clock: Pick<Clock, 'now'>): Promis
   }
 }
 
-/** PostgreSQL's way to write an array, which pgvector casts. */
+/** Writes an array in PostgreSQL's syntax, which pgvector casts. */
 function arrayOf(vector: Float32Array): string {
   return `{${vector.join(',')}}`
 }

@@ -1,5 +1,5 @@
-// PostgreSQL through a pg pool. Interactive transactions are SERIALIZABLE and repeated when they met another one, so that
-// reading and then writing is as safe as on SQLite; group commits are READ COMMITTED with conditional updates.
+// PostgreSQL through a pg pool. Interactive transactions are SERIALIZABLE and retried after a conflict, so that reading and then writing
+// is as safe as on SQLite. Group commits are READ COMMITTED with conditional updates.
 import type pg from 'pg'
 import { sql } from '../../core/db/sql.ts'
 import { systemClock } from '../../core/timing/clock.ts'
@@ -18,9 +18,9 @@ import { StatementNames } from './postgres/statement-names.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
 
 export interface PostgresOptions {
-  /** `?pooler=transaction`: behind a transaction pooler, without named statements. */
+  /** `?pooler=transaction`: a transaction pooler is used, so there are no named statements. */
   url: string
-  /** Connections; default 10. */
+  /** Maximum number of connections; default 10. */
   max?: number
   /** Default 30,000 ms. */
   statementTimeoutMs?: number
@@ -32,7 +32,7 @@ export interface PostgresOptions {
 const CONFLICT_ATTEMPTS = 30
 const CONFLICT_WAIT_MS = 4
 
-/** Opens no connection yet. @throws Error when the package `pg` is missing or the URL cannot be read; never with the URL. */
+/** Opens no connection yet. @throws Error when the package `pg` is missing or the URL is invalid; the message never contains the URL. */
 export async function postgresDatabase(options: PostgresOptions): Promise<Database> {
   const { default: library } = await import('pg').catch((cause: unknown) => {
     throw new Error('GATEWAY_DATABASE_URL names PostgreSQL, which needs the package `pg`: npm install pg', { cause })
@@ -57,14 +57,14 @@ class PostgresDatabase implements Database {
       connectionString,
       max,
       connectionTimeoutMillis: connectTimeoutMs,
-      // A transaction pooler refuses startup parameters it does not know.
+      // A transaction pooler refuses unknown startup parameters.
       ...(pooled ? {} : { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: statementTimeoutMs }),
-      // For a server that no longer answers at all.
+      // For a server that stopped answering.
       query_timeout: statementTimeoutMs + 5000,
       keepAlive: true,
       types: { getTypeParser: (oid: number, format?: 'text') => TYPES[oid] ?? library.types.getTypeParser(oid, format) },
     } as pg.PoolConfig)
-    // Without listeners a lost connection, idle or in use, would end the process. The pool replaces it.
+    // Without a listener a lost connection, idle or in use, would crash the process. The pool replaces it.
     this.#pool.on('error', () => {})
     this.#pool.on('connect', (client) => void client.on('error', () => {}))
   }
@@ -92,7 +92,7 @@ class PostgresDatabase implements Database {
     try {
       return await this.#commit(units)
     } catch (error) {
-      // Two groups that touch the same rows in different orders; a unit alone keeps its own order.
+      // Two groups changed the same rows in different orders. A unit keeps its own order.
       if (!isConflict(error)) throw error
       const results: UnitResult[] = []
       for (const unit of units) results.push(...(await this.#repeatedly(() => this.#commit([unit]))))
@@ -151,7 +151,7 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Until the transaction ends. The list is walked in its order: what a set returns is produced row by row. */
+/** Locks until the transaction ends, in the order of the list: a set-returning function produces its rows one by one. */
 function advisoryLocks(names: readonly string[]): Sql | null {
   if (names.length === 0) return null
   return sql`SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM json_array_elements_text(${JSON.stringify(names)}) AS name`
@@ -186,7 +186,7 @@ class ClientSession implements Session {
   async #send(config: pg.QueryConfig): Promise<pg.QueryResult> {
     try {
       const result: pg.QueryResult | pg.QueryResult[] = await this.#client.query(config)
-      // Several statements in one text answer with a list.
+      // A text with several statements returns a list.
       return Array.isArray(result) ? { ...(result.at(-1) as pg.QueryResult), rows: [], rowCount: 0 } : result
     } catch (error) {
       this.failure = error
@@ -197,7 +197,7 @@ class ClientSession implements Session {
   }
 }
 
-/** bool as 0 or 1, int8 and numeric as numbers: the same as SQLite answers. */
+/** bool as 0 or 1, int8 and numeric as numbers: the same results as SQLite. */
 const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => (text === 't' ? 1 : 0),
   20: Number,

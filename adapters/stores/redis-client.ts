@@ -1,5 +1,5 @@
-// The gateway's one Redis connection. It never delays the boot, queues no commands while Redis is unavailable, and a hanging server costs
-// at most 50 ms a call until the breaker opens. The URL never appears in a log or an error.
+// The gateway's one Redis connection. It never delays the boot and queues no commands while Redis is unavailable. A hanging server costs
+// at most 50 ms per call until the breaker opens. The URL never appears in a log or an error.
 import type { Redis } from 'ioredis'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -7,13 +7,13 @@ import { watchAnswers } from './answer-watch.ts'
 import { storeBreaker } from './store-breaker.ts'
 
 export interface RedisOptions {
-  /** redis:// or rediss://, with credentials and database number as usual. */
+  /** redis:// or rediss://, with credentials and database number. */
   url: string
-  /** Keys begin with `gw:<env>:`: gateways that share limits share it, others must not. */
+  /** Keys begin with `gw:<env>:`. Gateways with the same value share their limits. */
   env: string
   clock: Clock
   log: Logger
-  /** Longest silence while an answer is due, in ms; default 50. */
+  /** Longest silence while an answer is due, ms; default 50. */
   commandTimeoutMs?: number
 }
 
@@ -21,25 +21,25 @@ export interface RedisLink {
   /** `gw:<env>:` */
   readonly prefix: string
   readonly redis: Redis
-  /** Ready, and not left alone by the breaker. */
+  /** True when the connection is ready and the breaker is closed. */
   readonly usable: boolean
-  /** Has been ready since boot. */
+  /** True when it was ready at least once since boot. */
   readonly everReady: boolean
-  /** Null when the store is away: then nothing was sent. Rejects when it failed, or when Redis does not answer in time. */
+  /** Returns null when Redis is unavailable: then nothing was sent. Rejects when Redis fails or does not answer in time. */
   attempt<T>(operation: (redis: Redis) => Promise<T>): Promise<T> | null
   close(): Promise<void>
 }
 
 const CONNECT_TIMEOUT_MS = 500
-/** A crowd of commands waits for one another: one that is not the next in line may wait this many time limits. */
+/** Many commands wait for one another: one that is not the next in line may wait for this many time limits. */
 const MAX_WAITS = 5
 const MAX_RECONNECT_MS = 2000
 const DATABASE_ANSWER_MS = 300
 const NO_DATABASE = /DB index/i
 
 /**
- * Waits only where the URL names a database number, and then for at most 300 ms. An unreachable server is no error.
- * @throws Error when the URL is not one, when the server does not have that database, or when `ioredis` is not installed.
+ * Waits only when the URL names a database number, for at most 300 ms. An unreachable server is not an error.
+ * @throws Error when the URL is invalid, when the server does not have that database, or when `ioredis` is not installed.
  */
 export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }: RedisOptions): Promise<RedisLink> {
   if (!/^rediss?:$/.test(protocolOf(url))) throw new Error('GATEWAY_REDIS_URL must be a redis:// or rediss:// URL.')
@@ -53,7 +53,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
     keepAlive: 30_000,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 10), MAX_RECONNECT_MS),
-    // A replica that was the primary until a moment ago: the address may lead to the new one.
+    // The replica was the primary until just now: the address may lead to the new one.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
   let everReady = false
@@ -87,7 +87,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
     clock,
     onDown() {
       goesAway('3 errors in a row')
-      // A half-dead connection is replaced, and with it goes whatever still waits in it for an answer.
+      // A half-dead connection is replaced. Commands that still wait in it fail.
       redis.disconnect(true)
     },
     onUp: comesBack,
@@ -98,7 +98,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
   })
   redis.on('error', (error) => {
     if (!NO_DATABASE.test(error.message)) return goesAway(reasonOf(error))
-    // The client would go on in database 0, among the keys of others.
+    // The client would continue in database 0, among the keys of others.
     log.error(databaseRefused(redis))
     goesAway('no such database')
     redis.disconnect()
@@ -125,7 +125,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
   }
 }
 
-/** Waits until the server has said whether it has the database. @throws Error when it does not. */
+/** Waits until the server has confirmed the database. @throws Error when it does not have it. */
 async function databaseAnswer(redis: Redis): Promise<void> {
   let refused = false
   await new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ async function loadClient(): Promise<typeof Redis> {
   }
 }
 
-/** Only the code of an error: a server repeats the arguments of a command it refuses, and AUTH is one. */
+/** Returns only the code of an error: a server repeats the arguments of a refused command, and AUTH is one. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
   if (typeof code === 'string') return code

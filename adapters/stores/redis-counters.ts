@@ -1,4 +1,4 @@
-// Counters shared over Redis: a script a verb, one round trip each, atomic, on the server's own time.
+// Counters shared over Redis: one atomic script and one round trip per verb, on the server's own time.
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Clock, Counters } from '../../core/types/ports.ts'
@@ -10,22 +10,22 @@ import type { RedisLink } from './redis-client.ts'
 
 export interface RedisCountersOptions {
   link: RedisLink
-  /** Paces the renewal of leases. */
+  /** Schedules the renewal of leases. */
   clock: Clock
-  /** Epoch ms instead of the server's time: for tests. */
+  /** Epoch ms in place of the server's time, for tests. */
   now?: () => number
 }
 
-// Remembers slots that are released while Redis is unavailable, and releases them when it is back. Otherwise an account with a cap would
-// stay full until the leases lapse, without a request in flight.
+// Records slots that are released while Redis is unavailable, and releases them when it is back. Otherwise an account with a cap would
+// stay full until the leases expire, without a running request.
 interface SlotReleases {
-  /** @param slots the sorted set. Releasing twice is safe: lease ids are unique. */
+  /** @param slots the sorted set. A second release is harmless, because lease ids are unique. */
   giveBack(slots: string, lease: string, leaseMs: number): void
 }
 
 interface Owed {
   readonly slots: string
-  /** It has lapsed then, monotonic ms. */
+  /** Monotonic ms at which the lease expires. */
   readonly until: number
 }
 
@@ -33,7 +33,7 @@ function slotReleases(redis: Redis, clock: Clock): SlotReleases {
   const owed = new Map<string, Owed>()
   const forgetLapsed = (): void => {
     const now = clock.monotonic()
-    // All leases are of one length: what is owed longest lapses first.
+    // All leases have the same length, so the oldest entry expires first.
     for (const [lease, { until }] of owed) {
       if (until > now) return
       owed.delete(lease)
@@ -58,7 +58,7 @@ function slotReleases(redis: Redis, clock: Clock): SlotReleases {
   return { giveBack: (slots, lease, leaseMs) => tell(lease, { slots, until: clock.monotonic() + leaseMs }) }
 }
 
-/** Each verb rejects when Redis does; fallbackCounters decides what that means. */
+/** Each verb rejects when Redis does; fallbackCounters decides the effect. */
 export function redisCounters({ link, clock, now }: RedisCountersOptions): Counters {
   const { prefix } = link
   const scripts = defineScripts(link.redis)
@@ -86,7 +86,7 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
       try {
         held = await scripts.gwAcquire(slots, time(), leaseMs, lease, max)
       } catch (error) {
-        // The answer may be late, not lost: the slot must not stay taken for a whole lease.
+        // The answer may be late instead of lost. The slot must not stay taken for a whole lease.
         release()
         throw error
       }
@@ -117,7 +117,7 @@ type Scripts = Record<'gwTakeWindow' | 'gwTakeTokens' | 'gwAcquire' | 'gwRenew' 
   gwDebit: Script<[total: number, endsInMs: number]>
 }
 
-/** The client sends a script's text once a connection and its hash from then on. */
+/** The client sends a script's text once per connection, and its hash after that. */
 function defineScripts(redis: Redis): Scripts {
   const texts: Record<keyof Scripts, string> = {
     gwTakeWindow: TAKE_WINDOW,

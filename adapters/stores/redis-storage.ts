@@ -1,12 +1,12 @@
-// Key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis is unavailable they live in this
-// process's memory, under the same breaker as the counters, so a slow store delays no request.
+// Key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis is unavailable they are in this
+// process's memory. It uses the counters' breaker, so a slow store delays no request.
 import { createStorage, type Driver } from 'unstorage'
 import type { KeyValueStore } from '../../core/types/ports.ts'
 import type { RedisLink } from './redis-client.ts'
 
 export interface RedisStorageOptions {
   link: RedisLink
-  /** Takes over while Redis is away: memoryDriver of the core. */
+  /** Used while Redis is unavailable: memoryDriver of the core. */
   local: Driver
 }
 
@@ -15,8 +15,8 @@ export function redisStorage(options: RedisStorageOptions): KeyValueStore {
 }
 
 /**
- * `setItem(key, value, { ttl })` takes seconds, fractions too, as the memory driver does. unstorage's own Redis driver
- * brings a second connection without our time limits and refuses a TTL of part of a second.
+ * `setItem(key, value, { ttl })` takes seconds with fractions, as the memory driver does. unstorage's own Redis driver opens a second
+ * connection without our time limits and refuses fractions of a second.
  */
 export function redisDriver({ link, local }: RedisStorageOptions): Driver {
   const root = `${link.prefix}kv:`

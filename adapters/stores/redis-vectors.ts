@@ -1,14 +1,14 @@
-// Vectors shared through Redis: a stream per scope that every replica reads on from where it was, into an index in its memory.
-// A look-up costs one short question; the comparing is done here. While Redis is away each replica goes on with what it has.
+// Shares vectors through Redis: one stream per scope. Every replica reads the new entries of the stream into an index in its memory. A
+// look-up costs one short command; the comparison runs here. While Redis is unavailable each replica uses its own index.
 import type { Clock, VectorEntry, VectorStore } from '../../core/types/ports.ts'
 import { MAX_ENTRIES, memoryVectors } from '../../core/vectors/memory.ts'
 import type { RedisLink } from './redis-client.ts'
 
-/** Entries of one reading: about half a megabyte, which comes within the link's time limit. */
+/** Entries per read: about half a megabyte, which fits the link's time limit. */
 const PAGE = 64
-/** Positions in streams that are remembered; who loses one reads the stream again. */
+/** Limit of remembered stream positions. Without its position a stream is read again from the start. */
 const MAX_CURSORS = 10_000
-/** A stream lasts as long as its longest entry: one that is kept briefly must not take the others along. */
+/** A stream lives as long as its longest entry: a short-lived entry must not expire the others. */
 const EXTEND = `local left = redis.call('PTTL', KEYS[1])
 if left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end`
 
@@ -19,7 +19,7 @@ export function redisVectors({ link, clock }: { link: RedisLink; clock: Clock })
   const keyOf = (scope: string): string => `${link.prefix}vec:${scope}`
 
   async function readOn(scope: string): Promise<void> {
-    // A scope that had to go from memory is read again from its start.
+    // A scope that was evicted from memory is read again from its start.
     let from = local.has(scope) ? cursors.get(scope) : undefined
     for (;;) {
       const start = from === undefined ? '-' : `(${from}`
@@ -58,7 +58,7 @@ export function redisVectors({ link, clock }: { link: RedisLink; clock: Clock })
       await readOn(scope).catch(() => {})
       return local.find(scope, vector)
     },
-    // Redis expires its entries itself.
+    // Redis expires its own entries.
     sweep: () => local.sweep(),
   }
 }
@@ -72,7 +72,7 @@ function entryOf(fields: readonly string[]): VectorEntry | null {
     const at = fields.findIndex((field, index) => index % 2 === 0 && field === name)
     return at === -1 ? '' : (fields[at + 1] as string)
   }
-  // A copy, at an address that numbers of four bytes may have.
+  // A copy, because four-byte numbers need an aligned address.
   const bytes = new Uint8Array(Buffer.from(of('v'), 'base64'))
   const expiresAt = Number(of('x'))
   if (of('i') === '' || bytes.length === 0 || bytes.length % 4 !== 0 || !Number.isFinite(expiresAt)) return null

@@ -1,28 +1,28 @@
-// Transactions over one connection, the same on every engine: the Db handed to `tx`, and a unit of a group commit.
+// Transactions over one connection, the same on every engine: the Db that `tx` passes, and the units of a group commit.
 import { CommitInDoubt } from '../../core/db/storage-fault.ts'
 import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
 import { Mutex } from './mutex.ts'
 
 export interface Rows {
   rows: Record<string, unknown>[]
-  /** Rows changed, or returned by a statement that changes nothing. */
+  /** Rows changed, or rows returned by a statement that changes nothing. */
   count: number
 }
 
-/** One connection, its statements in order. */
+/** One connection; its statements run in order. */
 export interface Session {
   readonly dialect: Db['dialect']
   query(query: Sql): Promise<Rows>
-  /** Transaction control, in one round trip where the engine can: constant text only. */
+  /** Sends transaction control, in one round trip if the engine can. Constant text only. */
   command(...texts: string[]): Promise<void>
 }
 
-/** `begin` … COMMIT around `fn`; ROLLBACK when it rejects or swallowed the failure of a statement. */
+/** Runs `begin`, `fn` and COMMIT; ROLLBACK when `fn` rejects or ignored the failure of a statement. */
 export function transaction<T>(session: Session, begin: string, fn: (db: Db) => Promise<T>): Promise<T> {
   return scope(session, { open: begin, close: ['COMMIT'], undo: ['ROLLBACK'] }, 1, fn)
 }
 
-/** Statements up to the first that changed another number of rows than it expects; undoing is the caller's. */
+/** Runs statements up to the first whose row count differs from `expect`; the caller rolls back. */
 export async function runUnit(session: Session, unit: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
   for (let index = 0; index < unit.length; index++) {
     const { sql, expect } = unit[index] as Statement
@@ -34,17 +34,18 @@ export async function runUnit(session: Session, unit: readonly { sql: Sql; expec
 
 export interface CommitRules {
   readonly begin: string
-  /** The transaction cannot go on after this error. */
+  /** Returns whether the transaction cannot continue after this error. */
   fatal(error: unknown): boolean
-  /** The connection is gone, and the answer to what was asked last with it. */
+  /** Returns whether the connection is lost, and with it the answer to the last command. */
   lost?(error: unknown): boolean
-  /** The statement that takes locks before the first unit; null when none is needed. */
+  /** Returns the statement that takes locks before the first unit; null when none is needed. */
   locking?(names: readonly string[]): Sql | null
 }
 
 /**
- * All units in one transaction. A statement's error refuses its unit, unless it is fatal: then everything is rolled back and the
- * error thrown. Units that cannot refuse go without a savepoint, and all is done again with one for each where one of them fails.
+ * Runs all units in one transaction. A statement's error refuses its unit, unless it is fatal: then everything is rolled back and the
+ * error is thrown. Units that cannot refuse run without a savepoint. When one of them fails, everything runs again with a savepoint for
+ * each.
  */
 export async function commitUnits(
   session: Session,
@@ -67,7 +68,7 @@ async function committed(
   { begin, fatal, lost, locking }: CommitRules,
   isSaved: (index: number) => boolean,
 ): Promise<UnitResult[]> {
-  // Sent along with the next command: a round trip less.
+  // Sent together with the next command: this saves a round trip.
   let before = [begin]
   let committing = false
   const locks = locking?.(locksOf(units)) ?? null
@@ -103,7 +104,7 @@ async function committed(
   }
 }
 
-/** Each once, in the one order that all replicas share. */
+/** Returns each name once, in the one order that all replicas share. */
 function locksOf(units: readonly (readonly Statement[])[]): readonly string[] {
   const names = new Set<string>()
   for (const unit of units) for (const { lock } of unit) if (lock !== undefined) names.add(lock)
@@ -146,7 +147,7 @@ async function scope<T>(session: Session, words: Scope, depth: number, fn: (db: 
   }
 }
 
-/** After a statement has failed the rest is refused: PostgreSQL cannot go on either. */
+/** After a failed statement all further ones are refused, as PostgreSQL does. */
 class TransactionDb implements Db {
   readonly dialect: Db['dialect']
   readonly #session: Session
@@ -210,7 +211,7 @@ class TransactionDb implements Db {
   }
 
   #savepoint<T>(fn: (db: Db) => Promise<T>): Promise<T> {
-    // Savepoints are a stack: two at a time would undo each other.
+    // Savepoints are a stack: two at a time would roll back each other.
     return this.#nested.hold(() => {
       this.#check()
       const name = `level_${this.#depth}`

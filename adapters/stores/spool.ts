@@ -1,16 +1,16 @@
-// Units on disk while the database is away: JSON lines in numbered segments, each append fsync'ed before it resolves.
-// A segment is renamed before it is read, so that a process which still writes to it notices and writes again elsewhere:
-// a unit may come back twice, never not at all.
+// Stores units on disk during a database outage: JSON lines in numbered segments, each append fsynced before it resolves. A segment is
+// renamed before it is read. A process that still writes to it detects that and writes again elsewhere, so a unit may be returned twice
+// but is never lost.
 import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Spool, SpooledUnit } from '../../core/types/db.ts'
 import { Mutex } from './mutex.ts'
 
-/** Given up when the disk is full, so that the ledger still finds room. */
+/** Reserved space that is released when the disk is full, so that the ledger can still write. */
 const RESERVE_BYTES = 8 * 1024 * 1024
 
-/** Units handed over at a time. */
+/** Number of units passed on at a time. */
 const BATCH = 100
 
 interface Segment {
@@ -20,11 +20,11 @@ interface Segment {
 }
 
 export interface FileSpool extends Spool {
-  /** Lets go of the segment under way; its units stay. An append afterwards begins another one. */
+  /** Closes the current segment; its units stay. A later append begins another one. */
   close(): Promise<void>
 }
 
-/** @param dir created 0700 when missing. @param reserveBytes default 8 MiB; 0: none. */
+/** @param dir created with mode 0700 when missing. @param reserveBytes default 8 MiB; 0: none. */
 export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const reserve = join(dir, 'reserve')
@@ -45,7 +45,7 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
         await segment.file.write(bytes, 0, bytes.length, segment.size)
         await segment.file.datasync()
       } catch (error) {
-        // A torn line may only be the last of its segment.
+        // Only the last line of a segment may be torn.
         const torn = segment
         await torn.file.truncate(torn.size).catch(() => {})
         await finishSegment()
@@ -107,7 +107,7 @@ async function newSegment(dir: string): Promise<Segment> {
   }
 }
 
-/** False when another process has taken the segment to replay it. */
+/** Returns false when another process has taken the segment to replay it. */
 async function isStill(segment: Segment): Promise<boolean> {
   try {
     return (await stat(segment.path)).ino === (await segment.file.stat()).ino
@@ -129,7 +129,7 @@ function keepReserve(path: string, bytes: number): void {
   if (bytes === 0 || existsSync(path)) return
   const handle = openSync(path, 'w', 0o600)
   try {
-    // Written, not only sized: a sparse file holds no room.
+    // Written, not only sized, because a sparse file reserves no space.
     writeSync(handle, new Uint8Array(bytes))
   } catch {
     ftruncateSync(handle, 0)
@@ -158,7 +158,7 @@ interface Line {
   expect?: number
 }
 
-/** The last line of a segment may be torn: it was never acknowledged. */
+/** The last line of a segment may be torn; such a unit was never acknowledged. */
 function parse(text: string): { units: SpooledUnit[]; damaged: boolean } {
   const units: SpooledUnit[] = []
   let damaged = false

@@ -1,5 +1,5 @@
-// SQLite through better-sqlite3: one connection that writes, one that reads (none of its own for `:memory:`).
-// WAL with synchronous NORMAL: a killed process loses nothing, a power cut at most the last commits (FULL: nothing).
+// SQLite through better-sqlite3: one connection that writes and one that reads (`:memory:` has only one). WAL with synchronous NORMAL: a
+// killed process loses nothing, a power failure at most the last commits (FULL: nothing).
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,7 +14,7 @@ import { SqliteConnection } from './sqlite/connection.ts'
 import { isBusy, sqliteError } from './sqlite/faults.ts'
 
 export interface SqliteOptions {
-  /** A file, created 0600 in a directory 0700 when missing; or `:memory:`. */
+  /** A file, created with mode 0600 in a directory with mode 0700 when missing; or `:memory:`. */
   path: string
   /** Default NORMAL. */
   synchronous?: 'NORMAL' | 'FULL'
@@ -28,7 +28,7 @@ export interface SqliteOptions {
 /** SQLite blocks the event loop while it waits. After this time the driver waits asynchronously instead. */
 const BLOCKING_WAIT_MS = 25
 const RETRY_MS = 10
-/** More looks when the time is over: a process that stood still meanwhile has not waited. */
+/** Further attempts after the time limit: a process that was suspended has not really waited. */
 const LAST_LOOKS = 5
 
 /** @throws GatewayError 503 `storage_unavailable` when the file cannot be opened. */
@@ -47,12 +47,12 @@ class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #clock: Clock
   readonly #busyMs: number
-  /** When another process was found to hold the lock, and looks that are left to who gives up first; null since the last write. */
+  /** When another process was found to hold the lock, and the attempts that remain after the time limit; null since the last write. */
   #locked: { at: number; looks: number } | null = null
   readonly #idleMs: number
   readonly #mutex = new Mutex()
   readonly #inside = new AsyncLocalStorage<object>()
-  /** Stands for the open interactive transaction. */
+  /** Identifies the open interactive transaction. */
   #open: object | null = null
   #closed = false
 
@@ -68,7 +68,7 @@ class SqliteDatabase implements Database {
       this.#reader = this.#writer
       return
     }
-    // The first to open a new file needs it alone for a moment.
+    // The process that creates a new file needs it exclusively for a moment.
     this.#writer.pragma(`busy_timeout = ${busyTimeoutMs}`)
     this.#writer.pragma('journal_mode = WAL')
     this.#writer.pragma(`synchronous = ${synchronous}`)
@@ -134,7 +134,7 @@ class SqliteDatabase implements Database {
       } finally {
         watch.stop()
         this.#open = null
-        // An active one slows every promise of the process; there is one transaction at a time.
+        // An active one slows down every promise of the process. There is only one transaction at a time.
         this.#inside.disable()
       }
     })
@@ -158,7 +158,7 @@ class SqliteDatabase implements Database {
     })
   }
 
-  /** A plain read goes to the reader, which sees what is committed; with RETURNING it is a write. */
+  /** A plain read uses the reader, which sees committed data. With RETURNING it is a write. */
   async #read<T>(query: Sql, fn: (connection: SqliteConnection) => T): Promise<T> {
     this.#usable()
     try {
@@ -185,7 +185,7 @@ class SqliteDatabase implements Database {
     return this.#mutex.hold(() => this.#patiently(fn, since))
   }
 
-  /** @param since when the caller came: behind others that wait for the same lock it has waited, too. */
+  /** @param since the caller's arrival: time in the queue for the same lock counts as waiting. */
   async #patiently<T>(fn: () => T, since: number): Promise<T> {
     for (;;) {
       this.#usable()
@@ -229,7 +229,7 @@ class SqliteDatabase implements Database {
     return this.#open !== null && this.#inside.getStore() === this.#open
   }
 
-  /** It would wait for its own end. */
+  /** @throws Error inside a transaction: the call would wait for its own end. */
   #refuseInside(): void {
     if (this.#isInside()) throw new Error('Inside db.tx() write through the db that it hands over, not through the outer one.')
   }

@@ -26,10 +26,10 @@ export async function checkContents(plane: ControlPlane, place: Surroundings): P
   ]
 }
 
-/** Loads the file on an empty database in memory. @throws Error that `serve` would end with. */
+/** Loads the file on an empty database in memory. @throws the Error that `serve` would exit with. */
 export async function loadAlone(given: Place): Promise<void> {
   const flags = { CONFIG: given.config, DATA_DIR: given['data-dir'], DATABASE_URL: EMPTY }
-  // Its warnings are findings already.
+  // Its warnings are already listed as findings.
   const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: silentLog } })
   try {
     await loaded.gateway.plan()

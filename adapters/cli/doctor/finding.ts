@@ -1,4 +1,4 @@
-// One line of `hookgate doctor`.
+// The type of one line of `hookgate doctor`.
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'

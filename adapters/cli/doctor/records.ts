@@ -4,12 +4,12 @@ import type { Surroundings } from '../place.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
 const HOUR_MS = 3_600_000
-/** Prices are fetched on an interval: so many in vain are no accident. */
+/** Number of intervals without a successful price fetch after which it is reported. */
 const MISSED = 4
 
 export async function checkRecords(plane: ControlPlane, { env }: Surroundings): Promise<Finding[]> {
   const { api } = plane.gateway
-  // A plugin may be left out.
+  // A plugin may be absent.
   const has = (route: string) => api.some(({ method, path }) => method === 'GET' && path === route)
   return [
     ...(has('/api/pricing/resolve') && has('/healthz') ? await checkPrices(plane, env) : []),

@@ -1,4 +1,4 @@
-// Asks the server that runs at the configured address.
+// Checks the server that runs at the configured address.
 import { request } from 'undici'
 import { VERSION } from '../../../core/version.ts'
 import type { Surroundings } from '../place.ts'
@@ -43,7 +43,7 @@ export async function checkServer({ env }: Surroundings): Promise<Finding[]> {
   return findings
 }
 
-/** null: nothing answered in time. A body that is no JSON is an empty object. */
+/** Returns null when no answer came in time. A body that is not JSON counts as an empty object. */
 async function answerOf(url: string): Promise<{ status: number; body: object } | null> {
   try {
     const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(PATIENCE_MS) })

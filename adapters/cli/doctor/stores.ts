@@ -1,4 +1,4 @@
-// Checks master key, database and shared store. The check creates none of them.
+// Checks master key, database and shared store, and creates none of them.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,10 +13,10 @@ import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const PATIENCE_MS = 2000
 
-/** As the ledger has it: silent for longer, a process is taken for dead. */
+/** The ledger's rule: a process without a sign of life for longer counts as dead. */
 const DEAD_AFTER_MS = 90_000
 
-/** @param db null when it is not there, or not migrated. */
+/** @param db null when it does not exist or is not migrated. */
 async function checkBooks({ dataDir, plugins }: Surroundings, db: Db | null): Promise<Finding[]> {
   const spool = checkSpool(join(dataDir, 'spool'))
   if (db === null || !plugins.some(({ name }) => name === 'ledger')) return spool
@@ -69,7 +69,7 @@ function checkSpool(dir: string): Finding[] {
   ]
 }
 
-/** `ready`: the gateway can be loaded without making or changing anything. */
+/** `ready`: the gateway can be loaded without creating or changing anything. */
 export async function checkStores(place: Surroundings): Promise<{ findings: Finding[]; ready: boolean }> {
   const database = await checkDatabase(place)
   try {
@@ -185,7 +185,7 @@ async function checkMasterKey(place: Surroundings, db: Database | null): Promise
   }
 }
 
-/** Said where it matters: on one's own machine the directory is one's own. */
+/** Returns whether the warning is useful: on a private machine the directory belongs to its user. */
 function keptTogether({ file, env }: Surroundings, key: string): boolean {
   if (file === null || env.get<string>('PROFILE') !== 'cloud') return false
   return (

@@ -6,7 +6,7 @@ import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** package.json `engines`. */
+/** Equal to `engines` of package.json. */
 const LEAST_NODE = [20, 19]
 
 export function checkNode(version = process.versions.node): Finding {
@@ -60,7 +60,7 @@ export function checkVariables({ env, config }: Surroundings, environment: NodeJ
       )
   }
   if (findings.length > 0) return findings
-  // The data directory has a computed default, of the lowest layer.
+  // The data directory has a computed default with the lowest precedence.
   const set = env
     .all()
     .filter(({ variable, source }) => source !== 'default' && (source !== 'config' || inFile.has(variable.name)))

@@ -1,4 +1,4 @@
-// The calls of a filter that a recording gives rise to, and what each decided, in a few words.
+// Derives the calls of a filter from a recording, and describes each decision in a few words.
 import { acceptRequest, acceptResponse } from '../../../plugins/wasm-filters/acceptance.ts'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
 import type { Filter, Seat } from '../../../plugins/wasm-filters/filter.ts'
@@ -17,11 +17,11 @@ export interface Attempt {
   attempt(seat: Seat): AsyncIterable<Tried | FilterFailure>
 }
 
-// Describes how a value changed, in a few words.
+// Number of changed paths in a description.
 const SHOWN = 3
 const LENGTH = 40
 
-/** Paths whose values differ, each with both; at most three. '' where nothing does. */
+/** Returns the paths whose values differ, each with both values; at most three. '' when nothing differs. */
 function changesBetween(before: unknown, after: unknown): string {
   const changes: string[] = []
   compare(before, after, '', changes)
@@ -49,7 +49,7 @@ function short(value: unknown): string {
   return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
 }
 
-/** Its hooks on a recording, each call of them in its order. */
+/** Returns the filter's hook calls on a recording, in order. */
 export function attemptsOf(filter: Filter, recording: Recording): Attempt[] {
   const { headers: sent, request, response, events } = recording
   const base = { abi: 1, ctx: contextOf(recording) }

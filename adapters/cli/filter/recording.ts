@@ -1,4 +1,5 @@
-// Sample requests and answers for trying a filter, in canonical form. The built-in ones cover each dialect; a JSON Lines file gives others.
+// Provides sample requests and answers for a filter trial, in canonical form. The built-in ones cover each dialect; a JSON Lines file may
+// replace them.
 import { z } from 'zod'
 import { headerBag } from '../../../core/http/headers.ts'
 import { parsedBody } from '../../../core/json/wire-body.ts'
@@ -20,7 +21,7 @@ export interface Recording {
   readonly headers: Readonly<Record<string, string>>
   readonly request: CanonicalRequest
   readonly response?: CanonicalResponse
-  /** Events of a streamed answer, by read. */
+  /** Events of a streamed answer, grouped by network read. */
   readonly events?: readonly StreamEvent[][]
 }
 
@@ -32,7 +33,7 @@ const full = z.strictObject({
   events: z.array(z.array(streamEvent)).optional(),
 })
 
-/** One for each dialect and kind of answer. */
+/** Returns one recording for each dialect and kind of answer. */
 export function shippedRecordings(): Recording[] {
   return dialects.flatMap((driver) =>
     Object.keys(CONTRACT_REPLIES).map((reply) => ({
@@ -46,7 +47,7 @@ export function shippedRecordings(): Recording[] {
 }
 
 /**
- * Each line is a canonical request, or `{ name?, headers?, request, response?, events? }`.
+ * Reads lines of canonical requests, or of `{ name?, headers?, request, response?, events? }`.
  * @throws Error that names the line.
  */
 export function readRecordings(text: string): Recording[] {
@@ -86,7 +87,7 @@ function responseOf(driver: DialectDriver, reply: string): CanonicalResponse {
   return driver.decodeResponse(bodyOf(body), contractContext(driver))
 }
 
-/** A frame of the vendor is a read. */
+/** Each frame of the vendor counts as one network read. */
 function eventsOf(driver: DialectDriver, reply: string): StreamEvent[][] {
   const decoder = driver.decodeStream(contractContext(driver))
   const batches: StreamEvent[][] = []

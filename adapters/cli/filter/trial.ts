@@ -1,4 +1,4 @@
-// A filter run on recordings, in the cage that a gateway keeps it in: what it decides on each, how long it runs, what fails.
+// Runs a filter on recordings in the gateway's sandbox, and reports its decisions, its time and its failures.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../../../core/timing/clock.ts'
 import type { Logger } from '../../../core/types/ports.ts'
@@ -13,21 +13,21 @@ export interface TrialInit {
   readonly recordings: readonly Recording[]
   readonly config: Readonly<Record<string, string>>
   readonly timeouts: Timeouts
-  /** Times that each recording is run. */
+  /** How often each recording is run. */
   readonly runs: number
-  /** Where the guest's lines go; those of the first run. */
+  /** Receives the guest's log lines of the first run. */
   readonly log: Logger
 }
 
-/** One hook on one recording; a request that was tried already is not tried again. */
+/** One hook on one recording. A repeated request is tried once. */
 export interface TrialRow {
   hook: 'on_request' | 'on_response' | 'on_chunk'
   recording: string
-  /** Action of the first run. With several chunks, the strongest one: deny, replace, continue. */
+  /** Action of the first run. With several chunks it is the strongest: deny, replace, continue. */
   action: string
   changes: string
   calls: number
-  /** The guest's own time; null where every call failed. */
+  /** The guest's own time; null when every call failed. */
   p50_ms: number | null
   p95_ms: number | null
   failures: { reason: string; message: string }[]
@@ -39,7 +39,7 @@ export interface Trial {
   rows: TrialRow[]
 }
 
-/** @throws Error that says why the file is no filter. */
+/** @throws Error with the reason why the file is not a filter. */
 export async function tryFilter({ file, recordings, config, timeouts, runs, log }: TrialInit): Promise<Trial> {
   let elapsed = 0
   let talks = true
@@ -57,7 +57,7 @@ export async function tryFilter({ file, recordings, config, timeouts, runs, log 
     config,
     timeouts,
     log: heard,
-    // Every look is a minute later: here nothing is switched off.
+    // Each reading is a minute later than the last, so the breaker never stays open.
     clock: { ...systemClock, monotonic: () => (elapsed += 61_000) },
     failed: ignore,
     timed(_hook, ms) {
@@ -65,7 +65,7 @@ export async function tryFilter({ file, recordings, config, timeouts, runs, log 
     },
   })
   const rows: TrialRow[] = []
-  /** Requests that were tried; recordings may differ in their answers only. */
+  /** Requests that were tried: recordings may differ only in their answers. */
   const seen = new Set<string>()
   try {
     for (const recording of recordings)

@@ -1,19 +1,19 @@
-// Rows that come, read from the log once a second: so they show whichever process wrote them, filtered as the API filters, and
-// no token of a server is needed. A row stands at the time its request began and comes when that ends, so each look goes back.
+// Follows new rows: reads the log once per second. This shows rows of every process with the API's filters, and needs no server token. A
+// row is sorted by the start of its request but is written at its end, so each poll also reads older rows.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogRow, Page } from './row.ts'
 
 const LOOK_MS = 1000
 /** Number of newest rows per poll. A request that ends after this many newer ones is not shown. */
 const PAGE = '200'
-/** With a page full of new ones, the one behind it is looked at too. */
+/** When a page contains only new rows, the next page is read too, up to this number. */
 const MOST_PAGES = 10
-/** Ids that are remembered. */
+/** Number of ids that are remembered. */
 const REMEMBERED = 10_000
 
 export interface Following {
   read(query: Record<string, string>): Promise<Page>
-  /** How many of those that are there are shown. */
+  /** Number of existing rows to show first. */
   readonly first: number
   show(row: LogRow): void
 }
@@ -24,7 +24,7 @@ export async function follow({ read, first, show }: Following): Promise<void> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
-  // `| head` has had enough.
+  // The reader of a pipe such as `| head` has closed it.
   process.stdout.once('error', stop)
   try {
     const { data } = await read({ limit: PAGE })
@@ -39,7 +39,7 @@ export async function follow({ read, first, show }: Following): Promise<void> {
     process.stdout.off('error', stop)
   }
 
-  /** In the order in which they began. */
+  /** Returns new rows in the order of their start. */
   async function fresh(): Promise<LogRow[]> {
     const rows: LogRow[] = []
     let cursor: string | null = null

@@ -1,4 +1,4 @@
-// One logged request in one line: columns of their own width, since rows to come cannot be measured.
+// Formats one logged request as a line with fixed column widths, because later rows are unknown.
 import { count, localTime, milliseconds, usd } from '../figures.ts'
 import { cell, styled } from '../table.ts'
 import type { LogRow } from './row.ts'
@@ -40,7 +40,7 @@ export function logLine(row: LogRow): string {
 }
 
 function styleOf(status: number): 'green' | 'yellow' | 'red' | 'dim' {
-  // The client left.
+  // 499: the client left.
   if (status === 499) return 'dim'
   if (status >= 500) return 'red'
   return status >= 400 ? 'yellow' : 'green'

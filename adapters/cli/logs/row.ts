@@ -1,4 +1,4 @@
-// A logged request as the API lists it, as far as it is shown.
+// A logged request as the API lists it, with the members that are printed.
 export interface LogRow {
   readonly request_id: string
   readonly created_at: string

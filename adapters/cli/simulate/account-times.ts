@@ -1,5 +1,5 @@
-// How long accounts were left out, by what kept requests away: read at every step of the clock, exact where the state says
-// when it ends.
+// Measures how long accounts were unavailable, by reason. It reads their state at every step of the clock, and uses the exact end when
+// the state has one.
 import type { Connection } from '../../../core/types/provider.ts'
 import type { AccountStateRecord, AccountStateService } from '../../../plugins/resilience/service.ts'
 
@@ -7,20 +7,20 @@ import type { AccountStateRecord, AccountStateService } from '../../../plugins/r
 export interface AccountTimes {
   /** Time in cooldowns, model locks and exhausted quotas. */
   cooldown: number
-  /** Its circuit was open. */
+  /** Time with an open circuit. */
   open: number
-  /** Its credential was refused. */
+  /** Time with a refused credential. */
   refused: number
 }
 
 interface Out {
   readonly kind: keyof AccountTimes
-  /** Epoch ms; null: until the next change. */
+  /** Epoch ms; null: until the state changes. */
   readonly until: number | null
 }
 
 export interface AccountWatch {
-  /** `now`: epoch ms. Books the time since the last call by what was read then. */
+  /** `now`: epoch ms. Books the time since the last call under the state that was read then. */
   look(now: number): void
   /** By `provider/label`. */
   readonly times: ReadonlyMap<string, Readonly<AccountTimes>>

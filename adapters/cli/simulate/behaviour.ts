@@ -1,8 +1,8 @@
-// The behaviour of each account over time, from the lines of a script. The last line that names an account applies.
+// Derives each account's behaviour over time from the lines of a script. The last line that names an account applies.
 import type { SimulatedAccount } from './observer.ts'
 import { type ScriptedAnswer, type UpstreamAnswer, WORKS } from './script.ts'
 
-/** @param answers by time. */
+/** @param answers sorted by time. */
 export function behaviourOf(answers: readonly ScriptedAnswer[]): (account: SimulatedAccount, at: number) => UpstreamAnswer {
   return (account, at) => answers.findLast((line) => line.at <= at && names(line, account))?.answer ?? WORKS
 }

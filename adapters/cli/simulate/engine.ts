@@ -1,4 +1,4 @@
-// Runs requests through a whole gateway on a clock of its own: same plugins, same routing, upstreams that are a function.
+// Runs requests through a whole gateway on a clock of its own: same plugins, same routing, upstreams replaced by a function.
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
@@ -14,22 +14,22 @@ import { type SimulatedCall, type SimulatedTransport, simulatedTransport } from 
 
 export interface SimulationOptions {
   readonly config: GatewayConfig
-  /** By time. */
+  /** Sorted by time. */
   readonly requests: readonly ScriptedRequest[]
-  /** The account's answer to a call that begins `at` ms after the start. */
+  /** Returns the account's answer to a call that begins `at` ms after the start. */
   answer(account: SimulatedAccount, at: number): UpstreamAnswer
-  /** @throws Error when these accounts are not what the caller reckoned with: nothing runs then. */
+  /** @throws Error when these accounts differ from the caller's expectation; then nothing runs. */
   check?(accounts: readonly SimulatedAccount[]): void
-  /** For the GATEWAY_* that steer routing. */
+  /** GATEWAY_* variables that affect routing. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly log?: Logger
 }
 
 export interface SimulatedRequest {
-  /** From the start, ms. */
+  /** Ms since the start. */
   readonly at: number
   readonly model: string
-  /** As usage would have it: 502 for a stream that broke after it began. */
+  /** The status in usage: 502 for a stream that broke after its start. */
   readonly status: number
   readonly attempts: readonly Attempt[]
   /** The caller's error message; null on success. */
@@ -41,7 +41,7 @@ export interface SimulatedRequest {
 export interface Simulation {
   /** In the order of the script. */
   readonly requests: readonly SimulatedRequest[]
-  /** By their beginning; times from the start. */
+  /** Sorted by start; times since the start. */
   readonly calls: readonly SimulatedCall[]
   /** By `provider/label`. */
   readonly accounts: ReadonlyMap<string, Readonly<AccountTimes>>
@@ -49,13 +49,13 @@ export interface Simulation {
   readonly durationMs: number
 }
 
-/** @throws Error naming what is wrong with the configuration. */
+/** @throws Error naming the fault in the configuration. */
 export async function simulate({ config, requests, answer, check, env = {}, log }: SimulationOptions): Promise<Simulation> {
   const clock = fakeClock()
   const seen = observer()
   const transport = simulatedTransport(clock, (key, at) => {
     const account = seen.accounts.get(key)
-    // A call beside the pipeline, for no connection: whether a proxy carries.
+    // A call outside the pipeline without a connection: a proxy test.
     return account === undefined ? WORKS : answer(account, at)
   })
   const sandbox = sandboxOf(config, env)
@@ -90,11 +90,11 @@ interface Answered {
   readonly status: number
 }
 
-/** The longest step while requests run, ms: states are read at each. */
+/** The longest step while requests run, ms: the state is read at each step. */
 const STEP_MS = 1000
-/** Turns of the event loop in which requests can reach their next upstream call. */
+/** Number of turns of the event loop in which requests can reach their next upstream call. */
 const TURNS = 100
-/** After the last request began, ms. Streams end within 30 minutes; what is left then waits for nothing. */
+/** Time after the start of the last request, ms. Streams end within 30 minutes, so any request that still runs is stuck. */
 const MAX_TAIL_MS = 2 * 3_600_000
 
 const CALLER = { address: '127.0.0.1', local: true, secure: true }
@@ -135,7 +135,7 @@ class Run {
     return this.#answers
   }
 
-  /** As far as the next answer, or a second while requests run. */
+  /** Advances to the next answer, or by a second while requests run. */
   async #step(end: number): Promise<void> {
     const now = this.#clock.monotonic()
     const to = this.#running > 0 ? Math.min(end, now + STEP_MS, this.#transport.nextAnswerAt ?? end) : end
@@ -143,7 +143,7 @@ class Run {
     await this.#quiet()
   }
 
-  /** Until every request waits for an upstream; one that waits for the clock takes all the turns. */
+  /** Waits until every request waits for an upstream. A request that waits for the clock uses all turns. */
   async #quiet(): Promise<void> {
     for (let turn = 0; turn < TURNS && this.#running > this.#transport.waiting; turn++)
       await new Promise((resolve) => setImmediate(resolve))
@@ -158,7 +158,7 @@ class Run {
       body: JSON.stringify(body),
     })
     const response = await this.#gateway.fetch(request, CALLER)
-    // How a stream broke is in the outcome.
+    // The outcome has the stream's failure.
     await response.arrayBuffer().catch(() => null)
     return { id: response.headers.get('x-gateway-request-id') ?? '', status: response.status }
   }

@@ -20,7 +20,7 @@ export interface Observer {
   readonly accounts: ReadonlyMap<string, SimulatedAccount>
   /** By id of the request. */
   readonly settled: ReadonlyMap<string, { readonly ctx: RequestContext; readonly outcome: Outcome }>
-  /** As the plugins of this configuration know them; without such a plugin none. */
+  /** The connections that the plugins of this configuration know; none without such a plugin. */
   connections(): readonly Connection[]
   states(): AccountStateService | null
 }

@@ -1,4 +1,4 @@
-// A simulation in words: a line for each request, then the sum of it.
+// Prints a simulation: a line for each request, then the sums.
 import type { Attempt } from '../../../core/types/context.ts'
 import { cell, styled, table } from '../table.ts'
 import { nameOf } from './account-times.ts'
@@ -14,17 +14,17 @@ export interface RequestLine {
   readonly latency_ms: number
 }
 
-/** A call, or with `skipped` an account that was passed over. */
+/** A call; with `skipped` a skipped account. */
 export interface AttemptLine {
   /** `provider/label`. */
   readonly connection: string
   readonly model: string
-  /** The upstream's own; null where none was received, or nothing was sent. */
+  /** The upstream's status; null when none was received, or nothing was sent. */
   readonly status: number | null
   /** The network failure: `connect`, `timeout`. */
   readonly failure: string | null
   readonly skipped: string | null
-  /** Ms until it may be asked again, where that is known. */
+  /** Ms until the account is available again, if known. */
   readonly back_in_ms: number | null
 }
 

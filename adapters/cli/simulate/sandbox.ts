@@ -1,4 +1,4 @@
-// Makes a configuration harmless: without stores, keys and notifications. Routing stays the same.
+// Makes a configuration harmless: removes stores, keys and notifications. Routing stays the same.
 import { readFileSync } from 'node:fs'
 import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
 import { isSecretRef } from '../../../core/config/secret.ts'
@@ -6,24 +6,24 @@ import { isSecretRef } from '../../../core/config/secret.ts'
 export interface Sandbox {
   readonly config: GatewayConfig
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Over environment and file. */
+  /** Override environment and file. */
   readonly flags: Readonly<Record<string, string>>
-  /** A secret that is not at hand has a value all the same. */
+  /** Returns a value for every secret, because the real ones are not needed. */
   readFile(path: string): string
 }
 
-/** On every wire request: which connection it is for. Accounts of one provider differ in nothing else that can be relied on. */
+/** A header on every wire request that names its connection. No other difference between accounts of one provider is reliable. */
 export const MARKER = 'x-hookgate-connection'
 
 const PLACEHOLDER = 'simulated-secret'
-/** Where real data are, and the key to them. */
+/** Options that locate real data and their key. */
 const PLACES = ['dataDir', 'databaseUrl', 'redisUrl', 'masterKey', 'masterKeyPath']
 const PLACE_VARIABLES = /^(?:GATEWAY_)?(?:DATA_DIR|DATABASE_URL|REDIS_URL|MASTER_KEY|MASTER_KEY_PATH)$/
-/** Nesting of a configuration that may hold references to secrets. */
+/** Maximum nesting of configuration that may hold references to secrets. */
 const MAX_DEPTH = 8
 
 export function sandboxOf(config: GatewayConfig, environment: Readonly<Record<string, string | undefined>>): Sandbox {
-  // Webhooks would be called, and keys would need their secrets: callers are anonymous here.
+  // Webhooks would be called, and keys would need their secrets: here callers are anonymous.
   const { webhooks: _hooks, keys: _keys, ...kept } = config as GatewayConfig & { webhooks?: unknown; keys?: unknown }
   const connections = Object.entries(config.connections ?? { echo: { provider: 'echo' } })
   const sandboxed: GatewayConfig = {

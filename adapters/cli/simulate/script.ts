@@ -1,4 +1,4 @@
-// The script of a simulation, JSON lines: who asks for what and when, and how upstreams behave from when on.
+// Parses the script of a simulation, JSON lines: requests with their time, and the behaviour of upstreams over time.
 import { z } from 'zod'
 import { WORDED } from '../../../core/text/issue-text.ts'
 
@@ -6,7 +6,7 @@ import { WORDED } from '../../../core/text/issue-text.ts'
 export interface UpstreamAnswer {
   /** 0: the connection is refused. */
   readonly status: number
-  /** Until the answer begins, ms. */
+  /** Time until the answer begins, ms. */
   readonly latencyMs: number
   /** Sent as `retry-after`, seconds; null: not sent. */
   readonly retryAfterSecs: number | null
@@ -15,7 +15,7 @@ export interface UpstreamAnswer {
 }
 
 export interface ScriptedRequest {
-  /** From the start, ms. */
+  /** Ms since the start. */
   readonly at: number
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -24,23 +24,23 @@ export interface ScriptedRequest {
 
 export interface ScriptedAnswer {
   readonly at: number
-  /** `provider/label`, or a provider for all of its accounts. */
+  /** `provider/label`, or a provider for all its accounts. */
   readonly upstream: string
   readonly answer: UpstreamAnswer
-  /** In the file, from 1. */
+  /** Line in the file, starting at 1. */
   readonly line: number
 }
 
 export interface Script {
-  /** By time. */
+  /** Sorted by time. */
   readonly requests: readonly ScriptedRequest[]
-  /** By time. */
+  /** Sorted by time. */
   readonly answers: readonly ScriptedAnswer[]
 }
 
 export const WORKS: UpstreamAnswer = { status: 200, latencyMs: 100, retryAfterSecs: null, text: null }
 
-/** Each is a run through the whole gateway. */
+/** A limit, because each request runs through the whole gateway. */
 const MAX_REQUESTS = 100_000
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const DAY_MS = UNIT_MS.d
@@ -88,7 +88,7 @@ const upstreamLine = z.strictObject({
   }),
 })
 
-/** @throws Error naming the line, the member and what is wrong with it. */
+/** @throws Error naming the line, the member and the problem. */
 export function parseScript(text: string): Script {
   const requests: ScriptedRequest[] = []
   const answers: ScriptedAnswer[] = []

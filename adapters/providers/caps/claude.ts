@@ -44,7 +44,7 @@ const BEFORE_THINKING = {
   prefill: true,
 } satisfies Partial<ModelCaps>
 
-/** 4.6: budgets as well as adaptive effort. */
+/** 4.6: budgets and adaptive effort. */
 const BOTH_KINDS = {
   sampling: 'free',
   reasoning: true,
@@ -84,7 +84,7 @@ function fourth(tier: string, version: number): Partial<ModelCaps> {
   }
 }
 
-/** opus from 4.8; sonnet and haiku from 5.5; fable, mythos and tiers to come from 5. sonnet-5: sources disagree, so no. */
+/** opus from 4.8; sonnet and haiku from 5.5; fable, mythos and future tiers from 5. sonnet-5: sources disagree, so no. */
 function takesMidSystem(tier: string, version: number): boolean {
   if (tier === 'opus') return version >= 4.8
   if (tier === 'sonnet' || tier === 'haiku') return version >= 5.5
@@ -96,7 +96,7 @@ interface Identity {
   version: number
 }
 
-/** Reads `claude-3-5-sonnet-20241022`, `claude-sonnet-4.5`, `us.anthropic.claude-opus-4-1-20250805-v1:0`, `claude-opus-4@20250514` alike. */
+/** Reads `claude-3-5-sonnet-20241022`, `claude-sonnet-4.5`, `us.anthropic.claude-opus-4-1-20250805-v1:0` and `claude-opus-4@20250514`. */
 function identify(model: string): Identity {
   const name = model.toLowerCase().slice(Math.max(0, model.toLowerCase().lastIndexOf('claude')))
   const words = name
@@ -104,7 +104,7 @@ function identify(model: string): Identity {
     .split(/[-_. ]/)
     .slice(1)
   const tier = words.find((word) => /^[a-z]+$/.test(word) && word !== 'instant') ?? (words.includes('instant') ? 'instant' : '')
-  // A date is no version.
+  // A date is not a version.
   const at = words.findIndex((word) => /^v?\d{1,2}$/.test(word))
   if (at === -1) return { tier, version: tier === 'instant' ? 1 : NEWEST }
   const major = Number((words[at] as string).replace('v', ''))

@@ -20,7 +20,7 @@ const COMMON: ModelCaps = {
   webSearch: true,
 }
 
-/** Everything that came with Gemini 3 is missing. */
+/** Features that Gemini 3 introduced are missing. */
 const BEFORE_3: Partial<ModelCaps> = {
   thoughtSignature: false,
   functionCallIds: false,
@@ -33,7 +33,7 @@ export function geminiCaps(model: string): ModelCaps {
   if (id.startsWith('gemma')) return gemma()
   if (!id.startsWith('gemini')) return { family: FAMILY }
   const version = /^gemini-(\d+)(?:\.(\d+))?/.exec(id)
-  // "gemini-flash-latest": no number means the newest.
+  // "gemini-flash-latest": no number means the newest generation.
   const generation = version === null ? Number.POSITIVE_INFINITY : Number(`${version[1]}.${version[2] ?? 0}`)
   if (generation >= 3) return gemini3(id)
   if (generation >= 2.5) return gemini25(id)
@@ -77,7 +77,7 @@ function gemini25(id: string): ModelCaps {
   }
 }
 
-/** 2.0, 1.5 and what is left of 1.0. */
+/** 2.0, 1.5 and the remaining 1.0 models. */
 function gemini2(generation: number): ModelCaps {
   return {
     ...COMMON,

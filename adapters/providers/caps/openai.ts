@@ -17,11 +17,11 @@ export function openaiCaps(model: string): ModelCaps {
   if (id.startsWith('gpt-4.1')) return { ...CLASSIC, context: 1_047_576, maxOutput: 32_768 }
   if (id.startsWith('gpt-4.5')) return { ...CLASSIC, context: 128_000, maxOutput: 16_384 }
   if (id.startsWith('gpt-4') || id.startsWith('gpt-3.5')) return before4o(id)
-  // gpt-oss and whatever is no chat family of OpenAI's own service.
+  // gpt-oss, and every model outside the chat families of OpenAI's own service.
   return PLAIN
 }
 
-/** Models that answer at once. */
+/** Models that answer without reasoning. */
 const CLASSIC: ModelCaps = {
   ...PLAIN,
   sampling: 'free',
@@ -38,7 +38,7 @@ const CLASSIC: ModelCaps = {
   cacheBreakpoints: false,
 }
 
-/** Models that think first. */
+/** Models that reason first. */
 const REASONING: ModelCaps = {
   ...PLAIN,
   sampling: 'default_only',
@@ -54,7 +54,7 @@ const REASONING: ModelCaps = {
   cacheBreakpoints: false,
 }
 
-/** "ft:gpt-4o-mini-2024-07-18:org::id" and "openai/gpt-5" name the model in the middle. */
+/** "ft:gpt-4o-mini-2024-07-18:org::id" and "openai/gpt-5" have the model's name in the middle. */
 function bareId(model: string): string {
   const tuned = model.startsWith('ft:') ? (model.split(':')[1] ?? '') : model
   return tuned.slice(tuned.lastIndexOf('/') + 1).toLowerCase()
@@ -86,7 +86,7 @@ function gpt5(id: string, major: number, minor: number): ModelCaps {
   return {
     ...REASONING,
     ...webSearch(id),
-    // Windows of later generations come from the rate card.
+    // The context sizes of later generations come from the rate card.
     ...(generation <= 503 ? { context: 400_000, maxOutput: 128_000 } : {}),
     efforts: efforts(id, generation),
     toolsOnChat: toolsOnChat(id, generation),
@@ -104,7 +104,7 @@ function efforts(id: string, generation: number): readonly Effort[] {
   return hasNone(id, generation) ? ['none', ...top] : top
 }
 
-/** From 6.1 on, and gpt-6-astra before, reasoning cannot be switched off. */
+/** From 6.1 on, and for gpt-6-astra, reasoning cannot be switched off. */
 function hasNone(id: string, generation: number): boolean {
   return generation >= 501 && generation <= 600 && !id.startsWith('gpt-6-astra')
 }
@@ -114,12 +114,12 @@ function toolsOnChat(id: string, generation: number): NonNullable<ModelCaps['too
   return hasNone(id, generation) && !/codex|-pro(?:-|$)/.test(id) ? 'effort_none_only' : 'no'
 }
 
-/** Models that the chat endpoint does not serve at all. */
+/** Models that the chat endpoint does not serve. */
 function responsesOnly(id: string): Partial<ModelCaps> {
   return /-pro(?:-|$)|codex|deep-research|computer-use/.test(id) ? { toolsOnChat: 'no' } : {}
 }
 
-/** The only models whose chat endpoint takes web_search_options. */
+/** The only models whose chat endpoint accepts web_search_options. */
 function webSearch(id: string): Partial<ModelCaps> {
   return /-search-(?:preview|api)/.test(id) ? { webSearch: true } : {}
 }

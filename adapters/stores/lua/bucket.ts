@@ -1,7 +1,7 @@
-// The arithmetic of core/counters/memory.ts on a Redis hash {level, at}.
+// Lua for the token bucket of core/counters/memory.ts, on a Redis hash {level, at}.
 import { NOW } from './now.ts'
 
-/** ARGV now, per minute, burst, cost → ms to wait, 0 = taken. */
+/** ARGV now, per minute, burst, cost → ms to wait, 0 = granted. */
 export const TAKE_TOKENS = `${NOW}
 local perMinute, burst, cost = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local minute = 60000

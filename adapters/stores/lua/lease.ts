@@ -1,4 +1,4 @@
-// Slots as a sorted set: member = lease id, score = the ms it lapses at unless renewed.
+// Lua for slots as a sorted set: member = lease id, score = the ms at which it expires unless renewed.
 import { NOW } from './now.ts'
 
 const HOLD = `
@@ -16,7 +16,7 @@ hold(tonumber(ARGV[2]), ARGV[3])
 return 1
 `
 
-/** ARGV now, lease ms, id. Puts a lease back that a flushed or failed-over server lost: its holder still runs. */
+/** ARGV now, lease ms, id. Restores a lease that a flushed or failed-over server lost: its holder is still running. */
 export const RENEW = `${NOW}${HOLD}
 hold(tonumber(ARGV[2]), ARGV[3])
 return 1

@@ -1,4 +1,4 @@
-// Time of a script: the server's own, so that replicas agree; the caller's when it passes one.
+// The time of a script: the server's own, so that replicas agree, or the caller's when it passes one.
 
 export const NOW = `
 local now = tonumber(ARGV[1])

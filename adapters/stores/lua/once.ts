@@ -1,7 +1,7 @@
-// A flag with an end; the value repeats the end, so that a caller's clock counts as much as the key's expiry.
+// Lua for a flag that expires. The value repeats the end, so that an injected clock applies as well as the key's expiry.
 import { NOW } from './now.ts'
 
-/** ARGV now, ttl ms → 1 = the caller is the one. */
+/** ARGV now, ttl ms → 1 = the caller is the first. */
 export const ONCE = `${NOW}
 local ttl = tonumber(ARGV[2])
 local taken = tonumber(redis.call('GET', KEYS[1]))

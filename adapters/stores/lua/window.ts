@@ -1,4 +1,4 @@
-// The arithmetic of core/counters/memory.ts on a Redis hash {start, current, previous}.
+// Lua for the sliding window of core/counters/memory.ts, on a Redis hash {start, current, previous}.
 import { NOW } from './now.ts'
 
 const WINDOW = `${NOW}
@@ -18,7 +18,7 @@ local function book(amount)
 end
 `
 
-/** ARGV now, length, cap, cost → ms to wait, 0 = taken. */
+/** ARGV now, length, cap, cost → ms to wait, 0 = granted. */
 export const TAKE_WINDOW = `${WINDOW}
 local cap, cost = tonumber(ARGV[3]), tonumber(ARGV[4])
 if cap <= 0 then return length end

@@ -1,8 +1,7 @@
-// PostgreSQL's and the socket's errors: which mean that the server cannot be used now, and which that a transaction
-// met another one and may be tried again.
+// Classifies errors of PostgreSQL and the socket: the server is unavailable, or a transaction had a conflict and may be retried.
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 
-/** Classes: connection, log-in, resources, operator intervention, system; a missing database, a read-only standby, time limits. */
+/** Classes: connection, log-in, resources, operator intervention, system; also a missing database, a read-only standby, time limits. */
 const FAULT = /^(08|28|53|57P|58|XX)|^(25006|25P03|25P04|3D000|55P03|57014)$/
 const CONFLICT = /^(40001|40P01)$/
 
@@ -11,35 +10,35 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT.test(sqlState(error) ?? '') || isStalePlan(error)
 }
 
-/** A named statement was prepared before its table was changed. */
+/** A named statement was prepared before its table changed. */
 export function isStalePlan(error: unknown): boolean {
   return sqlState(error) === '0A000' && /cached plan/.test((error as Error).message)
 }
 
-/** True when the transaction as a whole has failed, as opposed to a wrong statement or a constraint. */
+/** Returns true when the transaction as a whole has failed; false for a wrong statement or a constraint. */
 export function isPostgresFault(error: unknown): boolean {
   const state = sqlState(error)
-  // Without a state it did not come from the server: the connection is gone or timed out.
+  // An error without a state did not come from the server: the connection is lost or timed out.
   return state === null || FAULT.test(state) || isConflict(error)
 }
 
-/** True when the connection must not go back into the pool. */
+/** Returns true when the connection must not return to the pool. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
   return state === null || /^(08|57P|25P0[34])/.test(state)
 }
 
-/** An error that prevents the connection also prevents use of the database, whatever its state. */
+/** An error that prevents the connection makes the database unavailable, whatever its state is. */
 export function unreachable(error: unknown): Error {
   return storageUnavailable(wordsFor(sqlState(error)), error)
 }
 
-/** Others were there first, each time. */
+/** Other transactions conflicted with every attempt. */
 export function outrun(error: unknown): Error {
   return storageUnavailable('PostgreSQL put other transactions on the same rows first, again and again.', error)
 }
 
-/** The error to throw: a fault as 503 `storage_unavailable`, anything else as it is. */
+/** Returns the error to throw: a fault as 503 `storage_unavailable`, any other error unchanged. */
 export function postgresError(error: unknown): unknown {
   return isConflict(error) || !isPostgresFault(error) ? error : unreachable(error)
 }

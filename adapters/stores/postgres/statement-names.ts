@@ -1,5 +1,5 @@
-// Names for prepared statements: each connection parses a text once. Texts beyond the first few hundred (filters that are
-// put together from pieces) go unnamed, because PostgreSQL keeps a named one for as long as the connection lives.
+// Names prepared statements, so that each connection parses a text once. Only the first few hundred texts get a name (filters are
+// composed of pieces), because PostgreSQL keeps a named statement as long as the connection.
 import { createHash } from 'node:crypto'
 import type { Sql } from '../../../core/types/db.ts'
 
@@ -31,7 +31,7 @@ export class StatementNames {
   }
 
   config(query: Sql): NamedQuery {
-    // Without values: the simple protocol, which takes several statements.
+    // A query without values uses the simple protocol, which accepts several statements.
     if (query.params.length === 0) return { text: query.text }
     let known = this.#known.get(query.text)
     if (known === undefined) {
@@ -45,7 +45,7 @@ export class StatementNames {
     return { ...known, values: query.params as unknown[] }
   }
 
-  /** New names for all: what was prepared is out of date. */
+  /** Makes new names, because the prepared statements are out of date. */
   renew(): void {
     this.#round++
     this.#named = 0

@@ -1,11 +1,9 @@
-// A group commit on SQLite: one synchronous transaction, so that nothing can come between its statements.
+// Runs a group commit on SQLite as one synchronous transaction, so that no other statement can come in between.
 import type { Statement, UnitResult } from '../../../core/types/db.ts'
 import type { SqliteConnection } from './connection.ts'
 import { isSqliteFault } from './faults.ts'
 
-/**
- * Units that cannot refuse go without a savepoint: they fail only by mistake, and then all is done again with one for each.
- */
+/** Units that cannot refuse run without a savepoint. They fail only by mistake; then everything runs again with a savepoint for each. */
 export function commitSync(connection: SqliteConnection, units: readonly (readonly Statement[])[]): UnitResult[] {
   try {
     return within(connection, () =>
@@ -26,7 +24,7 @@ function within(connection: SqliteConnection, run: () => UnitResult[]): UnitResu
     connection.command('COMMIT')
     return results
   } catch (error) {
-    // SQLite rolls back by itself on some faults.
+    // SQLite itself rolls back after some faults.
     if (connection.inTransaction) connection.command('ROLLBACK')
     throw error
   }

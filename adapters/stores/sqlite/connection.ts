@@ -1,19 +1,19 @@
-// One better-sqlite3 connection with its prepared statements, kept by text.
+// One better-sqlite3 connection with its prepared statements by text.
 import Sqlite from 'better-sqlite3'
 import type { Sql } from '../../../core/types/db.ts'
 import type { Rows } from '../session.ts'
 
 const KEPT_STATEMENTS = 500
 
-// Since Node 24.19 a wrapped C++ object that is collected asks for the environment of the running context, which a garbage
-// collection has not: the process aborts (`RemoveEnvironmentCleanupHook`). Statements and databases of better-sqlite3 12 are such
-// objects where it was compiled on that Node. So there nothing of them is let go of: some hundred statements and, in a process
-// that opens many, the shells of closed databases. The one state of a module, since it has to outlive every gateway.
+// Since Node 24.19 the collection of a wrapped C++ object asks for the environment of the running context. During a garbage collection
+// there is none, and the process aborts (`RemoveEnvironmentCleanupHook`). Statements and databases of better-sqlite3 12 are such objects
+// when it was compiled on that Node. So they are never released there: some hundred statements, and the shells of closed databases in a
+// process that opens many. This is the only state of a module, because it has to outlive every gateway.
 const FIRST_MAJOR = 24
 
 const kept: object[] | null = Number.parseInt(process.versions.node, 10) >= FIRST_MAJOR ? [] : null
 
-/** For everything that better-sqlite3 makes. */
+/** Keeps every object that better-sqlite3 makes. */
 function pinForProcess<T extends object>(wrapped: T): T {
   kept?.push(wrapped)
   return wrapped
@@ -23,7 +23,7 @@ export class SqliteConnection {
   readonly #db: Sqlite.Database
   readonly #statements = new Map<string, Sqlite.Statement>()
 
-  /** @param waitMs how long SQLite itself waits, blocking, for another process. */
+  /** @param waitMs how long SQLite itself waits (blocking) for another process. */
   constructor(path: string, waitMs: number) {
     this.#db = pinForProcess(new Sqlite(path, { timeout: waitMs }))
   }
@@ -63,7 +63,7 @@ export class SqliteConnection {
     this.#db.close()
   }
 
-  /** Null when the text held several statements, which have run. */
+  /** Returns null when the text had several statements; they have run. */
   #prepared(query: Sql): Sqlite.Statement | null {
     try {
       return this.#prepare(query.text)

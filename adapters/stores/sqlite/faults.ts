@@ -1,4 +1,4 @@
-// SQLite's result codes: which mean that the whole database cannot be used now, and what to tell the operator.
+// Classifies SQLite's result codes: those that make the whole database unavailable, with a text for the operator.
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 
 const FAULTS: readonly [prefix: string, what: string][] = [
@@ -18,13 +18,13 @@ export function isBusy(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_BUSY')
 }
 
-/** True when no statement of the transaction can succeed, as opposed to a wrong statement or a constraint. */
+/** Returns true when no statement of the transaction can succeed; false for a wrong statement or a constraint. */
 export function isSqliteFault(error: unknown): boolean {
   const code = sqliteCode(error)
   return FAULTS.some(([prefix]) => code.startsWith(prefix))
 }
 
-/** The error to throw: a fault as 503 `storage_unavailable`, anything else as it is. */
+/** Returns the error to throw: a fault as 503 `storage_unavailable`, any other error unchanged. */
 export function sqliteError(error: unknown): unknown {
   const code = sqliteCode(error)
   const fault = FAULTS.find(([prefix]) => code.startsWith(prefix))
