@@ -20,8 +20,8 @@ export const alerts = definePlugin({
     format: z.enum(FORMATS).default('generic'),
   }),
   variables: {
-    ALERT_WEBHOOK_URL: { option: 'url', type: 'url', about: 'Legacy alert webhook.' },
-    ALERT_WEBHOOK_FORMAT: { option: 'format', about: 'Its format.' },
+    ALERT_WEBHOOK_URL: { option: 'url', type: 'url', about: 'URL of the simple alert webhook.' },
+    ALERT_WEBHOOK_FORMAT: { option: 'format', about: 'Format of the simple alert webhook.' },
   },
   setup(gateway, { url, format }) {
     if (url === null) return

@@ -12,7 +12,8 @@ export const answerModel = definePlugin({
   variables: {
     ANSWER_MODEL: {
       setting: 'answer_model',
-      about: 'Name of the model in answers; auto: as asked in messages, as served elsewhere.',
+      about:
+        'Name of the model in answers: the requested or the served one; auto: requested in messages, served in other dialects.',
     },
   },
   setup(gateway) {

@@ -24,7 +24,7 @@ export const audit = definePlugin({
   variables: {
     AUDIT_RETENTION_DAYS: {
       option: 'retentionDays',
-      about: 'Prune audit entries older than this, never past the export cursor.',
+      about: 'How long audit entries are kept, days. Only entries with an acknowledged export are pruned.',
     },
   },
   migrations,

@@ -50,21 +50,22 @@ export const budgets = definePlugin({
     serverTools: toolShares.default({}),
   }),
   variables: {
-    SESSION_BUDGET_USD: { option: 'sessionUsd', about: 'Spend cap per session.' },
-    BUDGET_FAIL_CLOSED: { option: 'failClosed', about: '503 when budgets cannot be verified.' },
+    SESSION_BUDGET_USD: { option: 'sessionUsd', about: 'Spending limit of a session whose key sets none.' },
+    BUDGET_FAIL_CLOSED: { option: 'failClosed', about: 'Answer 503 when budgets cannot be verified.' },
     BUDGET_UNKNOWN_PROMPT: {
       option: 'unknownPrompt',
       about:
-        'A prompt that lies at the vendor or behind an address: `reserve` keeps back the model’s whole window, `refuse` answers 400.',
+        'A prompt that is stored at the vendor or behind a URL: `reserve` reserves the model’s whole window, `refuse` answers 400.',
     },
-    DEFAULT_KEY_BUDGET_USD: { option: 'defaultKeyUsd', about: 'Hard limit of each new key’s budget.' },
+    DEFAULT_KEY_BUDGET_USD: { option: 'defaultKeyUsd', about: 'Hard limit of the budget that each new key gets.' },
     DEFAULT_KEY_BUDGET_WINDOW: {
       option: 'defaultKeyWindow',
-      about: 'Its window: hourly, daily, weekly, monthly, yearly or lifetime; with anything else new keys get none.',
+      about:
+        'Window of that budget: hourly, daily, weekly, monthly, yearly or lifetime. With another value new keys get no budget.',
     },
     MAX_KEY_BUDGET_USD: { option: 'maxKeyUsd', about: 'Highest hard limit of a key budget.' },
     MAX_BUDGET_INCREASE_DAYS: { option: 'maxIncreaseDays', about: 'Longest temporary budget increase, days; 0 = unbounded.' },
-    BUDGET_TIMEZONE: { option: 'timezone', lenient: true, about: 'IANA zone of calendar windows.' },
+    BUDGET_TIMEZONE: { option: 'timezone', lenient: true, about: 'IANA time zone of calendar windows.' },
   },
   events: SUBSCRIPTIONS,
   migrations,

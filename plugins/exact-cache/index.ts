@@ -28,7 +28,10 @@ export const exactCache = definePlugin({
     'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0),
   },
   variables: {
-    DEDUP_TTL_MS: { setting: 'exact_cache.ttl_ms', about: 'Window in which identical non-stream requests share an answer, ms.' },
+    DEDUP_TTL_MS: {
+      setting: 'exact_cache.ttl_ms',
+      about: 'Time in which identical requests without streaming share an answer, ms.',
+    },
   },
   setup(gateway, { random }) {
     const { clock, log, settings, vault, metrics } = gateway

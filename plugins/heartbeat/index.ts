@@ -14,7 +14,7 @@ export const heartbeat = definePlugin({
   variables: {
     HEARTBEAT_GENERATE_CONTENT: {
       setting: 'heartbeat.generate_content',
-      about: 'Heartbeat of generate-content streams; auto: by client.',
+      about: 'Form of the heartbeat in generate-content streams; auto: chosen by client.',
     },
   },
   setup({ use, settings }) {

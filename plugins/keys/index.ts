@@ -28,7 +28,7 @@ export const keys = definePlugin({
     MAX_KEY_DAYS: { option: 'maxDays', about: 'Longest lifetime of a client key, in days.' },
     COST_CENTER_HEADER_TRUSTED: {
       option: 'costCenterHeaderTrusted',
-      about: 'x-gateway-cost-center overrides the key’s stored one.',
+      about: 'The header x-gateway-cost-center overrides the cost center of the key.',
     },
   },
   migrations,

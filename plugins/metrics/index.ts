@@ -18,7 +18,7 @@ export const metrics = definePlugin({
     requireApiKey: z.boolean().default(false).meta({ env: 'REQUIRE_API_KEY' }),
   }),
   variables: {
-    METRICS_REQUIRE_OPERATOR: { option: 'requireOperator', about: '/metrics takes an operator credential only.' },
+    METRICS_REQUIRE_OPERATOR: { option: 'requireOperator', about: '/metrics accepts operator credentials only.' },
   },
   setup(gateway, { requireOperator, requireApiKey }) {
     const exposition = gateway.use('exposition')

@@ -42,10 +42,10 @@ export const pricing = definePlugin({
       about: 'Primary rate card (USD per token); https, or http to a private host. `{ref}` becomes the version reference.',
     },
     PRICING_FALLBACK_URL: { option: 'fallbackUrl', type: 'url', about: 'Fallback rate card (USD per 1M tokens).' },
-    PRICING_SYNC_INTERVAL_SECS: { option: 'intervalSecs', about: 'Interval, s.' },
-    PRICING_SYNC_FETCH_TIMEOUT_SECS: { option: 'fetchTimeoutSecs', about: 'Per fetch, s.' },
+    PRICING_SYNC_INTERVAL_SECS: { option: 'intervalSecs', about: 'Interval of the price sync, s.' },
+    PRICING_SYNC_FETCH_TIMEOUT_SECS: { option: 'fetchTimeoutSecs', about: 'Time limit of one fetch, s.' },
     PRICING_SYNC_REF: { option: 'ref', about: 'Version reference of the primary snapshot: a release tag.' },
-    PRICING_SYNC_DRIFT_PCT: { option: 'driftPct', about: 'Price change flagged for review, percent.' },
+    PRICING_SYNC_DRIFT_PCT: { option: 'driftPct', about: 'Price change that is flagged for review, percent.' },
   },
   migrations,
   async setup(gateway, options) {

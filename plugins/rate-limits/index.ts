@@ -20,9 +20,12 @@ export const rateLimits = definePlugin({
   variables: {
     RATE_LIMIT_RPM: {
       option: 'defaultRpm',
-      about: 'Requests per minute of each key without a cap of its own, and of each anonymous address.',
+      about: 'Requests per minute of each key without its own limit, and of each anonymous address.',
     },
-    RATE_LIMIT_BURST: { option: 'defaultBurst', about: 'How many of them may come at once; default: the rate.' },
+    RATE_LIMIT_BURST: {
+      option: 'defaultBurst',
+      about: 'Requests of GATEWAY_RATE_LIMIT_RPM that may arrive at the same time. Default: the whole rate.',
+    },
   },
   setup(gateway, { defaultRpm, defaultBurst }) {
     const keys = gateway.use('keys')

@@ -19,7 +19,10 @@ export const reasoningReplay = definePlugin({
     'reasoning_replay.enabled': z.boolean().default(false),
   },
   variables: {
-    REASONING_REPLAY: { setting: 'reasoning_replay.enabled', about: 'Cache reasoning and re-inject it by tool-call id.' },
+    REASONING_REPLAY: {
+      setting: 'reasoning_replay.enabled',
+      about: 'Keep reasoning and put it back into later requests, by tool-call id.',
+    },
   },
   migrations,
   setup(gateway) {

@@ -34,14 +34,14 @@ export const requestLog = definePlugin({
     'request_log.bodies': z.boolean().default(false),
   },
   variables: {
-    LOG_ENABLED: { option: 'enabled', about: 'Persist the per-request log.' },
-    LOG_BODIES: { setting: 'request_log.bodies', about: 'Store bodies; the setting `request_log.bodies` overrides.' },
-    LOG_MAX_BODY_BYTES: { option: 'maxBodyBytes', about: 'Per-body cap, bytes.' },
+    LOG_ENABLED: { option: 'enabled', about: 'Store a row for each request.' },
+    LOG_BODIES: { setting: 'request_log.bodies', about: 'Store bodies. The setting `request_log.bodies` overrides it.' },
+    LOG_MAX_BODY_BYTES: { option: 'maxBodyBytes', about: 'Largest stored part of one body, bytes.' },
     LOG_RETENTION_MAX_BYTES: {
       option: 'retentionMaxBytes',
-      about: 'Size of the request log with its bodies, bytes; 0 disables size pruning.',
+      about: 'Largest size of the request log with its bodies, bytes; 0 disables pruning by size.',
     },
-    LOG_BODY_RETENTION_DAYS: { option: 'bodyRetentionDays', about: 'Shorter retention of bodies; 0 = as rows.' },
+    LOG_BODY_RETENTION_DAYS: { option: 'bodyRetentionDays', about: 'How long bodies are kept, days; 0 = as long as rows.' },
   },
   migrations,
   setup(gateway, config) {

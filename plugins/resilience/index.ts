@@ -47,13 +47,13 @@ export const resilience = definePlugin({
     COST_CENTER_MAX_INFLIGHT: { option: 'costCenterMaxInflight', about: 'Concurrent requests per cost center.' },
     COOLDOWN_RETRY_MAX_WAIT_MS: {
       option: 'cooldownRetryMaxWaitMs',
-      about: 'Longest retry-after waited out on the same account, ms.',
+      about: 'Longest time that a request waits for the Retry-After of an account, ms.',
     },
     HEALTH_CHECK_INTERVAL_SECS: {
       option: 'healthCheckIntervalSecs',
-      about: 'Active prober of each connection; unset or 0 = off.',
+      about: 'Interval of active health checks of each connection, s; unset or 0 = off.',
     },
-    ERROR_RULES: { option: 'errorRules', type: 'json', lenient: true, about: 'Error-classification rules.' },
+    ERROR_RULES: { option: 'errorRules', type: 'json', lenient: true, about: 'Rules that classify upstream errors.' },
   },
   events: SUBSCRIPTIONS,
   migrations,

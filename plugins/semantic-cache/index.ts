@@ -37,21 +37,25 @@ export const semanticCache = definePlugin({
     'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD),
   },
   variables: {
-    FREE_POOL_VM: { option: 'freePool', about: 'System virtual model of the free pool.' },
-    SEMANTIC_CACHE_ENABLED: { setting: 'semantic_cache.enabled', lenient: true, about: 'Semantic cache master switch.' },
-    SEMANTIC_CACHE_TTL_MS: { option: 'ttlMs', lenient: true, about: 'Semantic cache lifetime, ms.' },
+    FREE_POOL_VM: { option: 'freePool', about: 'Name of the virtual model of the free pool.' },
+    SEMANTIC_CACHE_ENABLED: { setting: 'semantic_cache.enabled', lenient: true, about: 'Switch the semantic cache on.' },
+    SEMANTIC_CACHE_TTL_MS: { option: 'ttlMs', lenient: true, about: 'Lifetime of an answer in the semantic cache, ms.' },
     SEMANTIC_CACHE_THRESHOLD: {
       setting: 'semantic_cache.threshold',
       lenient: true,
-      about: 'Least cosine similarity.',
+      about: 'Least cosine similarity of a hit.',
     },
     SEMANTIC_CACHE_EMBED_MODEL: { option: 'embedModel', lenient: true, about: 'External `provider/model` that embeds prompts.' },
     SEMANTIC_CACHE_REVALIDATE_RATE: {
       option: 'revalidateRate',
       lenient: true,
-      about: 'Share of hits treated as misses for sampling.',
+      about: 'Share of hits that the model answers again, to measure precision.',
     },
-    SEMANTIC_CACHE_PRECISION_FLOOR: { option: 'precisionFloor', lenient: true, about: 'Below it a route’s threshold rises.' },
+    SEMANTIC_CACHE_PRECISION_FLOOR: {
+      option: 'precisionFloor',
+      lenient: true,
+      about: 'Least precision of a route. Below it the route’s similarity threshold rises.',
+    },
   },
   setup(gateway, config) {
     const { clock, log, settings, vault } = gateway

@@ -31,9 +31,9 @@ export const signIn = definePlugin({
   variables: {
     MULTI_TENANT: {
       option: 'multiTenant',
-      about: 'Self-serve multi-tenancy. No sign-up yet, and it closes the password sign-in.',
+      about: 'Multi-tenant mode. Sign-up does not exist yet. It disables the password sign-in.',
     },
-    IDP_CLIENT_ID: { option: 'idpClientId', about: 'Identity-provider client id; needs the secret too.' },
+    IDP_CLIENT_ID: { option: 'idpClientId', about: 'Identity-provider client id. Set the client secret too.' },
     IDP_CLIENT_SECRET: { option: 'idpClientSecret', type: 'secret', about: 'Identity-provider client secret.' },
     DASHBOARD_PASSWORD_HASH: { option: 'passwordHash', type: 'secret', about: 'Argon2 PHC hash of the dashboard password.' },
     JWT_SECRET: {

@@ -16,7 +16,7 @@ export const stripUnsupported = definePlugin({
   name: 'strip-unsupported',
   config: z.object({ enabled: z.boolean().default(true) }),
   variables: {
-    STRIP_UNSUPPORTED_FIELDS: { option: 'enabled', about: 'Strip a field an upstream refuses by name and retry.' },
+    STRIP_UNSUPPORTED_FIELDS: { option: 'enabled', about: 'Retry without a field when an upstream refuses it by name.' },
   },
   setup(gateway, { enabled }) {
     if (!enabled) return

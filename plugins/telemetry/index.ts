@@ -32,13 +32,13 @@ export const telemetry = definePlugin({
       option: 'headers',
       type: 'secret',
       fallback: 'OTEL_EXPORTER_OTLP_HEADERS',
-      about: 'Headers for it: `name=value,name=value`.',
+      about: 'Headers for the collector: `name=value,name=value`.',
     },
-    OTEL_SERVICE_NAME: { option: 'serviceName', fallback: 'OTEL_SERVICE_NAME', about: 'What this gateway is called there.' },
+    OTEL_SERVICE_NAME: { option: 'serviceName', fallback: 'OTEL_SERVICE_NAME', about: 'Name of this gateway at the collector.' },
     OTEL_TRACES_SAMPLER_ARG: {
       option: 'sampleRatio',
       fallback: 'OTEL_TRACES_SAMPLER_ARG',
-      about: 'Share of the requests that are traced, unless their caller decided.',
+      about: 'Share of requests that are traced. A decision in the request’s `traceparent` overrides it.',
     },
   },
   async setup(gateway, config) {

@@ -25,7 +25,7 @@ export const thinkTags = definePlugin({
     THINK_TAG_MODELS: {
       setting: 'think_tags.models',
       emptyMeans: 'disabled',
-      about: 'Globs of models whose inline think tags move to the reasoning channel.',
+      about: 'Globs of models that think in tags inside the text. The gateway moves these thoughts to the reasoning channel.',
     },
   },
   setup(gateway) {

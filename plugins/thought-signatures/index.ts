@@ -16,7 +16,7 @@ export const thoughtSignatures = definePlugin({
   name: 'thought-signatures',
   config: z.strictObject({ enabled: z.boolean().default(true) }),
   variables: {
-    GENCONTENT_SIGNATURE_CACHE: { option: 'enabled', about: 'Cache tool-call thought signatures for an hour.' },
+    GENCONTENT_SIGNATURE_CACHE: { option: 'enabled', about: 'Keep thought signatures of tool calls for an hour.' },
   },
   setup(gateway, { enabled }) {
     if (!enabled) return

@@ -28,8 +28,8 @@ export const tokenSaver = definePlugin({
     'token_saver.disabled_filters': z.array(z.enum(FILTERS.map(({ id }) => id))).default([...OFF_BY_DEFAULT]),
   },
   variables: {
-    CAVEMAN_LEVEL: { setting: 'token_saver.caveman_level', lenient: true, about: 'Output-side token saver.' },
-    PONYTAIL_LEVEL: { setting: 'token_saver.ponytail_level', lenient: true, about: 'Second token saver.' },
+    CAVEMAN_LEVEL: { setting: 'token_saver.caveman_level', lenient: true, about: 'Ask models for terse answers.' },
+    PONYTAIL_LEVEL: { setting: 'token_saver.ponytail_level', lenient: true, about: 'Ask models for little code.' },
   },
   setup(gateway) {
     const { settings } = gateway

@@ -22,7 +22,7 @@ export const upstreamHeaders = definePlugin({
   variables: {
     PASS_UPSTREAM_HEADERS: {
       setting: 'upstream_headers.pass',
-      about: 'Headers of the upstream that callers get: `ratelimit`, `request_id`.',
+      about: 'Headers of the upstream that the gateway passes to callers: `ratelimit`, `request_id`.',
     },
   },
   setup(gateway) {

@@ -28,7 +28,7 @@ export const vendorIds = definePlugin({
   variables: {
     VENDOR_IDS: {
       option: 'enforce',
-      about: 'Refuse ids of stored responses that another key created; auto: on the cloud profile.',
+      about: 'Refuse ids of stored responses that another key created; auto: on in the profile cloud.',
     },
   },
   setup(gateway, config) {

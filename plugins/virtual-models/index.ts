@@ -40,7 +40,7 @@ export const virtualModels = definePlugin({
     'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority'),
   },
   variables: {
-    VIRTUAL_MODELS_ONLY: { option: 'only', about: 'Strict mode: concrete models are refused.' },
+    VIRTUAL_MODELS_ONLY: { option: 'only', about: 'Strict mode: refuse models that are not virtual.' },
   },
   migrations,
   async setup(gateway, { only, routes: givenRoutes, random }) {

@@ -34,8 +34,8 @@ export const wasmFilters = definePlugin({
   name: 'wasm-filters',
   config,
   variables: {
-    PLUGIN_PATH: { option: 'path', about: 'WASM filters: a file, several with the path delimiter between them, or a folder.' },
-    PLUGIN_FAIL_OPEN: { option: 'failOpen', about: 'A failing WASM filter is passed over instead of refusing the request.' },
+    PLUGIN_PATH: { option: 'path', about: 'WASM filters: a file, several files separated by the path delimiter, or a folder.' },
+    PLUGIN_FAIL_OPEN: { option: 'failOpen', about: 'Skip a WASM filter that fails. Otherwise the request is refused.' },
   },
   async setup(gateway, { path, failOpen, config, timeouts }) {
     const failures = gateway.metrics.counter('wasm_failures_total', 'Calls of WASM filters that failed, by reason.', ['reason'])
