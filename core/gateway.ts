@@ -27,6 +27,7 @@ import { ReloadQueue } from './plugins/reload-queue.ts'
 import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
 import { offeredProviders } from './providers.ts'
 import type { GatewayStatus } from './services.ts'
+import { systemClock } from './timing/clock.ts'
 import { Ticker } from './timing/ticker.ts'
 import { YieldQueue } from './timing/yield-queue.ts'
 import type { LiveRequest } from './types/context.ts'
@@ -159,7 +160,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         fileSettings: { file: next.settings ?? {}, env: settingsFromEnv(next.plugins ?? [], nextEnv) },
         services: new Map(Object.entries({ ...services, configuration: nextConfiguration })),
         db,
-        guard: { clock, log, failed: plugins.failed },
+        guard: { clock, log, failed: plugins.failed, strict: create.strict ?? false },
         facilities: {
           ...shared,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
@@ -282,7 +283,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
       refuseAll()
       const before = async (): Promise<void> => {
         refuseAll() // A running reload may have set its own routes.
-        await idle(() => true, SETTLE_MS)
+        // In real time: a simulated clock may stand still.
+        await untilIdle({ active: runtime.active, clock: systemClock }, () => true, SETTLE_MS)
         await shared.commits?.flush()
         await runtime.generation.hooks.close?.()
       }

@@ -40,8 +40,6 @@ export function watchPressure(
     const heap = heapPercent > 0 ? heapUsed() : 0
     const over = (delayShare: number, heapBefore: number): boolean =>
       (loopDelayMs > 0 && delay > loopDelayMs * delayShare) || (heapPercent > 0 && heap > heapPercent - heapBefore)
-    if (process.env.DBG)
-      console.error('P', Math.round(now), Math.round(delay), delays.map(Math.round).join(','), gateway.overload.level)
     gateway.overload.level = over(1, 0) ? 2 : over(BATCH_DELAY, BATCH_HEAP) ? 1 : 0
   })
 }

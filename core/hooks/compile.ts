@@ -15,6 +15,7 @@ import { type GuardEnv, GuardedHandler } from './guard.ts'
 import type { HookRegistry, Registration } from './registry.ts'
 import { isThenable } from './returned.ts'
 import { first, observe, reduce, type StreamStages, series, stream, wrap } from './runners.ts'
+import { strict } from './strict.ts'
 
 type Maybe<F> = F | null
 
@@ -125,8 +126,10 @@ function traced(entry: Registration, tracer: HookTracer, clock: Clock): Registra
 /** @throws Error naming hook and plugins when before/after form a circle. */
 export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: HookTracer): CompiledHooks {
   const ordered = new Map(HOOK_NAMES.map((hook) => [hook, orderHandlers(hook, registry.of(hook))]))
-  const guarded = (entry: Registration) =>
-    new GuardedHandler(tracer === undefined ? entry : traced(entry, tracer, env.clock), env)
+  const guarded = (given: Registration) => {
+    const entry = env.strict === true ? strict(given) : given
+    return new GuardedHandler(tracer === undefined ? entry : traced(entry, tracer, env.clock), env)
+  }
   const guards = new Map([...ordered].map(([hook, entries]) => [hook, entries.map(guarded)]))
   const build = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null => {
     const handlers = guards.get(hook) as GuardedHandler[]

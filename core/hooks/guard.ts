@@ -9,6 +9,8 @@ import type { AnyHandler, Registration } from './registry.ts'
 import { isThenable, kindOf, RETURNS, type ReturnType } from './returned.ts'
 
 export interface GuardEnv {
+  /** True: answers and events that plugins get are frozen. */
+  readonly strict?: boolean
   readonly clock: Clock
   readonly log: Logger
   /** Counts a plugin's failure in `gateway_plugin_errors_total`. */

@@ -150,9 +150,11 @@ describe('heartbeat', () => {
     await at.clock.advance('6s')
     expect(await at.read()).toMatch(/\n\n: ping\n\n$/)
     const quiet = await scene('chat', 'chat', { env: { STREAM_HEARTBEAT_MS: '0' } })
-    ;(await quiet.call()).head()
+    const silent = await quiet.call()
+    silent.head()
     await quiet.clock.advance('100s')
     expect([await quiet.read(), quiet.status()]).toEqual(['', null])
+    silent.end()
   })
 
   it('golden 61, 64: a JSON array gets none; it fails with a status before the content, and as a valid array after it', async () => {

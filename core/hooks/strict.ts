@@ -1,0 +1,74 @@
+// Strict mode, for tests and development: answers and stream events that plugins get are frozen, so that a write in place fails the same way
+// in both lanes.
+import { deepFreeze } from '../collections/deep-freeze.ts'
+import type { HookName } from '../types/hooks.ts'
+import type { StreamTransform } from '../types/stream.ts'
+import type { AnyHandler, Registration } from './registry.ts'
+import { isThenable } from './returned.ts'
+
+/** The value that a plugin must return instead, by hook. */
+const INSTEAD: Partial<Record<HookName, string>> = {
+  response: 'Return a changed copy of the answer',
+  'stream:batch': 'Return a new list with changed copies of the events',
+  stream: 'Emit a changed copy of the event',
+}
+
+/** Returns the same registration, with frozen arguments for the hooks that see answers. */
+export function strict(entry: Registration): Registration {
+  const instead = INSTEAD[entry.hook]
+  if (instead === undefined) return entry
+  const explained = (thrown: unknown): unknown => (isFrozenWrite(thrown) ? written(entry, instead, thrown) : thrown)
+  const fn = entry.hook === 'stream' ? streamOf(entry.fn, explained) : valueOf(entry.fn, explained)
+  return { ...entry, fn }
+}
+
+function valueOf(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
+  return (...args) => {
+    deepFreeze(args[1])
+    return guarded(() => fn(...args), explained)
+  }
+}
+
+function streamOf(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
+  return (...args) => {
+    const transform = fn(...args) as StreamTransform | undefined
+    // The guard reports what is no transform.
+    if (typeof transform?.event !== 'function') return transform
+    const { flush } = transform
+    return {
+      ...(transform.passive ? { passive: true as const } : {}),
+      event: (event, emit) => guarded(() => transform.event(deepFreeze(event), emit), explained),
+      ...(flush && { flush: (emit) => guarded(() => flush.call(transform, emit), explained) }),
+    } satisfies StreamTransform
+  }
+}
+
+function guarded<T>(run: () => T, explained: (thrown: unknown) => unknown): T {
+  let returned: T
+  try {
+    returned = run()
+  } catch (error) {
+    throw explained(error)
+  }
+  if (!isThenable(returned)) return returned
+  return returned.then(undefined, (error: unknown) => {
+    throw explained(error)
+  }) as T
+}
+
+/** V8, JavaScriptCore and SpiderMonkey say it in different words. */
+const FROZEN = /read.?only|not extensible|Cannot (?:add|delete|redefine) property|Unable to delete property|non-configurable/i
+
+function isFrozenWrite(thrown: unknown): thrown is TypeError {
+  return thrown instanceof TypeError && FROZEN.test(thrown.message)
+}
+
+function written({ plugin, hook }: Registration, instead: string, cause: TypeError): TypeError {
+  const error = new TypeError(
+    `The plugin \`${plugin}\` writes to what the hook \`${hook}\` gave it: ${cause.message}. ${instead}.`,
+    { cause },
+  )
+  // The line that wrote.
+  if (cause.stack !== undefined) error.stack = cause.stack.replace(cause.message, error.message)
+  return error
+}
