@@ -18,7 +18,7 @@ export function printTable(rows) {
 export function writeDoc(rows, date) {
   const head = ['Client', 'Version', 'Speaks', ...UPSTREAMS.map((upstream) => `\`${upstream}\``)]
   const lines = [
-    `Of ${date}, Node ${process.versions.node}.`,
+    `Measured on ${date} with Node ${process.versions.node}.`,
     '',
     `| ${head.join(' | ')} |`,
     `|${' --- |'.repeat(head.length)}`,
