@@ -83,7 +83,7 @@ function warningTable() {
   }
   const rows = [...where].sort(([a], [b]) => (a < b ? -1 : 1))
   return table(
-    ['Slug', 'Said by', 'Meaning'],
+    ['Slug', 'Set by', 'Meaning'],
     rows.map(([slug, places]) => [`\`${slug}\``, [...places].sort().join(', '), warningText(slug.replace('…', 'field'))]),
   )
 }
