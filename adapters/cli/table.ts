@@ -1,10 +1,10 @@
-// Plain tables for a terminal: columns as wide as their content, the last one free; colours where there is one.
+// Prints plain tables for a terminal: columns as wide as their content, the last one of any width, colours if the terminal has them.
 import { styleText } from 'node:util'
 import { createConsola } from 'consola'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** `styles`: by the text of a cell. `figures`: titles of the columns that stand at the right. */
+/** `styles`: by the text of a cell. `figures`: titles of the right-aligned columns. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -13,7 +13,7 @@ export function table(
 ): string {
   const widths = fitted(
     head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0))),
-    // The first column names the row: it stays whole.
+    // The first column names the row and is never shortened.
     head.map((title, column) => (column === 0 ? Number.POSITIVE_INFINITY : title.length)),
   )
   const line = (cells: readonly string[], dress: (cell: string) => string = (cell) => styled(cell, styles[cell])) =>
@@ -35,7 +35,10 @@ export function table(
   ].join('\n')
 }
 
-/** Widths that fit the terminal: the widest column shrinks first, none below its title. Output that is not a terminal stays whole. */
+/**
+ * Returns widths that fit the terminal: the widest column shrinks first, no column below the width of its title. Output to a file or pipe
+ * is not shortened.
+ */
 function fitted(widths: readonly number[], least: readonly number[], columns = terminalColumns()): number[] {
   const fitted = [...widths]
   let over = fitted.reduce((sum, width) => sum + width + 2, -2) - columns
@@ -70,18 +73,21 @@ export function coloured(): boolean {
   return FORCE_COLOR !== undefined ? FORCE_COLOR !== '0' : process.stdout.isTTY === true && TERM !== 'dumb'
 }
 
-/** Text of a cell; an empty value prints as a dash. */
+/** Returns the text of a cell; an empty value is a dash. */
 export function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   return printable(Array.isArray(value) ? value.join(',') || '-' : String(value))
 }
 
-/** Names and messages come from callers and vendors: what a terminal would act on is shown, not done. */
+/**
+ * Names and messages come from callers and vendors: control characters are printed in escaped form, so that the terminal does not execute
+ * them.
+ */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 }
 
-// Words for people go to stderr; stdout carries the result alone, so that `KEY=$(hookgate key create)` works.
+// Messages for people go to stderr. stdout has only the result, so that `KEY=$(hookgate key create)` works.
 export const say = createConsola({ level: 3, throttle: 0, stdout: process.stderr, stderr: process.stderr })
 
 export function printJson(value: unknown): void {

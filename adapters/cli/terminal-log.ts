@@ -1,4 +1,4 @@
-// Log lines for people: time, level, event and fields on one line. Scripts read JSON lines instead.
+// Prints log lines for people: time, level, event and fields on one line. Scripts read JSON lines instead.
 import { jsonLog } from '../../core/log.ts'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -9,7 +9,7 @@ const STYLES = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as 
 
 type Write = (line: string) => void
 
-/** `json` or `pretty`; without one, pretty on a terminal. @throws WrongUsage for another word. */
+/** `json` or `pretty`; by default pretty on a terminal. @throws WrongUsage for another format. */
 export function serverLog(asked: string | undefined, isTerminal: boolean, write: Write): Logger {
   const form = asked ?? (isTerminal ? 'pretty' : 'json')
   if (form === 'json') return jsonLog(systemClock, { write })

@@ -1,4 +1,4 @@
-// `hookgate token`: management tokens, for scripts that call /api. A token is printed once, alone on stdout.
+// `hookgate token`: manages management tokens, for scripts that call /api. A token is printed once, alone on stdout.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { expiry, id } from './flag-values.ts'

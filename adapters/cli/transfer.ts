@@ -1,11 +1,11 @@
-// `hookgate export` and `hookgate import`: moves what people made through the API from one gateway to another.
+// `hookgate export` and `hookgate import`: move data that was created through the API from one gateway to another.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { cell, printJson, say, table } from './table.ts'
 
-/** Exit code of a dry run with changes; as `plan`. */
+/** Exit code of a dry run with changes; the same as `plan`. */
 const CHANGES = 3
 
 interface Exported {
@@ -88,7 +88,7 @@ function show(steps: readonly Step[], changed: number, dryRun: boolean): void {
   say.success(`${changed} rows ${dryRun ? 'would change' : 'changed'}, ${unchanged} were the same.`)
 }
 
-/** null without a file. @throws Error */
+/** Returns null without a file. @throws Error when it cannot be read. */
 function passphraseIn(path: string | undefined): string | null {
   if (path === undefined) return null
   const passphrase = read(path).replace(/\r?\n$/, '')

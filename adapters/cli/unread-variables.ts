@@ -4,7 +4,7 @@ import { closest } from './closest.ts'
 
 export interface UnreadVariable {
   readonly name: string
-  /** The declared name that is a slip or two away. */
+  /** A declared name that differs by one or two letters. */
   readonly suggested: string | null
 }
 

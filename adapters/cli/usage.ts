@@ -1,4 +1,4 @@
-// `hookgate usage`: what was used and what it cost, in sums, over time, and by who and what.
+// `hookgate usage`: prints usage and cost as sums, over time, and by group.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { type ControlPlane, queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { bar, count, localTime, milliseconds, sparkline, usd } from './figures.ts'
@@ -35,7 +35,7 @@ interface Series {
   data: (Figures & { ts: string })[]
 }
 
-/** Heads of the tables, by the member of the answer and of its rows. */
+/** Column titles of the tables, by the member of the answer and of its rows. */
 const LISTS = [
   ['by_provider', 'provider', 'PROVIDER'],
   ['by_model', 'model', 'MODEL'],
@@ -45,7 +45,7 @@ const LISTS = [
 ] as const
 
 const BAR_WIDTH = 16
-/** Rows of each table. The API returns all of them. */
+/** Maximum rows of each table. The API returns all rows. */
 const ROWS = 15
 
 export const usageCommand = action({
@@ -84,7 +84,7 @@ export const usageCommand = action({
   },
 })
 
-/** The part of the sums that the gateway estimated; null when there is none. */
+/** Describes the estimated part of the sums; null when there is none. */
 function estimate({ estimated_tokens, estimated_cost_usd, interrupted_requests }: Summary['totals']): string | null {
   const parts = [
     ...(estimated_tokens > 0 ? [`estimated: ${count(estimated_tokens)} tokens, ${usd(estimated_cost_usd)}`] : []),
@@ -114,7 +114,7 @@ function overTime({ bucket, data }: Series): string {
   ].join('\n')
 }
 
-/** Bars are of the cost; where nothing cost anything, of the requests. */
+/** Bars show the cost, or the requests when nothing has a cost. */
 function groups(title: string, list: readonly Group[], member: string, totals: Figures): string {
   const weight = ({ cost_usd, requests }: Figures) => (totals.cost_usd > 0 ? cost_usd : requests)
   const most = Math.max(...list.map(weight))

@@ -1,4 +1,4 @@
-// `hookgate webhook`: endpoints that events are sent to. A signing secret is printed once, alone on stdout.
+// `hookgate webhook`: manages the endpoints that receive events. A signing secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLACE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'

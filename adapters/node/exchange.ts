@@ -1,4 +1,4 @@
-// node:http → Ingress and Sink: the fast path of the data plane. No Request, no Response, no web stream.
+// Turns node:http into an Ingress and a Sink: the fast path of the data plane, without Request, Response or web streams.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
@@ -8,8 +8,8 @@ import type { HostContext } from '../../core/types/host.ts'
 import type { BodyMeter, Ingress, Peer, Sink } from '../../core/types/ports.ts'
 
 /**
- * `path` and `query` with the mount prefix removed and an absolute-form target reduced to its path. `beforeBody` runs when
- * the body is about to be read, after its declared length was accepted.
+ * `path` and `query` are without the mount prefix; an absolute-form target is reduced to its path. `beforeBody` runs before the body is
+ * read, after its declared length was accepted.
  */
 export function nodeIngress(
   req: IncomingMessage,
@@ -33,7 +33,7 @@ export function nodeIngress(
   }
 }
 
-/** `/v1/x?q` from `http://host/v1/x?q` or from the plain path. */
+/** Returns `/v1/x?q` for `http://host/v1/x?q` and for the plain path. */
 export function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const scheme = url.indexOf('://')
@@ -41,10 +41,10 @@ export function originForm(url: string): string {
   return slash === -1 ? '/' : url.slice(slash)
 }
 
-/** A second one of these is refused. */
+/** A request with two of one of these headers is refused. */
 export const SINGLE_HEADERS = ['host', 'authorization', 'x-api-key']
 
-/** How often a header was sent; node:http keeps only the first Host. */
+/** Returns how often a header was sent; node:http keeps only the first Host. */
 export function headerLines(req: IncomingMessage, name: string): number {
   let lines = 0
   const { rawHeaders } = req
@@ -81,7 +81,7 @@ function readBody(
       if (refused === null) chunks.push(chunk)
       else giveUp(refused)
     })
-    // Not once(): it wraps each listener, and a promise is settled but once anyway.
+    // on(), not once(): once() wraps each listener, and a promise settles only once anyway.
     req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
     req.on('error', () => reject(GatewayError.clientGone()))
     req.on('close', () => {
@@ -106,12 +106,12 @@ async function* readChunks(req: IncomingMessage, limit: number, beforeBody: () =
   }
 }
 
-/** Bytes of a body that node:http may read and drop behind a refusal, to keep the connection for the next request. */
+/** Bytes of a body that node:http may read and drop after a refusal, to keep the connection for the next request. */
 const DROPPED_BODY = 65_536
 
 /**
- * A refusal that closes the connection makes the caller dial again, and a busy process accepts few new connections: under overload the
- * callers that were refused would wait longer than those that were not.
+ * A refusal that closes the connection makes the caller dial again, and a busy process accepts few new connections. Under overload the
+ * refused callers would then wait longer than the accepted ones.
  */
 function hasShortBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BODY
@@ -131,11 +131,11 @@ function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
 
 const WRITE_HEAD = ServerResponse.prototype.writeHead
 
-/** A Sink over ServerResponse. `end` without `write` leaves in one segment with a content-length. */
+/** A Sink over ServerResponse. `end` without `write` is sent in one segment with a content-length. */
 export class NodeSink implements Sink {
   readonly #res: ServerResponse
   readonly #req: IncomingMessage
-  /** Kept back until the first byte: only then it is known whether the length is. */
+  /** The head waits for the first byte: only then it is known whether the length is known. */
   #head: { status: number; headers: readonly string[] } | null = null
   #ended = false
   #gone = false
@@ -168,7 +168,7 @@ export class NodeSink implements Sink {
     return this.#gone ? undefined : (this.#drain ?? undefined)
   }
 
-  /** Begins with the write that filled the buffer: a middleware has a buffer of its own, of which the response knows nothing. */
+  /** The wait begins with the write that filled the buffer: a middleware has its own buffer, which the response does not know. */
   #untilDrained(): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -192,8 +192,8 @@ export class NodeSink implements Sink {
   }
 
   /**
-   * The exchange is over. One that was given up without an end has no orderly form: the connection goes. The response does not say
-   * whether there was an end: a middleware may end it later.
+   * Ends the exchange. When it was aborted, there is no orderly end, so the connection is closed. The response does not show whether
+   * there was an end: a middleware may end it later.
    */
   release(): void {
     if (!this.#ended && !this.#gone) this.#res.destroy()
@@ -215,7 +215,7 @@ export class NodeSink implements Sink {
     else this.#setHead(status, list)
   }
 
-  /** For a middleware that took `writeHead` over: some of them read no flat list. */
+  /** For a middleware that replaced `writeHead`: some of them do not support a flat list. */
   #setHead(status: number, list: readonly string[]): void {
     const seen = new Set<string>()
     for (let i = 0; i < list.length; i += 2) {

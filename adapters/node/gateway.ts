@@ -1,4 +1,4 @@
-// createGateway for Node: the core's, with default ports, stores, and the preset where the config names no plugins.
+// createGateway for Node: that of the core with default ports and stores, and with the preset when the config names no plugins.
 import { readFileSync } from 'node:fs'
 import { fileOptions, type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
@@ -14,17 +14,20 @@ import { nodePorts } from './ports.ts'
 import { openStores } from './stores.ts'
 
 export interface NodeCreateOptions extends CreateOptions {
-  /** True: rate cards are fetched unless the configuration says otherwise. Default false: a library calls out only when asked to. */
+  /**
+   * True: rate cards are fetched unless the configuration disables it. Default false: a library makes outbound calls only when its host
+   * allows them.
+   */
   callsOut?: boolean
 }
 
 /**
- * Without `ports.log`, warnings and errors go to stderr as JSON lines, and nothing else is logged.
- * @param config a plain object or what defineConfig returned; without `plugins` it gets the preset.
- * @param ports replace any of the default ports. `env` defaults to none: pass process.env to read GATEWAY_* variables.
- * Without GATEWAY_DATA_DIR and GATEWAY_DATABASE_URL (or `dataDir`, `databaseUrl` in the config's options) keys,
- * connections and all else live in memory.
- * @throws Error naming the line of the configuration, the variable or the plugin that is wrong.
+ * Without `ports.log`, warnings and errors go to stderr as JSON lines, and all other lines are dropped.
+ * @param config a plain object or the result of defineConfig; without `plugins` it gets the preset.
+ * @param ports replace any of the default ports. `env` defaults to none: pass process.env to read GATEWAY_* variables. Without
+ * GATEWAY_DATA_DIR and GATEWAY_DATABASE_URL (or `dataDir`, `databaseUrl` in the config's options) all data, such as keys and connections,
+ * is in memory.
+ * @throws Error naming the invalid entry, variable or plugin.
  */
 export async function createGateway(
   config: GatewayConfig = {},
@@ -43,7 +46,7 @@ export async function createGateway(
     { bundled: preset(), ...create },
   )
   const { reload } = gateway
-  // Getters stay getters: `hooks` and `env` are those of the current generation.
+  // Keeps getters: `hooks` and `env` are those of the current generation.
   return Object.defineProperty(gateway, 'reload', { value: (next: GatewayConfig) => reload(completed(next)) })
 }
 
@@ -51,7 +54,7 @@ function libraryLog(clock: Clock): Logger {
   return jsonLog(clock, { level: 'warn', write: (line) => void process.stderr.write(`${line}\n`) })
 }
 
-/** Prices that are compiled in hold, unless the configuration or a variable switches the fetching on. */
+/** Compiled-in prices apply, unless the configuration or a variable enables fetching. */
 function withoutFetching(config: GatewayConfig): GatewayConfig {
   return { ...config, options: { pricingSyncEnabled: false, ...config.options } }
 }
@@ -61,7 +64,7 @@ export function withPreset(config: GatewayConfig): GatewayConfig {
   return config.plugins === undefined ? { ...config, plugins: preset() } : config
 }
 
-/** Every variable of a gateway with this configuration. @throws Error for one that is declared twice. */
+/** Returns every variable of a gateway with this configuration. @throws Error for a variable that is declared twice. */
 export function knownVariables(config: GatewayConfig): Variable[] {
   return variablesOf(withPreset(config).plugins ?? [], preset())
 }

@@ -1,8 +1,8 @@
-// Headers of a framework as the flat list that the gateway reads.
+// Converts a framework's headers to the flat list that the gateway reads.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { headerLines, SINGLE_HEADERS } from './exchange.ts'
 
-/** `[name, value, …]`. A header that must be single and was sent twice stays twice: Node keeps only the first. */
+/** Returns `[name, value, …]`. A header that must be single and was sent twice stays twice; Node itself keeps only the first. */
 export function headerList(req: IncomingMessage, headers: IncomingHttpHeaders): string[] {
   const list: string[] = []
   for (const [name, value] of Object.entries(headers)) {

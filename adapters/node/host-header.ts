@@ -1,10 +1,10 @@
-// The Host header as RFC 9112 has it: a name or an address, and a port that can be one.
+// Parses the Host header (RFC 9112): a name or an address, and a valid port.
 
-/** Name or address of the header, in lower case, IPv6 in its brackets; null for what no URL could be made of. */
+/** Returns the header's name or address in lower case, IPv6 in brackets; null when no URL can contain it. */
 export function hostName(header: string): string | null {
   const [, name, port = ''] = SHAPE.exec(header) ?? []
   if (name === undefined || Number(port) > 65_535) return null
-  // Numbers with dots that are no address (`1.2.3.4.5`, `999.1.1.1`) and broken brackets have a right shape.
+  // The pattern also matches dotted numbers that are not addresses (`1.2.3.4.5`, `999.1.1.1`) and broken brackets.
   return URL.canParse(`http://${name}/`) ? name.toLowerCase() : null
 }
 

@@ -1,5 +1,5 @@
-// Loads a module that imports `hookgate`: TypeScript or JavaScript, in any folder. `hookgate` is the running code there. Files that have
-// not changed since the last load keep their modules, so that a reload keeps the plugins that they define.
+// Loads a module that imports `hookgate`: TypeScript or JavaScript, in any folder. Its `hookgate` is the running code. Unchanged files
+// keep their modules since the last load, so that a reload keeps the plugins that they define.
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,11 +7,11 @@ import { createJiti, type Jiti } from 'jiti'
 import { type ModuleFile, type ModuleGraph, moduleGraph } from './module-graph.ts'
 
 export interface ImportOptions {
-  /** The file or folder that a package name is looked up from; default: here. */
+  /** The file or folder from which package names are resolved; default: this one. */
   from?: string
-  /** Runs the named module itself also when it has not changed: it may read files or variables. */
+  /** Runs the module itself again even when it has not changed: it may read files or variables. */
   again?: boolean
-  /** Gets the graph before anything runs, so that it is known when the load fails. */
+  /** Gets the graph before any code runs, so that it is known when the load fails. */
   onGraph?(graph: ModuleGraph): void
 }
 
@@ -37,7 +37,7 @@ export async function importModule(specifier: string, options: ImportOptions = {
   }
 }
 
-/** The path of a module that a file imports by its package; null: there is none. */
+/** Returns the path of a module that a file imports by package name; null: there is none. */
 export function placeOfModule(specifier: string, from: string): string | null {
   return pathOf(createJiti(from, { fsCache: false, alias: ownEntries() }).esmResolve(specifier, { try: true })) ?? null
 }
@@ -50,7 +50,7 @@ const NOTHING: ModuleGraph = { files: new Map(), missing: [] }
 /** Digests of the files whose modules are in `cache`. */
 const digests = new Map<string, string>()
 
-/** Drops the modules of changed files, and of the files that import them. */
+/** Drops the modules of changed files and of the files that import them. */
 function forgetChanged({ files }: ModuleGraph, again: string | undefined): void {
   const changed = new Set<string>()
   for (const { path, digest } of files.values()) if (path === again || digests.get(path) !== digest) changed.add(path)
@@ -68,7 +68,7 @@ function remember({ files }: ModuleGraph): void {
   for (const { path, digest } of files.values()) if (cache[path]?.loaded) digests.set(path, digest)
 }
 
-/** Files that this load runs for certain, in their order. */
+/** Returns the files that this load always runs, in order. */
 function certain({ files }: ModuleGraph, entry: string | undefined): string[] {
   const reached = new Set<string>()
   const visit = (path: string): void => {
@@ -80,7 +80,7 @@ function certain({ files }: ModuleGraph, entry: string | undefined): string[] {
   return [...files.keys()].filter((path) => reached.has(path))
 }
 
-/** Runs JavaScript where jiti would pass it to Node's `import`, which reads a file once in the life of a process. */
+/** Runs JavaScript itself: jiti would pass it to Node's `import`, which reads a file only once per process. */
 async function evaluated(jiti: Jiti, { path, source }: ModuleFile): Promise<void> {
   if (cache[path]?.loaded || !/\.[cm]?js$/.test(path)) return
   if (path.endsWith('.mjs') || /^\s*(?:import|export)\b/m.test(source)) {
@@ -88,7 +88,7 @@ async function evaluated(jiti: Jiti, { path, source }: ModuleFile): Promise<void
     return
   }
   const exports: unknown = createRequire(path)(path)
-  // As Node's `import` of CommonJS has it.
+  // Follows Node's `import` of CommonJS.
   const open = (typeof exports === 'object' && exports !== null) || typeof exports === 'function'
   if (open && !('default' in exports)) Object.defineProperty(exports, 'default', { value: exports })
 }
@@ -97,7 +97,7 @@ function pathOf(url: string | undefined): string | undefined {
   return url?.startsWith('file:') ? fileURLToPath(url) : undefined
 }
 
-/** Puts the running modules where jiti looks first: with copies of them, each plugin would look changed at every reload. */
+/** Puts the running modules where jiti looks first. With copies of them, each plugin would count as changed at every reload. */
 async function shareOwnModules(): Promise<void> {
   for (const path of Object.values(sharedEntries())) {
     if (cache[path] !== undefined || !existsSync(path)) continue
@@ -106,7 +106,7 @@ async function shareOwnModules(): Promise<void> {
   }
 }
 
-/** Every entry of package.json `exports`, for a config that lies where `hookgate` is not installed. */
+/** Returns every entry of package.json `exports`, for a config in a folder without an installed `hookgate`. */
 function ownEntries(): Record<string, string> {
   return {
     ...sharedEntries(),
@@ -115,7 +115,7 @@ function ownEntries(): Record<string, string> {
   }
 }
 
-/** Those that run anyway: the preset has loaded every plugin. */
+/** Returns the entries that are loaded anyway: the preset has loaded every plugin. */
 function sharedEntries(): Record<string, string> {
   const plugins = readdirSync(at('plugins'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   return {

@@ -1,4 +1,4 @@
-// hookgate: everything of the core, with Node's ports, server and configuration loading.
+// hookgate: exports the core together with Node's ports, server and configuration loading.
 export * from '../../core/index.ts'
 export { type PresetOptions, preset } from '../../plugins/preset.ts'
 export { createGateway } from './gateway.ts'

@@ -1,15 +1,15 @@
-// Finds secrets that a configuration file spells out. `process.env.NAME` in the file is not one: its value is not in the text.
+// Finds literal secrets in a configuration file. `process.env.NAME` is not one: the text does not contain its value.
 import { isSecretMember } from '../../core/config/declaration.ts'
 import { type GatewayConfig, sectionsOf } from '../../core/config/define.ts'
 
 export const LITERAL_SECRET = "Put the value into a variable or a file, and write `secret.env('NAME')` or `secret.file('/path')`."
 
-/** Shorter values are in any text by chance. */
+/** Shorter values occur in a text by chance. */
 const LEAST_CHARACTERS = 8
 
 /**
  * Returns paths such as `connections.up.apiKey`, never a value.
- * @param sources texts of the files that the configuration was made from
+ * @param sources texts of the files that form the configuration
  */
 export function literalSecrets(config: GatewayConfig, sources: Iterable<string>): string[] {
   const texts = [...sources]

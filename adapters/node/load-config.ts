@@ -8,7 +8,7 @@ import type { ModuleGraph } from './module-graph.ts'
 
 const NAMES = ['gateway.config.ts', 'gateway.config.mjs', 'gateway.config.js']
 
-/** The file to load: the one asked for, or the first usual name in the working directory. null: none there. */
+/** Returns the file to load: the given one, or the first usual name in the working directory. null: there is none. */
 export function findConfig(asked: string | null, cwd: string): string | null {
   if (asked !== null) {
     const path = resolve(cwd, asked)
@@ -20,7 +20,7 @@ export function findConfig(asked: string | null, cwd: string): string | null {
 
 /**
  * @param onGraph gets the files of the configuration and of each plugin that it names by path.
- * @throws Error naming the file; syntax errors name the line.
+ * @throws Error naming the file; for a syntax error also the line.
  */
 export async function loadConfig(path: string, onGraph: (graph: ModuleGraph) => void = () => {}): Promise<GatewayConfig> {
   let loaded: unknown

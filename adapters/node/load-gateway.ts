@@ -1,4 +1,4 @@
-// From a configuration file to a gateway that follows it: what `hookgate serve` and embedding servers share.
+// Loads a gateway from a configuration file and follows the file. `hookgate serve` and embedding servers share this code.
 import { type GatewayConfig, parseConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../core/config/variables.ts'
@@ -13,27 +13,27 @@ import { defaultDataDir } from './stores.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
 export interface LoadOptions {
-  /** Default: GATEWAY_CONFIG, else gateway.config.ts in `cwd`. */
+  /** Default: GATEWAY_CONFIG, otherwise gateway.config.ts in `cwd`. */
   config?: string
   cwd?: string
   /** Default: process.env. */
   env?: Ports['env']
-  /** Above the environment, by variable name. */
+  /** Values by variable name. They take precedence over the environment. */
   flags?: Readonly<Record<string, string | undefined>>
   /** Reload when the file changes; default true. */
   watch?: boolean
-  /** False: rows that the file declares are left as they are. */
+  /** False: rows that the file declares are not reconciled. */
   reconcile?: boolean
   ports?: Partial<Ports>
 }
 
 export interface LoadedGateway {
   readonly gateway: HostedGateway
-  /** The file, null when there was none: then every default holds, and on the local profile `echo` is the only connection. */
+  /** The file; null when there was none. Then all defaults apply, and on the local profile `echo` is the only connection. */
   readonly path: string | null
-  /** Loads the file again; rejects and changes nothing when it is wrong. */
+  /** Loads the file again. Rejects and changes nothing when it is invalid. */
   reload(): Promise<void>
-  /** The same as a changed file does: what is wrong is logged, and the last good configuration keeps serving. */
+  /** Does the same as a changed file: an error is logged, and the last valid configuration keeps serving. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -43,7 +43,8 @@ const UNWATCHED: FileWatch = { follow() {}, stop() {} }
 const WITHOUT_FILE: GatewayConfig = { connections: { echo: { provider: 'echo' } } }
 
 /**
- * A served gateway stores its data on disk: the default layer of configuration names a directory. @throws Error naming each invalid field.
+ * A served gateway stores its data on disk, so the lowest layer of configuration names a directory. @throws Error naming each invalid
+ * field.
  */
 function withDataDir(config: GatewayConfig, environment: NonNullable<Ports['env']>): GatewayConfig {
   return { ...config, options: { dataDir: defaultDataDir(environment), ...parseConfig(config).options } }
@@ -68,7 +69,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
     files.stop()
     throw error
   }
-  // From reading the file on: of two saved states the later one stays, whichever loads faster.
+  // Serialized from the read of the file on: the later of two saved versions wins, whichever loads faster.
   const reload = serialize(async () => {
     if (path !== null) await gateway.reload(withDataDir(await followed(path), environment))
   })
@@ -84,7 +85,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
     },
   }
 
-  /** Loads the file and watches what it imports, also when it cannot be loaded. */
+  /** Loads the file and watches its imports, also when loading fails. */
   async function followed(path: string): Promise<GatewayConfig> {
     const paths = new Set([path])
     const before = known
@@ -93,7 +94,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
       const config = await loadConfig(path, (graph: ModuleGraph) => {
         for (const { source } of graph.files.values()) sources.push(source)
         for (const each of [...graph.files.keys(), ...graph.missing]) paths.add(each)
-        // At once: a file may be saved again while this load goes on.
+        // Immediately, because a file may be saved again during this load.
         files.follow([...before, ...paths])
       })
       if (options.watch !== false) warnOfSecrets(literalSecrets(config, sources))
@@ -104,7 +105,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
     }
   }
 
-  /** Once for each set of members, not at each save. */
+  /** Warns once for each set of members, not at each save. */
   function warnOfSecrets(members: readonly string[]): void {
     if (members.join() === warnedOf.join()) return
     warnedOf = members

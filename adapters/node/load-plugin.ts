@@ -1,4 +1,4 @@
-// A plugin by the name of its package, or by its path: loaded, asked for its factory, and made.
+// Loads a plugin by the name of its package or by its path, and calls its factory.
 import { existsSync } from 'node:fs'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,10 +11,10 @@ import { versionAt } from './package-version.ts'
 
 /**
  * @param specifier `hookgate-plugin-x`, `./plugins/x.ts`, `/srv/plugins/x` or a file: URL. It is never downloaded.
- * @param options of the plugin, as its factory takes them.
+ * @param options of the plugin, for its factory.
  * @param from the file that names it; default: one in the working directory.
  * @param onGraph gets the plugin's own files.
- * @throws Error naming the plugin as it was named, and what to do.
+ * @throws Error naming the plugin as it was named, and the fix.
  */
 export async function loadPlugin(
   specifier: string,
@@ -34,7 +34,7 @@ function originOf(specifier: string, where: string, from: string): PluginOrigin 
   return { kind, specifier: isAbsolute(specifier) ? basename(specifier) : specifier, ...(version === null ? {} : { version }) }
 }
 
-/** Those of a configuration file, in their order. @throws Error as loadPlugin does, with the place in the list. */
+/** Loads the plugins of a configuration file in their order. @throws Error as loadPlugin does, with the place in the list. */
 export async function loadNamed(
   plugins: readonly (Plugin | PluginReference)[],
   from: string,
@@ -60,7 +60,7 @@ function isReference(entry: unknown): entry is Exclude<PluginReference, string> 
   return typeof entry === 'object' && entry !== null && 'plugin' in entry && typeof entry.plugin === 'string'
 }
 
-/** An absolute path, or a package name as it is. */
+/** Returns an absolute path, or a package name unchanged. */
 function placeOf(specifier: string, from: string): string {
   if (specifier.startsWith('file:')) return existing(fileURLToPath(specifier), specifier)
   if (/^[a-z][\w+.-]+:/i.test(specifier))

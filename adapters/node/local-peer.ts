@@ -1,12 +1,12 @@
-// A peer is local when its socket is loopback, it sends no forwarding header, and its Host is one of ours. Loopback alone is not enough:
-// DNS rebinding and malicious pages reach it too.
+// Decides whether a peer is local: its socket is loopback, it sends no forwarding header, and its Host is one of ours. Loopback alone is
+// not enough, because DNS rebinding and malicious pages reach it too.
 import type { IncomingMessage } from 'node:http'
 import type { Peer } from '../../core/types/ports.ts'
 import { headerLines } from './exchange.ts'
 import { hostName } from './host-header.ts'
 
 export interface PeerRules {
-  /** Names we answer to, and whose pages may call: localhost, the bind address, the host of PUBLIC_URL. */
+  /** The host names that are answered and whose pages may call: localhost, the bind address, the host of PUBLIC_URL. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -55,7 +55,7 @@ function direct({ headers }: IncomingMessage): boolean {
   return true
 }
 
-/** Exactly one Host, and of an absolute-form target the authority too: it is the one that counts (RFC 9112). */
+/** Requires exactly one Host. For an absolute-form target its authority must match too, because that one applies (RFC 9112). */
 function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   const { host } = req.headers
   if (host === undefined || headerLines(req, 'host') > 1 || !rules.hosts.has(hostName(host) ?? '')) return false
@@ -64,7 +64,7 @@ function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   return URL.canParse(target) && rules.hosts.has(new URL(target).hostname)
 }
 
-/** A page of another site may not speak for the local user. */
+/** A page of another site must not act as the local user. */
 function originAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   if (req.headers['sec-fetch-site'] === 'cross-site') return false
   const { origin } = req.headers

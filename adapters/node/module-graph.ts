@@ -1,4 +1,4 @@
-// The files that a user's module imports, read from the disk. Packages below node_modules are not followed.
+// Lists the files that a user's module imports, read from the disk. Packages below node_modules are not followed.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, resolve as resolvePath } from 'node:path'
@@ -9,18 +9,18 @@ export interface ModuleFile {
   readonly digest: string
   /** Paths of the user's own files that it imports. */
   readonly imports: readonly string[]
-  /** Those of them that it always imports: not by a call. */
+  /** Those that it always imports: statically, not by a call. */
   readonly always: readonly string[]
 }
 
 export interface ModuleGraph {
   /** By path; a file comes after the files that it imports, except in a cycle. */
   readonly files: ReadonlyMap<string, ModuleFile>
-  /** Paths that an import names and that do not exist, without the extension if the import gives none. */
+  /** Imported paths that do not exist, without the extension if the import has none. */
   readonly missing: readonly string[]
 }
 
-/** Returns the path of an import; undefined when there is none, or when it is not the user's. */
+/** Returns the path of an import; undefined when there is none, or when it is not the user's own file. */
 export type Resolve = (specifier: string, importer: string) => string | undefined
 
 /** Never throws: a file that cannot be read has no entry. */
@@ -43,7 +43,7 @@ export function moduleGraph(entry: string, resolve: Resolve): ModuleGraph {
     files.set(path, { path, source, digest: createHash('sha256').update(source).digest('hex'), imports, always })
   }
 
-  /** By path: whether it is always imported. */
+  /** Returns for each path whether it is always imported. */
   function importsOf(source: string, path: string): Map<string, boolean> {
     const found = new Map<string, boolean>()
     const code = source.replace(COMMENT_OR_STRING, (match) => (match.startsWith('/') ? ' ' : match))

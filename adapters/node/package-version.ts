@@ -1,4 +1,4 @@
-// The version of the package that a file lies in.
+// Finds the version of the package that contains a file.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// Connections that have not yet brought a whole request: bounded for each address and in all, the oldest goes first. A
-// connection that has brought one is never counted again, so that the pool of a load balancer is left alone.
+// Limits connections that have not yet sent a whole request, for each address and in total; the oldest is closed first. A connection that
+// has sent one is never counted again, so that a load balancer's pool stays open.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -14,7 +14,7 @@ export interface PendingConnections {
   /** Current number. It may include connections whose request arrived since the last sweep. */
   readonly size: number
   opened(socket: Socket): void
-  /** The head of a request is there. Constant time; nothing for a connection that is no longer counted. */
+  /** Call it when the head of a request has arrived. Takes constant time; does nothing for a connection that is not counted. */
   brings(req: IncomingMessage): void
 }
 
@@ -27,8 +27,8 @@ interface Pending {
 }
 
 /**
- * So long a connection of one address is given to bring its request: a burst of good clients is over the bound as well, for
- * a moment. The bound in all knows no such time, as descriptors are at stake.
+ * A connection has this time to send its request before the limit per address applies: many normal clients at once are over that limit
+ * for a moment. The total limit has no such time, because descriptors could run out.
  */
 const GRACE_MS = 1000
 
@@ -41,13 +41,13 @@ export function addressBlock(address: string | undefined): string {
   return `${parts.join(':')}::/64`
 }
 
-/** @param evicted called once for every connection that is closed for a bound. */
+/** @param evicted called once for every connection that a limit closes. */
 export function pendingConnections(
   limits: PendingLimits,
   clock: Clock,
   evicted: (bound: 'address' | 'total') => void,
 ): PendingConnections {
-  /** In the order of their coming, as every set of a block is. */
+  /** In order of arrival, like every set of a block. */
   const all = new Map<Socket, Pending>()
   const blocks = new Map<string, Set<Pending>>()
   let looking = false
@@ -66,7 +66,7 @@ export function pendingConnections(
     evicted(bound)
   }
 
-  /** After what waits in the sockets has been read: a request that lies there is not a silent connection. */
+  /** Checks after the sockets were read: a connection whose request waits there is not silent. */
   function lookSoon(): void {
     if (looking) return
     looking = true
@@ -120,7 +120,7 @@ export function pendingConnections(
     brings(req) {
       const pending = all.get(req.socket)
       if (pending === undefined) return
-      // The second one shows that the first was whole.
+      // A second request shows that the first was complete.
       if (pending.request === null) pending.request = req
       else forget(pending)
     },

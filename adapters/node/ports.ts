@@ -1,4 +1,4 @@
-// The default ports on Node: undici, the four dialects, the provider registry; memory for everything that needs no file.
+// The default ports on Node: undici, the four dialects, the provider registry. Stores that need no file are in memory.
 import type { Env } from '../../core/config/env.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { chatDialect } from '../dialects/chat/index.ts'
@@ -15,7 +15,7 @@ import { undiciTransport } from '../transport/undici.ts'
 
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
 
-/** @param env read already, for the pool's variables. */
+/** @param env already read, for the pool's variables. */
 export function nodePorts(env: Env, environment: Ports['env']): Ports {
   return {
     transport: undiciTransport({

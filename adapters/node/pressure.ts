@@ -1,23 +1,26 @@
-// How late the event loop is and how full the heap: what a served gateway takes new requests by.
+// Measures event-loop delay and heap use. A served gateway accepts new requests by them.
 import { getHeapStatistics } from 'node:v8'
 import type { HostedGateway } from '../../core/gateway.ts'
 import type { Clock, Timer } from '../../core/types/ports.ts'
 
 export interface PressureLimits {
-  /** ms; 0 = not looked at. */
+  /** ms; 0 = not measured. */
   readonly loopDelayMs: number
-  /** Percent of the heap's limit; 0 = not looked at. */
+  /** Percent of the heap's limit; 0 = not measured. */
   readonly heapPercent: number
 }
 
 const EVERY_MS = 100
-/** The middle of so many samples counts: one long collection of garbage is no overload. */
+/** The median of this many samples applies: one long garbage collection is not overload. */
 const SAMPLES = 5
-/** Batches are refused at half the delay, and so much earlier by the heap; others from there on in turns that are late by as much. */
+/**
+ * Batches are refused at half the delay, and earlier by the heap as well. From there on, other requests are refused in turns that are
+ * equally late.
+ */
 const BATCH_DELAY = 0.5
 const BATCH_HEAP = 10
 
-/** @param heapUsed percent; for tests. */
+/** @param heapUsed percent, for tests. */
 export function watchPressure(
   gateway: Pick<HostedGateway, 'overload'>,
   limits: () => PressureLimits,

@@ -1,5 +1,4 @@
-// `hookgate serve`: our own http.Server with its own limits and its own drain. srvx and h3 would cut open streams
-// without an error frame.
+// Serves the gateway with our own http.Server, limits and drain. srvx and h3 would cut open streams without an error frame.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,16 +13,19 @@ import { type PressureLimits, watchPressure } from './pressure.ts'
 
 export interface ServeOptions {
   host: string
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   port: number
-  /** Host names answered to besides localhost and `host`. */
+  /** Accepted host names in addition to localhost and `host`. */
   publicUrl?: string | null
-  /** Time running requests get after close(), ms; default 30 s. */
+  /** Time for running requests after close(), ms; default 30 s. */
   drainMs?: number
-  /** Before that: readiness says 503 while new connections are still taken, until a load balancer has noticed, ms; default 0. */
+  /**
+   * Time before the drain, ms; default 0. Readiness answers 503 while new connections are still accepted, so that a load balancer can
+   * react.
+   */
   lameDuckMs?: number
   log?: Logger
-  /** Default: the system's. */
+  /** Default: the system clock. */
   clock?: Clock
 }
 
@@ -32,7 +34,7 @@ export interface RunningServer {
   readonly port: number
   readonly url: string
   readonly server: Server
-  /** Drains: readiness 503, no new connections, running requests end or get their error frame. Idempotent. */
+  /** Drains: readiness is 503, no new connections, running requests end or get their error frame. Idempotent. */
   close(): Promise<void>
 }
 
@@ -49,13 +51,13 @@ const LIMITS = {
   noDelay: true,
 }
 
-/** For the client to read the answer: closing at once, with unread bytes behind the error, would take it away. */
+/** Time for the client to read the answer: an immediate close with unread bytes would discard the error. */
 const GRACE_MS = 1000
 
 function clientErrorHandler(clock: Clock): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const ending = new WeakSet<Duplex>()
   return (error, socket) => {
-    // More bytes behind the first bad one are an error again.
+    // Bytes after the first invalid one cause another error.
     if (ending.has(socket)) return
     if (error.code === 'ECONNRESET' || socket.destroyed) return void socket.destroy()
     ending.add(socket)
@@ -75,8 +77,8 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const clock = options.clock ?? systemClock
   const pending = boundedPending(gateway, clock)
   const server = createServer(LIMITS, counted(pending, nodeListener(gateway, { peer })))
-  // Node drops what is over its count without a word, and a dropped x-forwarded-for would make a stranger local:
-  // one line more than allowed shows that there are too many.
+  // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
+  // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
   server.on('connection', pending.opened)
@@ -122,7 +124,7 @@ function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnection
   return pending
 }
 
-/** Refuses what has more header lines than are looked at. */
+/** Refuses requests with more header lines than Node keeps. */
 function counted(pending: PendingConnections, listener: NodeListener): NodeListener {
   return (req, res) => {
     pending.brings(req)
@@ -134,7 +136,7 @@ function counted(pending: PendingConnections, listener: NodeListener): NodeListe
 
 async function shutDown(gateway: HostedGateway, server: Server, options: ServeOptions): Promise<void> {
   const { drainMs = DRAIN_MS, lameDuckMs = 0 } = options
-  // From here on readiness says 503.
+  // From now on readiness is 503.
   const until = performance.now() + lameDuckMs + drainMs
   const draining = gateway.drain(lameDuckMs + drainMs)
   if (lameDuckMs > 0) await sleep(lameDuckMs)
@@ -145,7 +147,7 @@ async function shutDown(gateway: HostedGateway, server: Server, options: ServeOp
   // Idle keep-alive connections end now, busy ones after their answer.
   server.closeIdleConnections()
   await draining
-  // Requests that came in meanwhile, on connections that were open already.
+  // Drain requests that arrived meanwhile on open connections.
   await gateway.drain(Math.max(0, until - performance.now()))
   server.closeIdleConnections()
   await gateway.close()

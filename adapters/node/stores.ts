@@ -1,4 +1,4 @@
-// The stores a gateway stands on: database, master key, shared store. Opened by the host, closed with the gateway.
+// Opens a gateway's stores: database, master key, shared store. The host opens them; they are closed with the gateway.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createStorage } from 'unstorage'
@@ -21,21 +21,21 @@ const IN_MEMORY = /^(sqlite:)?:memory:$/
 
 export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'vectors' | 'spool' | 'health' | 'close'>
 
-/** Where `hookgate serve` keeps its data when nothing says otherwise. */
+/** Returns the default data directory of `hookgate serve`. */
 export function defaultDataDir(env: Readonly<Record<string, string | undefined>>): string {
   return env.XDG_DATA_HOME ? join(env.XDG_DATA_HOME, 'hookgate') : join(homedir(), '.local', 'share', 'hookgate')
 }
 
 /**
- * Without a data directory and a database URL everything lives in memory and ends with the process.
- * @throws Error naming the variable that is wrong, or what keeps the master key from opening this database.
+ * Without a data directory and a database URL all data is in memory and ends with the process.
+ * @throws Error naming the invalid variable, or the reason why the master key cannot open this database.
  */
 export async function openStores(env: Env, ports: Partial<Ports>): Promise<Stores> {
   const dataDir = env.get<string | null>('DATA_DIR')
   const url = env.get<string | null>('DATABASE_URL')
   const clock = ports.clock ?? systemClock
   const ephemeral = url === null ? dataDir === null : IN_MEMORY.test(url)
-  // Only here is it known whose address it was.
+  // Only this place knows which variable the address came from.
   const named = (error: unknown): unknown =>
     isStorageUnavailable(error) && (url ?? dataDir) !== null
       ? new Error(`GATEWAY_${url === null ? 'DATA_DIR' : 'DATABASE_URL'}: ${error.message}`, { cause: error })
@@ -54,7 +54,7 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
       ephemeral,
     })
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
-    // Replicas over one database share their counters; another gateway on the same Redis does not.
+    // Replicas with one database share their counters; another gateway on the same Redis does not.
     const shared = await openShared(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
     const spool = dataDir === null || ephemeral ? null : fileSpool(join(dataDir, 'spool'))
     const vectors = shared?.vectors ?? (await postgresVectors(db, clock))

@@ -3,7 +3,7 @@ import { type FSWatcher, lstatSync, realpathSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 export interface FileWatch {
-  /** Watches these paths from now on. A path without extension stands for each file that begins with it. */
+  /** Watches these paths from now on. A path without extension matches each file that begins with it. */
   follow(paths: Iterable<string>): void
   stop(): void
 }
@@ -13,7 +13,7 @@ const SETTLE_MS = 100
 
 /** Calls `changed` after a file was written, once per burst. */
 export function watchFiles(changed: () => void): FileWatch {
-  // Folders, not files: editors replace files, and a watcher would stay with the old one.
+  // Watches folders: editors replace files, and a watcher of a file would stay with the old one.
   const folders = new Map<string, { watcher: FSWatcher; files: Map<string, string | null> }>()
   let timer: NodeJS.Timeout | null = null
 
@@ -37,7 +37,7 @@ export function watchFiles(changed: () => void): FileWatch {
     try {
       return watch(folder, (_event, name) => notice(folder, name)).on('error', () => {})
     } catch {
-      return null // It does not exist.
+      return null // The file does not exist.
     }
   }
 
@@ -66,7 +66,7 @@ export function watchFiles(changed: () => void): FileWatch {
   }
 }
 
-/** Null for a file that is no link. A mounted ConfigMap is a link: what changes is a folder that it leads through. */
+/** Returns null for a file that is not a link. A mounted ConfigMap is a link, and its change replaces a folder on the link's path. */
 function targetOf(path: string): string | null {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return null
   try {

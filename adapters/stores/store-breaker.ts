@@ -1,16 +1,16 @@
-// Keeps a slow store from slowing every request: after three errors in a row it is not asked for five seconds, then one
-// call probes it. One stall fails many calls with the same error object and counts as one error.
+// Prevents a slow store from delaying every request: after three errors in a row it is not called for five seconds, then one call probes
+// it. One stall fails many calls with the same error object and counts as one error.
 import type { Clock } from '../../core/types/ports.ts'
 
 export interface StoreBreaker {
   readonly down: boolean
-  /** Null while down: `operation` was not called. */
+  /** Returns null while the breaker is open: `operation` was not called. */
   attempt<T>(operation: () => Promise<T>): Promise<T> | null
 }
 
 export interface StoreBreakerOptions {
   clock: Clock
-  /** Called when it goes down, not when a probe fails again. */
+  /** Called when the breaker opens, not when a probe fails again. */
   onDown?: () => void
   onUp?: () => void
   /** Default 3. */
@@ -32,7 +32,7 @@ export function storeBreaker({ clock, onDown, onUp, errors = 3, downMs = 5000 }:
       retryAt = clock.monotonic() + downMs
       return
     }
-    // Calls that were under way when it went down say nothing new.
+    // Failures of calls that were running when it opened do not count.
     if (down || error === lastError) return
     lastError = error
     failed++

@@ -1,9 +1,9 @@
-// X.509 certificates made on the spot, so that tests of TLS need no files and no openssl. Self-signed, P-256; whatever is
-// wrong with one (name, dates) is said when it is asked for.
+// Makes X.509 certificates at run time, so that tests of TLS need no files and no openssl. They are self-signed, P-256; options set a
+// wrong name or wrong dates.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
 export interface Certificate {
-  /** PEM. */
+  /** In PEM. */
   readonly key: string
   readonly cert: string
 }
@@ -11,7 +11,7 @@ export interface Certificate {
 export interface CertificateOptions {
   /** A name or an IPv4 address; default `localhost`. */
   host?: string
-  /** Default: an hour ago, and in a day. */
+  /** Default: an hour ago; `notAfter`: in a day. */
   notBefore?: Date
   notAfter?: Date
 }

@@ -1,14 +1,14 @@
-// Contract tests for a Counters driver. State that gateways share is tested when the subject has several instances.
+// Contract tests for a Counters driver. Shared state is tested when the subject has several instances.
 import assert from 'node:assert/strict'
 import type { Counters } from '../../core/types/ports.ts'
 import type { ContractCase } from './contract.ts'
 
 export interface CountersSubject {
-  /** Drivers over one empty store, as of several gateways; a driver of one process has one. */
+  /** Drivers over one empty store, like several gateways; a driver without a shared store has one. */
   readonly instances: readonly Counters[]
-  /** Moves the time of all instances on. */
+  /** Advances the time of all instances. */
   advance(ms: number): Promise<void>
-  /** Time stands still for this instance from now on: it renews nothing, as if its process had died. */
+  /** Stops the time of this instance: it renews nothing, as if its process had crashed. */
   crash(instance: number): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The contract of a database driver: what plugins may rely on, the same on every engine.
+// Contract tests for a database driver: the behaviour that plugins may rely on, the same on every engine.
 import assert from 'node:assert/strict'
 import { migrate } from '../../core/db/migrate.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -6,10 +6,10 @@ import { isUniqueViolation } from '../../core/db/storage-fault.ts'
 import type { Database, Sql, Statement } from '../../core/types/db.ts'
 import type { ContractCase } from './contract.ts'
 
-/** @param database an open one; tables `contract_…` are made in it. */
+/** @param database an open one; tables `contract_…` are created in it. */
 export function databaseContract(database: () => Database): ContractCase[] {
   let tables = 0
-  /** A table (id, n, label unique) of the case's own. */
+  /** Creates a table (id, n, label unique) for one case. */
   const table = async (db: Database): Promise<Sql> => {
     const name = `contract_${process.pid}_${++tables}`
     const up = `CREATE TABLE ${name} (id {{id}}, n {{int}} NOT NULL, label TEXT UNIQUE, CHECK (n >= 0)); CREATE INDEX ${name}_n ON ${name} (n)`

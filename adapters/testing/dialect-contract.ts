@@ -1,5 +1,5 @@
-// The contract of a dialect driver: both directions of its answers agree with each other, however the bytes are cut,
-// and nothing that was cut short ever looks like an answer.
+// Contract tests for a dialect driver: decode and encode agree, for every split of the bytes, and a truncated answer never counts as
+// complete.
 import assert from 'node:assert/strict'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
@@ -15,7 +15,7 @@ import type { Reply, ReplyRenderer } from './replies/reply.ts'
 
 const CALL = { id: 'call_abcdefghijklmnopqrstuvwx', name: 'get_weather', args: '{"city":"Oslo"}' }
 
-/** One of each thing a model can answer with. */
+/** One reply for each kind of answer. */
 export const CONTRACT_REPLIES: Readonly<Record<string, Reply>> = {
   text: { text: 'Hello, wörld 👋, this is an answer.' },
   'a tool call': { toolCalls: [CALL] },
@@ -124,7 +124,7 @@ function errorCases(driver: DialectDriver, replies: ReplyRenderer): ContractCase
       run() {
         const text = driver.encodeError(GatewayError.invalid('temperature', 'too hot'), 'req_1')
         const { error } = JSON.parse(text) as { error: Record<string, Json> }
-        // Google's `code` is the HTTP status; the other dialects say a word or null.
+        // Google's `code` is the HTTP status; the other dialects send a text or null.
         const code = driver.id === 'generate_content' ? 400 : null
         assert.deepEqual(
           { ...error, status: undefined },
@@ -144,7 +144,7 @@ function errorCases(driver: DialectDriver, replies: ReplyRenderer): ContractCase
   ]
 }
 
-/** A neutral codec: no facts known, caller and upstream speak the driver's dialect. */
+/** A neutral codec: no facts are known, and caller and upstream speak the driver's dialect. */
 export function contractContext(driver: DialectDriver, facts: Partial<CodecContext> = {}): CodecContext {
   let count = 0
   return {
@@ -191,7 +191,7 @@ function filtered(driver: DialectDriver, bytes: Uint8Array, cut: number): FrameF
   return filter
 }
 
-/** Minted ids and the vendor's own words aside, what the answer says. */
+/** Returns the meaning of an answer, without generated ids and vendor-specific values. */
 export function answerMeaning(response: CanonicalResponse): unknown {
   return {
     choices: response.choices.map(({ parts, finish }) => ({ finish, parts: parts.map(partMeaning) })),

@@ -1,10 +1,10 @@
-// A clock that moves only on request. Timers fire in order of their time; work that they start is awaited in between.
+// A clock that moves only on request. Timers fire in order of their time; the work that they start is awaited in between.
 import type { Clock, Timer } from '../../core/types/ports.ts'
 
 export interface FakeClock extends Clock {
-  /** Moves on: ms, or "90s", "5m", "1h", "2d". */
+  /** Advances by ms, or by "90s", "5m", "1h", "2d". */
   advance(by: number | string): Promise<void>
-  /** Timers that have not fired. */
+  /** Number of timers that have not fired. */
   readonly pending: number
 }
 
@@ -57,7 +57,7 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** Lets promises and immediates that a timer started run. */
+/** Runs promises and immediates that a timer started. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,11 +1,11 @@
-// A server that speaks just enough of the Redis protocol to misbehave in it: it hangs, talks nonsense, or dies.
+// A server that speaks a small part of the Redis protocol and can fail: it hangs, answers garbage, or dies.
 import { createServer, type Socket } from 'node:net'
 
 export interface FakeRedis {
   readonly url: string
-  /** `silent` reads and never answers, `garbage` answers what is no protocol; from the next command on. */
+  /** `silent` reads and never answers; `garbage` answers bytes outside the protocol. Applies from the next command on. */
   mode: 'ok' | 'silent' | 'garbage' | 'error'
-  /** Commands received other than PING and the handshake's, by name. */
+  /** Received commands by name, without PING and the handshake. */
   readonly commands: string[]
   /** Closes every connection and the port. */
   die(): Promise<void>
@@ -13,7 +13,7 @@ export interface FakeRedis {
   revive(): Promise<void>
 }
 
-/** @param answer the integer, or several, that every command but PING and the handshake's is answered with. */
+/** @param answer one or more integers, the answer to every command except PING and the handshake. */
 export async function fakeRedis(
   answer: (command: string, args: string[]) => number | readonly number[] = () => 0,
 ): Promise<FakeRedis> {
@@ -23,7 +23,7 @@ export async function fakeRedis(
     if (fake.mode === 'garbage') return '\u0000HTTP/1.1 400 Bad Request\r\n\r\n'
     if (command === 'info') return '$23\r\nredis_version:7.0.0\r\n\r\n\r\n'
     if (/^(auth|quit)$/.test(command)) return '+OK\r\n'
-    // Answer of a server without RESP3; clients then use RESP2.
+    // The answer of a server without RESP3; clients then use RESP2.
     if (command === 'hello') return '-NOPROTO unsupported protocol version\r\n'
     if (command !== 'ping') commands.push(command)
     if (fake.mode === 'error') return '-OOM command not allowed\r\n'
@@ -67,7 +67,7 @@ function encoded(answer: number | readonly number[]): string {
   return typeof answer === 'number' ? `:${answer}\r\n` : `*${answer.length}\r\n${answer.map(encoded).join('')}`
 }
 
-/** A whole `*n` array of `$m` strings at the head of the buffer, or null while it is not all there. */
+/** Returns a whole `*n` array of `$m` strings from the start of the buffer, or null while it is incomplete. */
 function readCommand(buffer: Buffer): { words: string[]; length: number } | null {
   let at = 0
   const line = (): number | null => {

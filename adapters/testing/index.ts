@@ -1,4 +1,4 @@
-// hookgate/testing: what our own tests use, for yours.
+// hookgate/testing: the test tools of this repository, for plugins and hosts.
 export { type Certificate, type CertificateOptions, certificate } from './certificate.ts'
 export type { ContractCase } from './contract.ts'
 export { databaseContract } from './database-contract.ts'

@@ -1,5 +1,4 @@
-// Addresses at which nothing good happens: a port that refuses, one that never completes the TCP handshake, one that
-// accepts and stays silent.
+// Provides faulty addresses: a port that refuses, one that never completes the TCP handshake, one that accepts and stays silent.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { Worker } from 'node:worker_threads'
 
@@ -8,7 +7,7 @@ export interface FaultyAddress {
   close(): Promise<void>
 }
 
-/** A port without a listener. No other caller gets it as a free port while the process lives. */
+/** Returns a port without a listener. No other caller gets it as a free port during the process. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
   const port = await listening(server)
@@ -17,7 +16,7 @@ export async function closedPort(): Promise<number> {
   return port
 }
 
-/** Occupies the port as the local end of a connection: dialing it is refused, and an explicit listen on it still works. */
+/** Uses the port as the local end of a connection: dialing it is refused, and an explicit listen on it still works. */
 async function taken(localPort: number): Promise<void> {
   const far = createServer((socket) => void socket.on('error', () => {}).unref())
   const near = connect({ port: await listening(far), host: '127.0.0.1', localAddress: '127.0.0.1', localPort })
@@ -27,7 +26,7 @@ async function taken(localPort: number): Promise<void> {
   far.unref()
 }
 
-/** SYNs stay unanswered: the accept queue of a listener whose thread sleeps is full. */
+/** SYNs get no answer, because the accept queue of a listener with a sleeping thread is full. */
 export async function tarpit(): Promise<FaultyAddress> {
   const gate = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(SLEEPING_LISTENER, { eval: true, workerData: gate })
@@ -58,12 +57,12 @@ const SLEEPING_LISTENER = `
   })
 `
 
-/** Accepts and says nothing: a TLS handshake that stalls, headers that never come. */
+/** Accepts and sends nothing: a stalled TLS handshake, missing headers. */
 export async function silentPort(): Promise<FaultyAddress> {
   return rawServer(() => {})
 }
 
-/** A TCP server that handles each connection with the given function. */
+/** Returns a TCP server that handles each connection with the given function. */
 export async function rawServer(onSocket: (socket: Socket) => void): Promise<FaultyAddress> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

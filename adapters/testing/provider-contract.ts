@@ -1,4 +1,4 @@
-// The contract of a provider: it names itself, knows its dialects, and puts its credential nowhere but into headers.
+// Contract tests for a provider: it has a name and dialects, and puts its credential only into headers.
 import assert from 'node:assert/strict'
 import type { CanonicalRequest, Dialect } from '../../core/types/canonical.ts'
 import type { WireRequest } from '../../core/types/ports.ts'

@@ -1,20 +1,19 @@
-// Outbound proxies as small as they can be: HTTP CONNECT with or without a password, SOCKS5 likewise. They count what went
-// through them.
+// Minimal outbound proxies: HTTP CONNECT and SOCKS5, with or without a password. They record their tunnels.
 import { createServer } from 'node:http'
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { listening } from './network-faults.ts'
 
 export interface TestProxy {
   readonly port: number
-  /** `host:port` of every tunnel asked for. */
+  /** `host:port` of every requested tunnel. */
   readonly tunnels: string[]
   close(): Promise<void>
 }
 
 export interface ProxyOptions {
-  /** `user:password`; anything else is refused. */
+  /** `user:password`; any other credentials are refused. */
   credentials?: string
-  /** Answers every request for a tunnel with this status, or SOCKS5 reply code. */
+  /** Answers every tunnel request with this status or SOCKS5 reply code. */
   refuse?: number
 }
 
@@ -43,7 +42,7 @@ export async function socksProxy(options: ProxyOptions = {}): Promise<TestProxy>
   return running(server, tunnels)
 }
 
-/** RFC 1928 and 1929, one message per read: good enough on a loopback. */
+/** RFC 1928 and 1929, one message per read: sufficient on loopback. */
 async function negotiate(socket: Socket, { credentials, refuse }: ProxyOptions, tunnels: string[]): Promise<void> {
   await message(socket)
   socket.write(Buffer.from([5, credentials === undefined ? 0 : 2]))

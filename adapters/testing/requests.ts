@@ -1,11 +1,11 @@
-// A small request for every endpoint, in every dialect.
+// Builds a small request for every endpoint, in every dialect.
 import type { Dialect } from '../../core/types/canonical.ts'
 
 export interface TestRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: object
-  /** null: the answer is no model's. */
+  /** null: the answer is not a model's. */
   readonly dialect: Dialect | null
   readonly stream: boolean
 }
@@ -14,7 +14,7 @@ export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'g
 
 const PROMPT = 'What is a heron?'
 
-/** To the scripted upstream of `createTestGateway` that speaks `upstream`. */
+/** Addressed to the scripted upstream of `createTestGateway` that speaks `upstream`. */
 export function requestOf(caller: Dialect, upstream: Dialect, stream: boolean): TestRequest {
   return requestFor(caller, `${upstream}/m`, stream)
 }

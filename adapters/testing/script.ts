@@ -1,4 +1,4 @@
-// The words a scripted upstream understands: what to answer, and how badly.
+// The steps of a scripted upstream: its answers and its faults.
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Reply } from './replies/reply.ts'
 
@@ -10,41 +10,41 @@ export interface RecordedRequest {
   readonly json: Record<string, unknown>
   readonly dialect: Dialect
   readonly stream: boolean
-  /** performance.now() of arrival, and of the moment the client went away, if it did. */
+  /** performance.now() at arrival; `abortedAt`: when the client left, if it did. */
   readonly at: number
   abortedAt: number | null
 }
 
 export interface Delivery {
-  /** Before the head, ms. */
+  /** Wait before the head, ms. */
   delayMs?: number
-  /** Runs before each piece is written; the write waits for its promise. For tests that must not depend on a clock. */
+  /** Runs before each piece is written; the write waits for its promise. For tests that do not depend on a clock. */
   hold?: (piece: string) => unknown
-  /** Between frames (or chunks), ms. */
+  /** Wait between frames (or chunks), ms. */
   everyMs?: number
-  /** Writes of this many bytes instead of one per frame. */
+  /** Size of each write in bytes, instead of one write per frame. */
   splitBytes?: number
   /** Ends the connection after this many frames (bytes with splitBytes): FIN without terminator, or RST. */
   cut?: { after: number; how: 'fin' | 'reset' }
-  /** Sends nothing more after this many frames, and stays open. */
+  /** Sends nothing after this many frames and stays open. */
   stallAfter?: number
   contentType?: string
-  /** Informational answers before the head. */
+  /** Informational responses before the head. */
   inform?: readonly (100 | 102 | 103)[]
-  /** Compresses the body although the request does not accept it. */
+  /** Compresses the body, although the request does not accept it. */
   encoding?: 'gzip' | 'br'
   headers?: Readonly<Record<string, string>>
 }
 
 export type Step = Delivery &
   (
-    | { kind: 'reply'; reply: Reply /** Answer JSON to a stream request, or SSE to a plain one. */; as?: 'json' | 'sse' }
+    | { kind: 'reply'; reply: Reply /** Answers JSON to a stream request, or SSE to a plain one. */; as?: 'json' | 'sse' }
     | { kind: 'fail'; status: number; message: string; code?: string; param?: string }
     | { kind: 'raw'; status: number; body: string | Uint8Array }
     | { kind: 'frames'; frames: readonly string[] }
-    /** An error inside a 200 stream, after `after` frames of the reply. */
+    /** Sends an error inside a 200 stream, after `after` frames of the reply. */
     | { kind: 'broken'; reply: Reply; after: number; message: string; status?: number }
-    /** Answers as the request asks for; another `choose` is not followed. */
+    /** Chooses a step by the request. Another `choose` as the result is not followed. */
     | { kind: 'choose'; choose: (request: RecordedRequest) => Step }
     | { kind: 'hang' }
     | { kind: 'reset' }
@@ -59,7 +59,7 @@ export function text(content: string, delivery: Delivery = {}): Step {
   return reply({ text: content }, delivery)
 }
 
-/** A vendor's error answer. */
+/** Returns a vendor's error answer. */
 export function fail(status: number, detail: { message?: string; code?: string; param?: string } & Delivery = {}): Step {
   const { message = `scripted ${status}`, ...rest } = detail
   return { kind: 'fail', status, message, ...rest }
@@ -69,7 +69,7 @@ export function raw(status: number, body: string | Uint8Array, delivery: Deliver
   return { kind: 'raw', status, body, ...delivery }
 }
 
-/** SSE frames to the letter. */
+/** Returns exactly these SSE frames. */
 export function frames(list: readonly string[], delivery: Delivery = {}): Step {
   return { kind: 'frames', frames: list, ...delivery }
 }
@@ -79,7 +79,7 @@ export function broken(content: Reply, after: number, detail: { message?: string
   return { kind: 'broken', reply: content, after, message, ...rest }
 }
 
-/** A step that depends on the request: a model that reacts to tool results, for example. */
+/** Returns a step that depends on the request, for example a model that reacts to tool results. */
 export function choose(by: (request: RecordedRequest) => Step): Step {
   return { kind: 'choose', choose: by }
 }
@@ -89,7 +89,7 @@ export function hang(): Step {
   return { kind: 'hang' }
 }
 
-/** RST before any byte. */
+/** Sends RST before any byte. */
 export function reset(): Step {
   return { kind: 'reset' }
 }

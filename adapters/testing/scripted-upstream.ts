@@ -1,5 +1,5 @@
-// A real HTTP server that speaks all four dialects and does what a script says, one step per request; it records what it
-// was sent. After the script it repeats its last step.
+// A real HTTP server that speaks all four dialects. It follows a script, one step per request, and records the requests. After the script
+// it repeats the last step.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -23,14 +23,14 @@ export const RENDERERS: Readonly<Record<Dialect, ReplyRenderer>> = {
 
 export interface ScriptedUpstream {
   readonly port: number
-  /** Base URL for a connection of this wire format. */
+  /** Returns the base URL for a connection with this wire format. */
   baseUrl(dialect: Dialect): string
   readonly requests: RecordedRequest[]
-  /** Adds steps behind those that are left. */
+  /** Adds steps after the remaining ones. */
   push(...steps: Step[]): void
-  /** Replaces all that is left. */
+  /** Replaces the remaining steps. */
   script(...steps: Step[]): void
-  /** Open client connections now. */
+  /** Number of open client connections. */
   readonly connections: number
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export function scriptedUpstream(...script: Step[]): Promise<ScriptedUpstream> {
   return started('http', createServer, script)
 }
 
-/** The same behind TLS. */
+/** Starts the same server with TLS. */
 export function secureUpstream(tls: Certificate, ...script: Step[]): Promise<ScriptedUpstream> {
   return started('https', (listener) => createSecureServer({ key: tls.key, cert: tls.cert }, listener), script)
 }
@@ -56,7 +56,7 @@ async function started(
   const server = create((req, res) => {
     void serve(req, res).catch(() => res.destroy())
   })
-  // A stall of the machine must not end a connection on which a request is already under way.
+  // A stall of the machine must not close a connection that already carries a request.
   server.keepAliveTimeout = 600_000
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -71,7 +71,7 @@ async function started(
     const closed = (): void => {
       if (!res.writableFinished) recorded.abortedAt = performance.now()
     }
-    // The client may have left while its body was being read.
+    // The client may have left during the read of its body.
     if (res.closed) closed()
     else res.on('close', closed)
     const step = steps.shift() ?? last
@@ -106,7 +106,7 @@ function record(req: IncomingMessage, text: string): RecordedRequest {
   try {
     json = JSON.parse(text) as Record<string, unknown>
   } catch {
-    // Recorded as text; a test that sends broken JSON looks there.
+    // Invalid JSON is recorded as text, for tests that send it.
   }
   const dialect = dialectOf(path)
   const stream = dialect === 'generate_content' ? path.includes(':streamGenerateContent') : json.stream === true

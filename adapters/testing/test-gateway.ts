@@ -1,4 +1,4 @@
-// createTestGateway: a gateway over a scripted upstream, with everything one wants to look at afterwards.
+// createTestGateway: a gateway over a scripted upstream, with members to inspect the results.
 import type { GatewayConfig } from '../../core/config/define.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
@@ -17,9 +17,9 @@ import { type ScriptedUpstream, scriptedUpstream } from './scripted-upstream.ts'
 import { testLog } from './test-log.ts'
 
 export interface TestGatewayOptions {
-  /** Behind the preset. */
+  /** Listed after the preset. */
   plugins?: Plugin[]
-  /** Instead of one scripted upstream under the providers `chat`, `messages`, `responses`, `generate_content`. */
+  /** Replaces the one scripted upstream under the providers `chat`, `messages`, `responses`, `generate_content`. */
   config?: GatewayConfig
   upstream?: Step[]
   /** GATEWAY_* without the prefix. */
@@ -32,9 +32,9 @@ export interface TestGateway {
   readonly upstream: ScriptedUpstream
   /** Every settled request, in order. */
   readonly settled: { ctx: RequestContext; outcome: Outcome }[]
-  /** Calls without a socket; the peer counts as local. */
+  /** Calls the gateway without a socket; the peer counts as local. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** POST of a JSON body. */
+  /** Sends a POST with a JSON body. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   /** Resolves when `count` requests have settled. */
   untilSettled(count?: number): Promise<void>
@@ -47,7 +47,7 @@ export interface TestGateway {
 
 const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 
-/** In words; nothing where the gateway keeps no books. */
+/** Describes open reservations and requests; an empty list when the gateway has no ledger. */
 async function unsettled(db: Database): Promise<string[]> {
   const tables = await db.all<{ name: string }>(sql`SELECT name FROM sqlite_master WHERE name = 'ledger_dispatch'`)
   if (tables.length === 0) return []
@@ -81,7 +81,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     ...options.config,
     plugins: [...(options.config?.plugins ?? preset()), ...(options.plugins ?? []), recorder()],
   }
-  // Tests reach nothing outside.
+  // Tests make no outbound calls.
   const variables = { PRICING_SYNC_ENABLED: 'false', ...options.env }
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`GATEWAY_${name}`, value]))
   // Notifications of a test gateway are not sent.

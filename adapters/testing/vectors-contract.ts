@@ -1,12 +1,12 @@
-// Contract tests for a vector store. State that gateways share is tested when the subject has several instances.
+// Contract tests for a vector store. Shared state is tested when the subject has several instances.
 import assert from 'node:assert/strict'
 import type { VectorStore } from '../../core/types/ports.ts'
 import type { ContractCase } from './contract.ts'
 
 export interface VectorsSubject {
-  /** Stores over one empty place, as of several gateways; a store of one process has one. */
+  /** Stores over one empty place, like several gateways; a store without sharing has one. */
   readonly instances: readonly VectorStore[]
-  /** Epoch ms of all of them. */
+  /** Epoch ms for all instances. */
   now(): number
   advance(ms: number): Promise<void>
   close(): Promise<void>

@@ -1,16 +1,16 @@
-// Some upstreams compress although identity was asked for: decoded under a size and a ratio cap.
+// Decodes compressed answers under a size limit and a ratio limit. Some upstreams compress although the request asked for identity.
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 
 export interface Decompressor {
-  /** A promise: no more until it settles. */
+  /** A promise: wait for it before the next write. */
   write(chunk: Uint8Array): Promise<void> | undefined
   end(): void
 }
 
 export interface DecompressorOutput {
-  /** A promise: no more is decoded until it settles. */
+  /** A promise: decoding waits for it. */
   data(chunk: Uint8Array): Promise<void> | undefined
   end(): void
   error(error: GatewayErrorShape): void
@@ -18,7 +18,7 @@ export interface DecompressorOutput {
 
 const MAX_OUT = 64 * 1024 * 1024
 const MAX_RATIO = 100
-/** Small bodies may well compress better than the ratio. */
+/** Small bodies may exceed the ratio legitimately. */
 const RATIO_FROM = 1024 * 1024
 
 const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {

@@ -1,4 +1,4 @@
-// Media that a target cannot fetch itself: behind the outbound guard, at most 20 MB, 10 s and 3 redirects.
+// Fetches media that a target cannot fetch itself: through the outbound guard, at most 20 MB, 10 s and 3 redirects.
 import { request } from 'undici'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10_000
 
 export type MediaFetcher = (url: string, signal: AbortSignal) => Promise<{ mime: string; data: string }>
 
-/** Failures of any kind are the caller's 400: the request names something that cannot be had. */
+/** Every failure is a 400 for the caller: the address in the request cannot be fetched. */
 export function mediaFetcher(options: GuardOptions = {}): MediaFetcher {
   const dispatcher = guardedAgent(options)
   return async (first, signal) => {

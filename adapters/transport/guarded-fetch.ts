@@ -1,4 +1,4 @@
-// fetch() behind the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
+// fetch() through the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
 import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
@@ -6,11 +6,11 @@ import { SocksAgent, tunnelling } from './proxies.ts'
 const CONNECT_MS = 10_000
 
 export interface GuardedFetchOptions extends GuardOptions {
-  /** The proxy of all calls (GATEWAY_OUTBOUND_PROXY); it resolves the names itself. null: straight. */
+  /** The proxy of all calls (GATEWAY_OUTBOUND_PROXY); it resolves names itself. null: no proxy. */
   proxyUrl?: string | null
 }
 
-/** Its calls reject with a GatewayError 400 for a URL that does not lead to a public address. */
+/** Calls reject with a GatewayError 400 for a URL that does not lead to a public address. */
 export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOptions = {}): typeof globalThis.fetch {
   const dispatcher = (proxyUrl === null ? guardedAgent(options) : proxied(proxyUrl)).compose(judged)
   return (async (input: string, init?: object) => {
@@ -19,7 +19,7 @@ export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOption
   }) as typeof globalThis.fetch
 }
 
-/** Redirects come here too. Without a proxy the agent judges the addresses of names as well, at every dial. */
+/** Redirects are checked here too. Without a proxy the agent also checks the addresses of names, at every dial. */
 function judged(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
   return (request, handler) => {
     try {

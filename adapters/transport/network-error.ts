@@ -5,7 +5,7 @@ import { ProxyError } from './proxies.ts'
 
 interface WireError extends Error {
   code?: string
-  /** Set by the pool's connector: a reused socket that had not answered yet. */
+  /** Set by the pool's connector: a reused socket that had not begun to answer. */
   reused?: boolean
   cause?: unknown
 }
@@ -31,7 +31,7 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return GatewayError.timeout('The upstream could not be connected to in time.')
   if (DNS.has(code)) return GatewayError.network('dns', 'The upstream host name could not be resolved.', { cause: thrown })
-  // An answer to the CONNECT other than 200.
+  // The proxy answered the CONNECT with another status than 200.
   if (state.proxied && code === 'UND_ERR_ABORTED')
     return GatewayError.network('proxy', 'The outbound proxy could not reach the upstream.', { cause: thrown })
   if (REFUSED.has(code)) return GatewayError.network('connect', 'The upstream refused the connection.', { cause: thrown })
@@ -57,7 +57,7 @@ export function networkError(thrown: Error, state: WireState): GatewayError {
 
 function innermost(error: WireError): WireError {
   let at = error
-  // Happy-eyeballs failures are an AggregateError; its first member says why.
+  // Happy-eyeballs failures are an AggregateError; its first member has the reason.
   for (let depth = 0; depth < 4; depth++) {
     const inner =
       (at as { errors?: WireError[] }).errors?.[0] ?? (at.code === undefined ? (at.cause as WireError | undefined) : undefined)
@@ -67,7 +67,7 @@ function innermost(error: WireError): WireError {
   return at
 }
 
-/** The proxy was dialled, and said something or hung up. */
+/** Returns true when the proxy was dialled and then answered or closed the connection. */
 function isReached({ cause }: ProxyError): boolean {
   const { code = '' } = cause instanceof Error ? innermost(cause as WireError) : {}
   return !DNS.has(code) && !REFUSED.has(code) && !isTls(code) && code !== 'UND_ERR_CONNECT_TIMEOUT' && code !== 'ETIMEDOUT'

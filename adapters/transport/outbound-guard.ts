@@ -1,5 +1,5 @@
-// Refuses to reach inward: the host of a URL when it is an address, and every address a name resolves to, at every dial.
-// A lookup hook alone is not enough: address literals skip it.
+// Refuses calls to internal addresses: the host of a URL when it is an address, and every address that a name resolves to, at every dial.
+// A lookup hook alone is not enough, because address literals skip it.
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { rootCertificates } from 'node:tls'
@@ -10,33 +10,33 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 export type Resolver = (host: string) => Promise<readonly { address: string; family: number }[]>
 
 export interface GuardOptions {
-  /** Tests and rebinding checks; default: the system's resolver. */
+  /** For tests and rebinding checks; default: the system's resolver. */
   resolve?: Resolver
-  /** Tests: where a checked address is really dialled; default: the address itself. */
+  /** For tests: where a checked address is really dialled; default: the address itself. */
   dial?: (address: string, port: number) => { host: string; port: number }
-  /** Certificates to trust beside Node's own roots, PEM; tests. */
+  /** Certificates to trust besides Node's own roots, PEM; for tests. */
   ca?: string
 }
 
 export interface GuardedWaits {
   connectMs: number
-  /** For the answer to begin, and between two pieces of it; 0: the caller's signal alone ends the wait. */
+  /** Limit for the start of the answer, and between two pieces of it; 0: only the caller's signal ends the wait. */
   answerMs: number
 }
 
-/** Azure's platform answers there, with a machine's certificates among others: of a public range, and inside all the same. */
+/** Azure's platform answers here, also with a machine's certificates: the range is public, but the address is internal. */
 const AZURE_PLATFORM = '168.63.129.16'
 
-/** True when an address is of the public internet. NAT64, 6to4 and Teredo are not: they carry private addresses. */
+/** Returns true when an address belongs to the public internet. NAT64, 6to4 and Teredo do not: they contain private addresses. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_PLATFORM) return false
-  // Outside 2000::/3 nothing is global: `::127.0.0.1` and its like.
+  // Addresses outside 2000::/3 are not global, for example `::127.0.0.1`.
   return parsed.kind() === 'ipv4' || ((parsed.toByteArray()[0] as number) & 0xe0) === 0x20
 }
 
-/** @throws GatewayError 400 for anything but http(s) to a name or a public address. Whether a name is public is seen at the dial. */
+/** @throws GatewayError 400 for any URL except http(s) with a name or a public address. The dial checks whether a name is public. */
 export function checkOutboundUrl(text: string, param: string): URL {
   if (!URL.canParse(text)) throw GatewayError.invalid(param, `\`${param}\` is not a URL.`)
   const url = new URL(text)
@@ -49,7 +49,7 @@ export function checkOutboundUrl(text: string, param: string): URL {
 
 const WAITS: GuardedWaits = { connectMs: 5000, answerMs: 10_000 }
 
-/** A dispatcher that resolves, checks every address and connects to the one it checked. */
+/** Returns a dispatcher that resolves, checks every address and connects to the checked one. */
 export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = WAITS): Agent {
   const resolve = options.resolve ?? systemResolve
   const lookup: LookupFunction = (host, lookupOptions, callback) => {
@@ -93,7 +93,7 @@ function dialChecked(
       const first = list[0]
       if (first === undefined || !list.every(({ address }) => isPublicAddress(address))) return callback(refused('url'), null)
       const to = dial(first.address, port)
-      // The certificate is the name's, wherever it is dialled.
+      // The certificate belongs to the name, whichever address is dialled.
       const servername = target.servername ?? (ipaddr.isValid(host) ? undefined : host)
       connect({ ...target, hostname: to.host, host: to.host, port: String(to.port), servername }, callback)
     },

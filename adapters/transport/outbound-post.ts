@@ -1,5 +1,5 @@
-// POSTs behind the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks the
-// address, again.
+// Sends POSTs through the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks
+// the address, again.
 import { Agent, request } from 'undici'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
@@ -21,7 +21,7 @@ export function outboundPost(options: GuardOptions = {}): OutboundPost {
       signal,
       reset: true,
     })
-    // Read a short answer to its end, so that the receiver's write does not fail. The status applies whatever happens here.
+    // Read a short answer to its end, so that the receiver's write does not fail. A failure here does not change the status.
     await answer.body.dump({ limit: MAX_BYTES, signal }).catch(() => {})
     return { status: answer.statusCode }
   }

@@ -1,5 +1,5 @@
-// The sockets of one pool: those above the idle limit are closed when they were idle for five seconds, also when no more
-// requests come. The error of a socket says whether it was a reused one that had not begun to answer.
+// Manages the sockets of one pool. Sockets above the idle limit are closed after five idle seconds, also when no more requests come. A
+// socket's error records whether it was reused and had not begun to answer.
 import type { Socket } from 'node:net'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 import type { Clock } from '../../core/types/ports.ts'
@@ -9,19 +9,19 @@ interface Member {
   readonly client: Client
   /** null while disconnected. */
   socket: Socket | null
-  /** Looks since it was last in use. */
+  /** Number of checks since its last use. */
   idleLooks: number
 }
 
 const LOOK_MS = 1000
-/** A socket that was needed in this time is no surplus: closing it would make a busy pool connect again. */
+/** A socket that was used in this time is needed: closing it would make a busy pool connect again. */
 const IDLE_LOOKS = 5
 
 export class PoolSockets {
   readonly #maxIdle: number
   readonly #clock: Pick<Clock, 'timer'>
   readonly #members: Member[] = []
-  /** The next look; null while there are no more sockets than may be idle. */
+  /** The next check; null while the number of sockets is within the idle limit. */
   #look: { cancel(): void } | null = null
 
   constructor(maxIdle: number, clock: Pick<Clock, 'timer'>) {
@@ -45,7 +45,7 @@ export class PoolSockets {
     })
     const member: Member = { client, socket: null, idleLooks: 0 }
     this.#members.push(member)
-    // The pool drops a client that could not connect.
+    // The pool drops a client that failed to connect.
     client.on('connectionError', () => this.#members.splice(this.#members.indexOf(member), 1))
     return client
   }
@@ -79,7 +79,7 @@ export class PoolSockets {
       }
     }
     let surplus = idle.length - this.#maxIdle
-    // The pool lends the first that is free: the last ones are needed least.
+    // The pool uses the first free socket, so the last ones are needed least.
     for (let at = idle.length - 1; at >= 0 && surplus > 0; at--) {
       const { socket, idleLooks } = idle[at] as Member
       if (idleLooks <= IDLE_LOOKS) continue
@@ -91,12 +91,12 @@ export class PoolSockets {
 
 function watch(member: Member, socket: Socket): void {
   member.socket = socket
-  // Through a tunnel the proxy's own answer has been read already.
+  // In a tunnel the proxy's own answer has been read already.
   const fresh = socket.bytesRead
   let before = fresh
   const answerDue = skipUnaskedContinue(socket)
   const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
-  // undici writes a request's head as text, and nothing else.
+  // undici writes only a request's head as text.
   socket.write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
     if (typeof chunk === 'string') {
       before = socket.bytesRead

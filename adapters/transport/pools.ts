@@ -1,5 +1,5 @@
-// Connection pools by origin, proxy and connect timeout. Idle sockets are kept 20 s; those above the configured number per
-// host are closed when they were idle for 5 s.
+// Holds connection pools by origin, proxy and connect timeout. Idle sockets are kept for 20 s; those above the configured number per host
+// are closed after 5 idle seconds.
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { systemClock } from '../../core/timing/clock.ts'
@@ -12,18 +12,18 @@ export interface PoolOptions {
   maxIdlePerHost?: number
   /** TCP keep-alive, s; 0 disables; default 60. */
   tcpKeepAliveSecs?: number
-  /** Sockets per origin at the same time; default unlimited. */
+  /** Maximum sockets per origin; default unlimited. */
   maxConnections?: number
-  /** Default: the system's. */
+  /** Default: the system clock. */
   clock?: Pick<Clock, 'timer'>
-  /** Certificates to trust beside Node's own roots, PEM; tests. */
+  /** Certificates to trust besides Node's own roots, PEM; for tests. */
   ca?: string
 }
 
 export interface PoolTable {
-  /** @throws GatewayError-free plain Error for a proxy URL that cannot be used. */
+  /** Returns the pool. @throws a plain Error (no GatewayError) for an invalid proxy URL. */
   get(origin: string, proxyUrl: string | null, connectTimeoutMs: number): Dispatcher
-  /** True: no idle socket is kept, each closes after its answer. */
+  /** True: no idle socket is kept; each closes after its answer. */
   readonly keepsNone: boolean
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ const KEEP_ALIVE_MS = 20_000
 export function poolTable(options: PoolOptions): PoolTable {
   const { maxIdlePerHost = 32, tcpKeepAliveSecs = 60, maxConnections = null, clock = systemClock, ca } = options
   const pools = new Map<string, Dispatcher>()
-  // Made once: reading a hundred certificates for each connection would cost more than its handshake.
+  // Created once: parsing a hundred certificates for each connection would cost more than its handshake.
   const trust = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) }
   const idle: PoolSockets[] = []
   const common = {
@@ -52,7 +52,7 @@ export function poolTable(options: PoolOptions): PoolTable {
       keepAliveInitialDelay: tcpKeepAliveSecs * 1000,
       ...trust,
     }
-    // Not through ProxyAgent: with TLS options it would speak TLS to the proxy itself.
+    // Not through ProxyAgent: with TLS options it would use TLS to the proxy itself.
     if (proxyUrl?.startsWith('socks5:')) return new SocksAgent(proxyUrl, tcp)
     if (proxyUrl !== null)
       return new ProxyAgent({

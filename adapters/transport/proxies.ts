@@ -1,13 +1,13 @@
-// undici dispatchers for proxies. A tunnel that cannot be opened is a failure of the proxy, not of the upstream.
+// Makes undici dispatchers for proxies. A tunnel that cannot be opened is a failure of the proxy, not of the upstream.
 import type { Socket } from 'node:net'
 import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici'
 
-/** Not with undici's own code: after an `UND_ERR_SOCKET` its client would dial again, at once and for ever. */
+/** It does not use undici's own code: after `UND_ERR_SOCKET` its client would dial again, at once and forever. */
 export class ProxyError extends Error {
   readonly code = 'ERR_PROXY'
 }
 
-/** Options of a ProxyAgent beside its address. */
+/** Returns options of a ProxyAgent, without its address. */
 export function tunnelling(proxyUrl: string, timeout: number): Pick<ProxyAgent.Options, 'token' | 'clientFactory'> {
   return {
     ...loginOf(proxyUrl),
@@ -39,12 +39,12 @@ export class SocksAgent extends Socks5ProxyAgent {
   }
 }
 
-/** undici would wait for the answer of a proxy that has hung up. */
+/** undici would wait for the answer of a proxy that has closed the connection. */
 function hungUp(this: Socket): void {
   this.destroy(new Error('The proxy hung up.'))
 }
 
-/** A user name alone is a token more often than not, and undici would leave it out. */
+/** A user name without a password is usually a token, and undici would omit it. */
 function loginOf(proxyUrl: string): { token?: string } {
   const { username, password } = new URL(proxyUrl)
   if (username === '' || password !== '') return {}

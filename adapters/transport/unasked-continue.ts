@@ -1,14 +1,14 @@
-// Removes an unrequested `100 Continue`. A client must ignore it (RFC 9110 15.2), but undici ends the connection. So it is cut from the
+// Removes an unrequested `100 Continue`. A client must ignore it (RFC 9110 15.2), but undici closes the connection. So it is cut from the
 // socket's data before undici's parser sees it.
 import type { Readable } from 'node:stream'
 
-/** A head longer than this is left to the parser. */
+/** A longer head is passed to the parser. */
 const MAX_HEAD = 16 * 1024
 const START = Buffer.from('HTTP/1.1 100')
 const MINOR_VERSION = 7
 const BLANK_LINE = '\r\n\r\n'
 
-/** Returns what to call when a request has been written: the next bytes are the start of its answer. */
+/** Returns a function to call when a request has been written: the next bytes are the start of its answer. */
 export function skipUnaskedContinue(socket: Readable): () => void {
   const read = socket.read as (size?: number) => Buffer | null
   let due = false
@@ -38,7 +38,7 @@ export function skipUnaskedContinue(socket: Readable): () => void {
   }
 }
 
-/** Offset of the answer after a `100`; 0: these bytes are not a `100`; -1: more bytes are needed. */
+/** Returns the offset of the answer after a `100`; 0: these bytes are not a `100`; -1: more bytes are needed. */
 function continueEnd(bytes: Buffer): number {
   const known = Math.min(bytes.length, START.length)
   for (let at = 0; at < known; at++) if (at !== MINOR_VERSION && bytes[at] !== START[at]) return 0

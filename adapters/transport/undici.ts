@@ -1,4 +1,4 @@
-// The upstream transport: undici's push dispatch, no fetch, no redirects, identity encoding, bounded answers.
+// The upstream transport on undici's dispatch: no fetch, no redirects, identity encoding, limited answers.
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
@@ -10,11 +10,11 @@ import { networkError } from './network-error.ts'
 import { type PoolOptions, poolTable } from './pools.ts'
 
 export interface UndiciTransportOptions extends PoolOptions {
-  /** Cap of a non-stream answer, bytes; default 64 MiB. */
+  /** Limit of a whole answer, bytes; default 64 MiB. */
   maxResponseBytes?: number
 }
 
-/** Above this a body of several pieces is written piece by piece instead of being copied together. */
+/** A larger body of several pieces is written piece by piece instead of being joined. */
 const COPY_BELOW = 256 * 1024
 const MAX_RESPONSE = 64 * 1024 * 1024
 
@@ -37,7 +37,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
             headers,
             body,
             reset: pools.keepsNone,
-            // The ticker times idle upstreams; a SOCKS5 pool does not take these from its options.
+            // The ticker times idle upstreams. A SOCKS5 pool does not read these from its options.
             headersTimeout: 0,
             bodyTimeout: 0,
           },
@@ -58,7 +58,7 @@ interface Target {
   readonly path: string
 }
 
-/** Requests in a row often have one address: its parts stay the same texts, whose hashes are known. */
+/** Consecutive requests often have one address. Its parts stay the same strings, whose hashes are cached. */
 function targets(): (url: string) => Target {
   let last = ''
   let target: Target = { origin: '', path: '/' }
@@ -115,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // Informational answers (100, 102, 103) are not the answer.
+    // Informational responses (100, 102, 103) are not the answer.
     if (this.#over || status < 200) return
     this.#headed = true
     const encoding = headers['content-encoding']

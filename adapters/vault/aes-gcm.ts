@@ -1,11 +1,11 @@
-// AES-256-GCM with a random 96-bit nonce, as text: `<nonce>.<ciphertext and tag>`, base64url.
+// Encrypts with AES-256-GCM and a random 96-bit nonce, as text: `<nonce>.<ciphertext and tag>`, base64url.
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** `bound` is not in the text: only who says the same can open it. */
+/** `bound` is not stored in the text; decryption needs the same value. */
 export function encrypt(key: KeyObject | Uint8Array, plain: string | Uint8Array, bound: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(bound))
@@ -13,7 +13,7 @@ export function encrypt(key: KeyObject | Uint8Array, plain: string | Uint8Array,
   return `${nonce.toString('base64url')}.${sealed.toString('base64url')}`
 }
 
-/** Null when the text was altered in any bit, or key or `bound` are not those it was encrypted with. */
+/** Returns null when any bit of the text was altered, or when key or `bound` differ from those of the encryption. */
 export function decrypt(key: KeyObject | Uint8Array, text: string, bound: string): Buffer | null {
   const [nonce, sealed, ...rest] = text.split('.').map(canonical)
   if (!nonce || !sealed || rest.length > 0 || nonce.length !== NONCE_BYTES || sealed.length < TAG_BYTES) return null
@@ -28,7 +28,7 @@ export function decrypt(key: KeyObject | Uint8Array, text: string, bound: string
   }
 }
 
-/** Node reads base64 generously; here one value has one spelling. */
+/** Node decodes base64 leniently; here one value has one spelling. */
 function canonical(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : null

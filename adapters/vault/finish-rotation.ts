@@ -1,11 +1,11 @@
-// The last step of rotating a key file. Files change under the database's lock only, and the former key goes only when the
-// rows under the new one are safe: at no moment, and for no number of processes, is the key that counts in neither file.
+// Runs the last step of a key file's rotation. Files change only under the database's lock, and the former key is removed only when the
+// rows under the new one are durable. At any time, for any number of processes, one of the files has the valid key.
 import type { Database } from '../../core/types/db.ts'
 import { type KeyFileRules, nextPath, readKeyFile, replaceKeyFile } from './key-file.ts'
 import { changeKeys, makeDurable, ROOT, storedKey } from './key-table.ts'
 import { keyEncryptionKey } from './key-wrap.ts'
 
-/** Puts the next key in its place if the database is under it; otherwise nothing. */
+/** Moves the next key into place when the database is wrapped under it; otherwise does nothing. */
 export async function finishRotation(db: Database, path: string, rules: KeyFileRules): Promise<void> {
   await makeDurable(db)
   await changeKeys(db, async (tx) => {

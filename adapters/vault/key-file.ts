@@ -1,21 +1,21 @@
-// Files with key bytes: written whole or not at all, for the owner's eyes only, and refused when they are not.
+// Reads and writes files with key bytes: written completely or not at all, readable only by the owner, and refused otherwise.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, mkdir, open, realpath, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { parseKey } from './key-text.ts'
 
-/** The file the next key waits in until the database is wrapped under it. */
+/** The file of the next key, until the database is wrapped under it. */
 export const nextPath = (path: string): string => `${path}.next`
 
 export interface KeyFileRules {
   /** The variable that names the file, for errors. */
   readonly variable: string
-  /** The directory must be closed to others, not only protected from their writing. */
+  /** True: others must not read the directory; false: they must only not write it. */
   readonly privateDirectory: boolean
 }
 
-/** Null when there is none. @throws Error naming variable, path and fix. */
+/** Returns null when there is none. @throws Error naming variable, path and fix. */
 export async function readKeyFile(path: string, rules: KeyFileRules): Promise<Buffer | null> {
   const refuse = (what: string): Error => new Error(`${rules.variable}: ${path} ${what}`)
   let real: string
@@ -26,7 +26,7 @@ export async function readKeyFile(path: string, rules: KeyFileRules): Promise<Bu
     throw refuse(`cannot be read (${codeOf(error)}). Give the gateway's user access to it.`)
   }
   const directory = await realpath(dirname(path))
-  // Mounted secrets link to a file beside them; anything farther away is not what was protected here.
+  // A mounted secret links to a file in its directory. A target outside is not protected by the directory's mode.
   if (!real.startsWith(directory + sep)) throw refuse('is a link out of its directory. Name the file itself.')
   await checkDirectory(directory, rules)
   const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
@@ -44,7 +44,7 @@ export async function readKeyFile(path: string, rules: KeyFileRules): Promise<Bu
   }
 }
 
-/** Makes the file with `key`, or leaves the one that is there; returns what it then holds. The directory is made 0700. */
+/** Creates the file with `key`, or keeps the existing one; returns its content. The directory is created with mode 0700. */
 export async function createKeyFile(path: string, key: Uint8Array, rules: KeyFileRules): Promise<Buffer> {
   const directory = dirname(path)
   const draft = join(directory, `.${randomUUID()}.tmp`)
@@ -58,7 +58,7 @@ export async function createKeyFile(path: string, key: Uint8Array, rules: KeyFil
     } finally {
       await file.close()
     }
-    // Unlike a rename, a link never replaces the key another process has just made.
+    // Unlike a rename, a link never replaces a key that another process has just created.
     await link(draft, path).catch((error: unknown) => {
       if (codeOf(error) !== 'EEXIST') throw error
     })

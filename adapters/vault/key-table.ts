@@ -1,10 +1,10 @@
-// The table `vault_keys`: made before the plugins' migrations, so that a wrong master key stops the boot first.
+// The table `vault_keys`. It is created before the plugins' migrations, so that a wrong master key stops the boot first.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Database, Db } from '../../core/types/db.ts'
 import type { WrappedKey } from './key-wrap.ts'
 
-/** The scope whose key all sub-keys come from; the first row there is. */
+/** The scope whose key all sub-keys are derived from; it is the first row. */
 export const ROOT = 'root'
 
 export async function hasKeyTable(db: Db): Promise<boolean> {
@@ -31,14 +31,14 @@ export function storedKeys(db: Db): Promise<WrappedKey[]> {
   return db.all<WrappedKey>(sql`SELECT scope, kek_id, wrapped FROM vault_keys ORDER BY scope`)
 }
 
-/** A scope keeps the key it got first. */
+/** Stores a scope's key, unless it has one already. */
 export async function storeKey(tx: Db, { scope, kek_id, wrapped }: WrappedKey, at: number): Promise<void> {
   await tx.run(
     sql`INSERT INTO vault_keys (scope, kek_id, wrapped, created_at) VALUES (${scope}, ${kek_id}, ${wrapped}, ${at}) ON CONFLICT (scope) DO NOTHING`,
   )
 }
 
-/** Changes to the keys one after the other, each seeing the one before: a rotation misses none that is being made. */
+/** Runs changes to the keys one at a time, each with the result of the one before: a rotation misses no new key. */
 export function changeKeys<T>(db: Database, change: (tx: Db) => Promise<T>): Promise<T> {
   return db.tx(async (tx) => {
     if (tx.dialect === 'postgresql') await tx.run(sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`)
@@ -47,7 +47,10 @@ export function changeKeys<T>(db: Database, change: (tx: Db) => Promise<T>): Pro
   })
 }
 
-/** SQLite may lose its last commits in a power cut; a former master key may only go once the rows under the new one are safe. */
+/**
+ * SQLite may lose its last commits in a power failure. A former master key may be removed only when the rows under the new one are
+ * durable.
+ */
 export async function makeDurable(db: Database): Promise<void> {
   if (db.dialect !== 'sqlite') return
   const result = await db.get<{ busy: number }>(sql`PRAGMA wal_checkpoint(FULL)`)

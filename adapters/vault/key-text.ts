@@ -1,8 +1,8 @@
-// 32 bytes as people keep them: raw in a file, or base64 or hex in a file or a variable.
+// Parses 32 bytes in the usual forms: raw in a file, or base64 or hex in a file or a variable.
 
 const KEY_BYTES = 32
 
-/** @throws Error that begins with `where`, without anything of the key. */
+/** Returns the key. @throws Error that begins with `where` and contains nothing of the key. */
 export function parseKey(content: string | Uint8Array, where: string): Buffer {
   const key = decode(content)
   if (key === null)

@@ -1,9 +1,9 @@
-// Keys under the key-encryption key, which comes from the master key and is never stored.
+// Wraps keys under the key-encryption key, which is derived from the master key and never stored.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { decrypt, encrypt } from './aes-gcm.ts'
 
 export interface KeyEncryptionKey {
-  /** A fingerprint to recognise it by: tells nothing about the key. */
+  /** A fingerprint that identifies the key and reveals nothing about it. */
   readonly id: string
   readonly key: KeyObject
 }
@@ -32,7 +32,7 @@ export function wrapKey(kek: KeyEncryptionKey, scope: string, plain: Uint8Array)
   return { scope, kek_id: kek.id, wrapped: encrypt(kek.key, plain, boundTo(scope, kek)) }
 }
 
-/** @throws Error when the row was altered, or belongs to another scope. */
+/** Returns the key. @throws Error when the row was altered, or belongs to another scope. */
 export function unwrapKey(kek: KeyEncryptionKey, { scope, wrapped }: WrappedKey): Buffer {
   const plain = decrypt(kek.key, wrapped, boundTo(scope, kek))
   if (plain === null) throw new Error(`The key \`${scope}\` in the table vault_keys is damaged: restore the table from a backup.`)

@@ -1,4 +1,4 @@
-// Where the master key comes from: a variable, the file another names, or a file of our own in the data directory.
+// Reads the master key from a variable, from the file that another variable names, or from a file in the data directory.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Database } from '../../core/types/db.ts'
@@ -7,18 +7,18 @@ import { createKeyFile, type KeyFileRules, nextPath, readKeyFile } from './key-f
 import { parseKey } from './key-text.ts'
 
 export interface MasterKey {
-  /** The variable to look at, for messages. */
+  /** The variable to name in messages. */
   readonly variable: string
   /** Path of the key file, null for a key from a variable. */
   readonly path: string | null
   /**
-   * The key, then the next one of a rotation that did not finish. Empty: no file yet.
-   * @throws Error naming variable and fix: permissions, length, a link elsewhere.
+   * Returns the key, then the next one of an unfinished rotation. Empty: there is no file yet.
+   * @throws Error naming variable and fix: permissions, length, a link to another directory.
    */
   read(): Promise<readonly Uint8Array[]>
-  /** The first key of a new data directory. Processes that race get the same. Null: the operator has to make it. */
+  /** Creates the first key of a new data directory; concurrent processes get the same one. null: the operator must create it. */
   readonly create: (() => Promise<Uint8Array>) | null
-  /** Called with the key that fits the database: when it is the next one, its rotation is finished. */
+  /** Called with the key that opens the database: when it is the next one, its rotation is finished. */
   adopt(key: Uint8Array, db: Database): Promise<void>
 }
 
@@ -27,14 +27,14 @@ export interface MasterKeyOptions {
   key: string | null
   /** GATEWAY_MASTER_KEY_PATH */
   path: string | null
-  /** GATEWAY_DATA_DIR: its `master.key` counts when neither is set, and is made on first use. */
+  /** GATEWAY_DATA_DIR: its `master.key` is used when neither is set, and created on first use. */
   dataDir: string | null
   profile: 'local' | 'cloud'
-  /** The database ends with the process, and a key made for it may too. */
+  /** True: the database ends with the process, and so may a key that was created for it. */
   ephemeral?: boolean
 }
 
-/** @throws Error naming the variable: both are set, a key is no key, or the cloud profile has none. */
+/** @throws Error naming the variable: both are set, a value is not a key, or the cloud profile has no key. */
 export function loadMasterKey({ key, path, dataDir, profile, ephemeral = false }: MasterKeyOptions): MasterKey {
   if (key !== null && path !== null)
     throw new Error('GATEWAY_MASTER_KEY and GATEWAY_MASTER_KEY_PATH are both set: unset the one that does not count.')
@@ -53,7 +53,7 @@ export function loadMasterKey({ key, path, dataDir, profile, ephemeral = false }
   return masterKeyFile(join(dataDir, 'master.key'), { variable: 'GATEWAY_DATA_DIR', privateDirectory: true }, true)
 }
 
-/** A key that is at hand. */
+/** Returns a MasterKey for a given key. */
 export function givenMasterKey(key: Uint8Array, variable = 'GATEWAY_MASTER_KEY'): MasterKey {
   return { variable, path: null, read: async () => [key], create: null, async adopt() {} }
 }

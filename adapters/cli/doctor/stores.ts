@@ -185,7 +185,7 @@ async function checkMasterKey(place: Surroundings, db: Database | null): Promise
   }
 }
 
-/** Returns whether the warning is useful: on a private machine the directory belongs to its user. */
+/** Returns whether the key is in the database's directory. On the local profile this is no problem: the directory belongs to one user. */
 function keptTogether({ file, env }: Surroundings, key: string): boolean {
   if (file === null || env.get<string>('PROFILE') !== 'cloud') return false
   return (

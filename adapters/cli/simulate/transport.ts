@@ -1,4 +1,4 @@
-// The transport of a simulation: answers come from a function, take their time on the clock, and no socket is opened.
+// The transport of a simulation: a function gives the answers, they take time on the simulated clock, and no socket is opened.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../core/http/headers.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -7,9 +7,9 @@ import { RENDERERS } from '../../testing/scripted-upstream.ts'
 import { MARKER } from './sandbox.ts'
 import type { UpstreamAnswer } from './script.ts'
 
-/** One call that would have gone out. */
+/** One simulated upstream call. */
 export interface SimulatedCall {
-  /** Monotonic ms, and of the moment its answer begins. */
+  /** Monotonic ms of the call; `answeredAt`: when its answer begins. */
   readonly startedAt: number
   readonly answeredAt: number
   /** Key in the configuration. */
@@ -25,7 +25,7 @@ export interface SimulatedTransport extends Transport {
   readonly nextAnswerAt: number | null
 }
 
-/** @param answerOf is asked when the call begins. */
+/** @param answerOf is called when the call begins. */
 export function simulatedTransport(
   clock: Clock,
   answerOf: (connection: string, now: number) => UpstreamAnswer,
@@ -80,7 +80,7 @@ async function deliver(wire: WireRequest, answer: UpstreamAnswer, handler: WireH
 function bodyOf({ method, url }: WireRequest, { status, text }: UpstreamAnswer, streamed: boolean): readonly string[] {
   const renderer = RENDERERS[dialectOf(url)]
   if (status >= 300) return [JSON.stringify(renderer.error(status, text ?? `Simulated ${status}.`))]
-  // A list of models, for those who look whether an account lives.
+  // A list of models, for account probes.
   if (method === 'GET') return ['{"object":"list","data":[]}']
   const reply = { text: text ?? 'A simulated answer.' }
   return streamed ? renderer.frames(reply) : [JSON.stringify(renderer.json(reply))]

@@ -1,5 +1,5 @@
-// Replies as OpenAI's chat-completions endpoint sends them: every documented member, `usage: null` in each chunk, the
-// totals in a frame of their own. Reasoning text, which OpenAI never shows here, comes as DeepSeek's `reasoning_content`.
+// Renders replies like OpenAI's chat-completions endpoint: every documented member, `usage: null` in each chunk, the totals in a separate
+// frame. Reasoning text, which OpenAI never shows here, is sent as DeepSeek's `reasoning_content`.
 import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 

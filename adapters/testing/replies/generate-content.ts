@@ -1,5 +1,5 @@
-// Replies as Google's Gemini API sends them: parts as increments, usage on every chunk, the finish reason on the last one,
-// a signature on the first function call, else on a last empty text part.
+// Renders replies like Google's Gemini API: parts as increments, usage on every chunk, the finish reason on the last one. A signature is
+// on the first function call, otherwise on a last empty text part.
 import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer, type ReplyToolCall } from './reply.ts'
 

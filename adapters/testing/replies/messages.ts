@@ -1,4 +1,4 @@
-// Replies as Anthropic's own API sends them: key order, event order, where usage sits, native ids.
+// Renders replies like Anthropic's own API: key order, event order, position of usage, native ids.
 import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
@@ -158,7 +158,7 @@ function frame(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 }
 
-/** Arguments cut off by the token limit have no object in a whole answer. */
+/** In a whole answer, arguments that the token limit cut off have no object. */
 function parsed(args: string): unknown {
   try {
     return JSON.parse(args === '' ? '{}' : args)

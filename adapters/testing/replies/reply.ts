@@ -1,4 +1,4 @@
-// A scripted upstream's answer, defined once and rendered in any of the four dialects.
+// An answer of a scripted upstream, defined once and rendered in any of the four dialects.
 import type { Finish } from '../../../core/types/answer.ts'
 
 export interface ReplyToolCall {
@@ -9,11 +9,11 @@ export interface ReplyToolCall {
 }
 
 export interface ReplyUsage {
-  /** Inclusive of cache reads and writes. */
+  /** Includes cache reads and writes. */
   input?: number
   cacheRead?: number
   cacheWrite?: number
-  /** Inclusive of reasoning. */
+  /** Includes reasoning. */
   output?: number
   reasoning?: number
 }
@@ -24,12 +24,12 @@ export interface Reply {
   /** Streamed in pieces of at most `chunk` characters (default 4). */
   text?: string
   reasoning?: {
-    text: string /** Native secret: messages signature, responses encrypted_content, gemini thoughtSignature. */
+    text: string /** The vendor's secret: messages signature, responses encrypted_content, gemini thoughtSignature. */
     signature?: string
   }
   refusal?: string
   toolCalls?: readonly ReplyToolCall[]
-  /** Default: `tool_calls` when there are calls, else `stop`. */
+  /** Default: `tool_calls` when there are calls, otherwise `stop`. */
   finish?: Finish
   stopSequence?: string
   /** null: the upstream reports none. */
@@ -37,21 +37,21 @@ export interface Reply {
   chunk?: number
 }
 
-/** A dialect's rendering of replies, as its real vendor sends them. */
+/** Renders replies in one dialect, as its real vendor sends them. */
 export interface ReplyRenderer {
-  /** The non-stream body. */
+  /** Returns the body of a whole answer. */
   json(reply: Reply): object
-  /** SSE text, one entry per frame, blank line included. */
+  /** Returns SSE text, one entry per frame with its blank line. */
   frames(reply: Reply): string[]
-  /** The vendor's error body for a status. */
+  /** Returns the vendor's error body for a status. */
   error(status: number, message: string, detail?: { code?: string; param?: string }): object
-  /** An error inside a started or starting stream, as frames. */
+  /** Returns an error inside a stream that has started or is starting, as frames. */
   errorFrames(message: string, status?: number): string[]
 }
 
 export const DEFAULT_USAGE: Required<ReplyUsage> = { input: 12, cacheRead: 0, cacheWrite: 0, output: 7, reasoning: 0 }
 
-/** The text in pieces, never splitting a surrogate pair. */
+/** Splits the text into pieces, never inside a surrogate pair. */
 export function pieces(text: string, size = 4): string[] {
   const chars = [...text]
   const out: string[] = []

@@ -1,5 +1,5 @@
-// Replies as the OpenAI Responses API sends them: the whole event catalogue of reasoning, message and function_call items,
-// obfuscation on deltas, usage in the final response only, no [DONE].
+// Renders replies like the OpenAI Responses API: all events of reasoning, message and function_call items, obfuscation on deltas, usage
+// only in the final response, no [DONE].
 import type { Finish } from '../../../core/types/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
