@@ -50,7 +50,7 @@ function manifest(name: string): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-/** The published version; from a checkout, the folder: it works before the package is published. */
+/** Returns the published version; in a checkout its folder, which works before the package is published. */
 function ownPackage(): string {
   const root = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../' : '../../../', import.meta.url))
   return /[\\/]node_modules[\\/]/.test(root) ? `^${VERSION}` : `file:${root.replace(/[\\/]$/, '')}`

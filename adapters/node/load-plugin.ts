@@ -104,7 +104,7 @@ function isMissing(error: unknown): boolean {
 
 const WRAPPED = "`export default definePlugin({ name: '…', setup(gateway) { … } })`."
 
-/** The default export, or the only one: a factory, or a plugin that is made already. */
+/** Accepts the default export or the only one: a factory, or a finished plugin. */
 function madeBy(
   exported: Readonly<Record<string, unknown>>,
   specifier: string,

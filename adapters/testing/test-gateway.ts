@@ -38,9 +38,9 @@ export interface TestGateway {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
   /** Resolves when `count` requests have settled. */
   untilSettled(count?: number): Promise<void>
-  /** The same, and what the requests wrote is in the database. */
+  /** Resolves when they have settled and their writes are in the database. */
   untilCommitted(count?: number): Promise<void>
-  /** A listening server on a free port, started on first use. */
+  /** Returns a listening server on a free port, started on first use. */
   listen(): Promise<RunningServer>
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-// The log of a test gateway: failures of plugins with their stacks, and nothing else.
+// The log of a test gateway: only failures of plugins, with their stacks.
 import type { Logger } from '../../core/types/ports.ts'
 
 const FAILURES = new Set(['plugin.error', 'plugin.teardown_failed', 'job.failed'])
 
-/** @param write default: standard error. Pass `silentLog` as `ports.log` for a test of a plugin that fails on purpose. */
+/** @param write default: standard error. For a test of a plugin that fails on purpose, pass `silentLog` as `ports.log`. */
 export function testLog(write: (text: string) => void = (text) => void process.stderr.write(text)): Logger {
   return {
     debug() {},

@@ -1,4 +1,4 @@
-// A new master key: every key of `vault_keys` is wrapped again in one transaction, and nothing else changes.
+// Rotates the master key: wraps every key of `vault_keys` again in one transaction, and changes nothing else.
 import { randomBytes } from 'node:crypto'
 import { sql } from '../../core/db/sql.ts'
 import type { Database, Db } from '../../core/types/db.ts'
@@ -22,15 +22,15 @@ export interface RotateFileOptions {
 }
 
 export interface Rotation {
-  /** Keys that were wrapped again; 0 when an earlier attempt had done it. */
+  /** Number of keys that were wrapped again; 0 when an earlier attempt did it. */
   rewrapped: number
-  /** Fingerprint of the key that counts now. */
+  /** Fingerprint of the key that is valid now. */
   keyId: string
 }
 
 /**
- * Running processes go on; those that get the key from a variable need the new one before they meet a new organization.
- * Backups from before still need the former key.
+ * Running processes continue. Those that read the key from a variable need the new one before they seal for a new organization. Earlier
+ * backups still need the former key.
  * @throws Error when the database is sealed under neither key; then nothing was changed.
  */
 export function rotateMasterKey({ db, from, to }: RotateOptions): Promise<Rotation> {
@@ -38,8 +38,8 @@ export function rotateMasterKey({ db, from, to }: RotateOptions): Promise<Rotati
 }
 
 /**
- * With the key in a file. Killed at any moment it leaves a pair of files of which one fits; the next boot, or calling it
- * again, finishes it: the new key is on disk before the database needs it, and the former one goes last.
+ * Rotates a key in a file. If the process is killed, one of the two files still has the valid key. The next boot, or another call,
+ * finishes: the new key is on disk before the database needs it, and the former one is removed last.
  * @throws Error as rotateMasterKey, or when a file is missing or refused.
  */
 export async function rotateKeyFile({ db, path, variable = 'GATEWAY_MASTER_KEY_PATH' }: RotateFileOptions): Promise<Rotation> {

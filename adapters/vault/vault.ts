@@ -1,5 +1,5 @@
-// Secrets at rest: a root key and a data key per organization, random and wrapped in `vault_keys` under the master key.
-// Re-wrapping them is a whole rotation: what they sealed or derived stays as it is.
+// Protects stored secrets with a root key and a data key per organization. The keys are random and wrapped in `vault_keys` under the
+// master key. To rotate, they are wrapped again: sealed and derived values stay the same.
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Database, Db } from '../../core/types/db.ts'
@@ -12,18 +12,18 @@ import type { MasterKey } from './master-key.ts'
 export interface VaultOptions {
   masterKey: MasterKey
   db: Database
-  /** False: an Error when the database has no vault yet. Default true. */
+  /** False: throws when the database has no vault yet. Default true. */
   create?: boolean
   clock?: Clock
 }
 
 export interface OpenVault extends Vault {
-  /** Makes the organization's data key, which otherwise its first `seal` does: that one must not be inside a `db.tx`. */
+  /** Creates the organization's data key. Otherwise the first `seal` does, and that one must not be inside a `db.tx`. */
   prepare(orgId: number | null): Promise<void>
 }
 
 interface DataKey {
-  /** Fingerprint of the key, in every value it sealed. */
+  /** Fingerprint of the key; it is part of every sealed value. */
   readonly id: string
   readonly key: KeyObject
 }
@@ -31,8 +31,8 @@ interface DataKey {
 const VERSION = 'v1'
 
 /**
- * Before the migrations: with a wrong master key nothing in the database has been touched.
- * @throws Error naming the variable: the key is missing, unusable, or not the one this database was sealed with.
+ * Call it before the migrations: with a wrong master key the database stays unchanged.
+ * @throws Error naming the variable: the key is missing, invalid, or not the key of this database.
  */
 export async function openVault({ masterKey, db, create = true, clock = systemClock }: VaultOptions): Promise<OpenVault> {
   const ring = new KeyRing(masterKey, db, clock)
@@ -94,12 +94,12 @@ function placeOf({ table, id, column, orgId }: SealedAt, keyId: string): string 
   return JSON.stringify([VERSION, table, String(id), column, orgId, keyId])
 }
 
-/** A key for each place: the 2^32 values that random nonces allow a key are a bound for one cell, not an organization. */
+/** Returns a key for each place: the 2^32 values that random nonces allow per key then limit one cell instead of an organization. */
 function cellKey({ key }: DataKey, place: string): Buffer {
   return createHmac('sha256', key).update(place).digest()
 }
 
-/** The wrapped keys, and the key-encryption key that fits them now: a rotation may replace it under a running process. */
+/** The wrapped keys with the key-encryption key that opens them. A rotation may replace it in a running process. */
 class KeyRing {
   readonly #master: MasterKey
   readonly #db: Database
@@ -112,7 +112,7 @@ class KeyRing {
     this.#clock = clock
   }
 
-  /** The root key. */
+  /** Returns the root key. */
   async open(create: boolean): Promise<Buffer> {
     let row = (await hasKeyTable(this.#db)) ? await storedKey(this.#db, ROOT) : undefined
     if (row === undefined) {
@@ -130,13 +130,13 @@ class KeyRing {
     return root
   }
 
-  /** Made on first use. */
+  /** Returns the key of a scope; creates it on first use. */
   async key(scope: string): Promise<Buffer> {
     const row = (await storedKey(this.#db, scope)) ?? (await this.#make(scope))
     return unwrapKey(await this.#fitting(row.kek_id), row)
   }
 
-  /** The first writer wins, in this replica or another: all use the key that is in the table afterwards. */
+  /** The first writer wins, in this replica or another one: all use the key that is then in the table. */
   #make(scope: string): Promise<WrappedKey> {
     return changeKeys(this.#db, async (tx) => {
       if (scope === ROOT) await createKeyTable(tx)

@@ -25,7 +25,7 @@ export interface PluginInstance {
   listens: boolean
   /** Functions that run in reverse order at teardown: subscriptions, jobs, then the plugin's own teardown. */
   readonly undo: (() => Awaitable<void>)[]
-  /** Stop functions of its jobs. Each waits for a run that is under way. */
+  /** Stop functions of its jobs. Each waits for a job that is running. */
   readonly jobs: (() => Promise<void>)[]
   readonly settings: Map<string, unknown>
   readonly watchers: Map<string, ((value: unknown) => void)[]>
@@ -72,7 +72,7 @@ export async function tearDown(instance: PluginInstance, clock: Clock): Promise<
   return failures
 }
 
-/** Stops the plugin's jobs and waits for runs that are under way; returns failures. */
+/** Stops the plugin's jobs and waits for running ones. Returns failures. */
 export async function stopJobs({ jobs }: PluginInstance, clock: Clock): Promise<unknown[]> {
   const stopped = await Promise.allSettled(jobs.splice(0).map((stop) => withTimeout(clock, TEARDOWN_MS, stop())))
   return stopped.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))

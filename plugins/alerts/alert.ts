@@ -1,4 +1,4 @@
-// Content of an alert: figures and names of one request, never its prompt or answer.
+// Builds the content of an alert: figures and names of one request, never its prompt or answer.
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export const FORMATS = ['generic', 'slack', 'discord'] as const
@@ -8,7 +8,7 @@ export type AlertKind = 'server_error' | 'budget_rejected' | 'rate_limited'
 
 const MAX_WORD = 120
 
-/** A server-error completion, or a budget or rate-limit rejection; null: nothing to tell. */
+/** Returns the kind for a server error, or for a budget or rate-limit rejection; null: no alert. */
 export function alertKind({ status }: Outcome): AlertKind | null {
   if (status === 402) return 'budget_rejected'
   if (status === 429) return 'rate_limited'
@@ -25,7 +25,7 @@ export function alertBody(format: AlertFormat, kind: AlertKind, ctx: RequestCont
   const text = `${kind}: ${status}${code === null ? '' : ` ${oneLine(code)}`} for ${asked}${provider === null ? '' : ` from ${provider}`}${key === '' ? '' : `, key ${key}`} (${ctx.id})`
   if (format === 'slack')
     return JSON.stringify({ text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') })
-  // A zero-width space keeps `@everyone` from being one.
+  // A zero-width space makes `@everyone` plain text.
   if (format === 'discord') return JSON.stringify({ content: text.replaceAll('@', '@\u200B') })
   return JSON.stringify({
     kind,

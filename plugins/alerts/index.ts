@@ -1,4 +1,4 @@
-// The legacy alert webhook: an unsigned POST for each failed request, sent once and forgotten.
+// The legacy alert webhook: an unsigned POST for each failed request, sent once without retries.
 import { z } from 'zod'
 import { guardAddress, parsedAddress } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -7,7 +7,7 @@ import type { OutboundGuard } from '../../core/types/ports.ts'
 import { VERSION } from '../../core/version.ts'
 import { alertBody, alertKind, FORMATS } from './alert.ts'
 
-/** In a storm of errors the rest is dropped, and counted. */
+/** With this many alerts on the way, further ones are dropped and counted. */
 const IN_FLIGHT = 4
 const TIMEOUT_MS = 15_000
 
@@ -15,7 +15,7 @@ export const alerts = definePlugin({
   name: 'alerts',
   requires: ['outbound', 'outboundPost'],
   config: z.strictObject({
-    /** Null: no alerts. The operator's own choice: an address inside is allowed, a metadata service is not. */
+    /** null: no alerts. The operator chooses the URL: an internal address is allowed, a metadata service is not. */
     url: z.string().nullable().default(null),
     format: z.enum(FORMATS).default('generic'),
   }),
@@ -72,7 +72,7 @@ export const alerts = definePlugin({
   },
 })
 
-/** @throws Error when no alert can be sent to the URL. */
+/** Returns whether the URL is internal. @throws Error when no alert can be sent to it. */
 function inwardAddress(url: string, outbound: OutboundGuard): boolean {
   try {
     guardAddress(
@@ -94,7 +94,7 @@ function inwardAddress(url: string, outbound: OutboundGuard): boolean {
   }
 }
 
-/** Messages of the network name addresses. */
+/** Network errors contain addresses. */
 function reasonOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
   return typeof code === 'string' ? code : error instanceof Error ? error.message : 'unknown'

@@ -1,12 +1,12 @@
-// The setting `answer_model`: whether `model` in an answer is the string that was asked for, or the model that served it.
-// The header `x-gateway-model` always names the latter. Without this plugin the setting is `auto`.
+// The setting `answer_model`: whether `model` in an answer is the requested string or the model that served. The header `x-gateway-model`
+// always has the latter. Without this plugin the setting is `auto`.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 
 export const answerModel = definePlugin({
   name: 'answer-model',
   settings: {
-    /** `auto`: the asked one for callers of messages, the one that served for all others. */
+    /** `auto`: the requested one for callers of messages, the serving one for all others. */
     answer_model: z.enum(['auto', 'requested', 'served']).default('auto'),
   },
   variables: {
@@ -22,7 +22,7 @@ export const answerModel = definePlugin({
     const cachePolicy = gateway.optional('cachePolicy')
     layer.set(settings.get('answer_model'))
     settings.watch('answer_model', (mode) => layer.set(mode))
-    // A kept answer has the name it was sent with.
+    // A cached answer keeps the name that it was sent with.
     const version = () => (settings.get('answer_model') === 'auto' ? null : settings.get('answer_model'))
     gateway.hook('ready', () => cachePolicy()?.version('answer_model', version))
     return () => layer.end()

@@ -1,4 +1,5 @@
-// /api/audit: read, verify, export. One chain covers the whole gateway, so only the system role may do more than read its own part.
+// /api/audit: read, verify, export. One chain covers the whole gateway, so only the system role may verify and export; others read the
+// entries of their organization.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
@@ -117,7 +118,7 @@ function recordOf(link: Link): z.input<typeof entryRecord> {
   }
 }
 
-/** A chain that was tampered with can still be read. */
+/** A chain with altered entries stays readable. */
 function detailsOf({ details }: Link): Record<string, unknown> {
   try {
     return JSON.parse(details) as Record<string, unknown>

@@ -1,5 +1,5 @@
-// A link of the chain: hash = SHA-256(prev_hash, line feed, the entry as canonical JSON). You can verify an exported line by itself: the
-// hash covers the line without its last two members.
+// Computes and verifies a link of the chain: hash = SHA-256(prev_hash, line feed, the entry as canonical JSON). You can verify an
+// exported line by itself: the hash covers the line without its last two members.
 import { createHash } from 'node:crypto'
 
 /** `prev_hash` of the first entry. */
@@ -12,7 +12,7 @@ export interface Entry {
   readonly actor: string
   readonly action: string
   readonly target: string | null
-  /** Canonical JSON, hashed as it stands. */
+  /** Canonical JSON; its exact text is hashed. */
   readonly details: string
   readonly ip: string | null
 }
@@ -27,26 +27,26 @@ export function linked(entry: Entry, seq: number, prevHash: string): Link {
   return { ...entry, seq, prev_hash: prevHash, hash: hashOf({ ...entry, seq }, prevHash) }
 }
 
-/** False when any column of the entry was altered. */
+/** Returns false when any column of the entry was altered. */
 export function intact(link: Link): boolean {
-  // A line that cannot be parsed as an entry was not written by the gateway.
+  // The gateway did not write an entry with an invalid time.
   if (!Number.isSafeInteger(link.at) || Math.abs(link.at) > 8.64e15) return false
   return hashOf(link, link.prev_hash) === link.hash
 }
 
-/** One line of the export. */
+/** Returns one line of the export. */
 export function exportLine(link: Link): string {
   return `${entryJson(link).slice(0, -1)},"prev_hash":"${link.prev_hash}","hash":"${link.hash}"}\n`
 }
 
-/** Synchronous: a transaction that waited for another thread would keep every writer waiting. */
+/** Synchronous: a transaction that waits for another thread would block every writer. */
 function hashOf(entry: Entry & { seq: number }, prevHash: string): string {
   return createHash('sha256')
     .update(`${prevHash}\n${entryJson(entry)}`)
     .digest('hex')
 }
 
-/** Members in canonical order; `details` is canonical already. */
+/** The members are in canonical order; `details` is canonical already. */
 function entryJson({ action, actor, at, details, ip, org_id, seq, target }: Entry & { seq: number }): string {
   const text = (value: string | null) => JSON.stringify(value)
   return (

@@ -1,4 +1,4 @@
-// The audit log: a chain of hashes over who did what, which cannot be altered unseen.
+// Keeps the audit log: a hash chain of all administrative actions, so that changes are detected.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { AuditEntry } from '../../core/services.ts'
@@ -12,13 +12,13 @@ import { chainWriter } from './writer.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Entries in one transaction: writers wait for it. */
+/** Entries per transaction; writers wait for it. */
 const PRUNED_AT_ONCE = 2000
 
 export const audit = definePlugin({
   name: 'audit',
   config: z.strictObject({
-    /** Entries older than this, days, are taken away once they were exported; 0 or null = kept. */
+    /** Exported entries older than this, days, are deleted; 0 or null = kept. */
     retentionDays: z.int().min(0).nullable().default(null),
   }),
   variables: {

@@ -1,11 +1,11 @@
-// Bounds an action's details and removes secrets. Runs before hashing, because entries of the chain cannot be changed later.
+// Limits an action's details and removes secrets. It runs before hashing, because entries of the chain cannot be changed later.
 import { maskUrl } from '../../core/text/sanitize.ts'
 
 const SECRET_NAME =
   /authorization|cookie|credential|key|passphrase|passw|secret|signature|token|headers$|proxy_?url|(?:^|[_-])auth$/i
-/** Names that only sound like it. */
+/** Names that match the pattern but hold no secret. */
 const HARMLESS_NAME = /^token_saver\b|_hint$/i
-/** Secrets of known shape, wherever they stand: ours, vendors' keys, JWTs. */
+/** Secrets of known shape in any text: the gateway's own, vendors' keys, JWTs. */
 const SECRET_TEXT = /\b(gw_|gmt_|sk-|eyJ)[\w-]{16,}(?:\.[\w-]+){0,2}|(whsec_)[\w+/=-]{16,}/g
 
 const HIDDEN = '***'
@@ -14,7 +14,7 @@ const MAX_VALUES = 500
 const MAX_TEXT = 1000
 const MAX_TOTAL = 16_384
 
-/** Canonical JSON (RFC 8785) of a value of bounded depth; undefined members are left out. */
+/** Returns canonical JSON (RFC 8785) of a value with bounded depth, without undefined members. */
 function rfc8785(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => rfc8785(item ?? null)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -26,7 +26,7 @@ function rfc8785(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** Canonical JSON of an object. */
+/** Returns canonical JSON of an object. */
 export function redactedDetails(details: Readonly<Record<string, unknown>>): string {
   let left = MAX_VALUES
   const copy = (value: unknown, hide: boolean, depth: number): unknown => {
@@ -49,13 +49,13 @@ export function redactedDetails(details: Readonly<Record<string, unknown>>): str
   return rfc8785({ truncated: true, members: Object.keys(details).slice(0, 50).map(shortText) })
 }
 
-/** A column's text: no NUL, which PostgreSQL cannot keep, and no half surrogate pairs, which would come back as something else. */
+/** Returns text for a column: without NUL, which PostgreSQL cannot store, and without lone surrogates, which would be read back changed. */
 export function columnText(text: string, max: number): string {
   return text.slice(0, max).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
 function shortText(text: string): string {
-  // Cut before the expressions see it: they are given no more than they can take.
+  // The text is cut first, so that the expressions get limited input.
   const masked = maskUrl(text.slice(0, 4 * MAX_TEXT)).replace(SECRET_TEXT, (_, ours, webhook) => `${ours ?? webhook}${HIDDEN}`)
   return masked.length > MAX_TEXT ? `${masked.slice(0, MAX_TEXT - 1)}…` : masked
 }

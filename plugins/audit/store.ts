@@ -1,4 +1,4 @@
-// The chain as rows: entries, and one row that says where it begins and ends and how far it was exported.
+// Stores the chain as rows: entries, and one row with the chain's first and last entry and the export position.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -14,11 +14,11 @@ export interface ChainState {
 }
 
 export interface AuditFilter {
-  /** Entries before this one. */
+  /** Returns entries before this one. */
   before?: number
   action?: string
   actor?: string
-  /** Epoch ms; `since` included, `until` not. */
+  /** Epoch ms; `since` is inclusive, `until` exclusive. */
   since?: number
   until?: number
 }
@@ -31,7 +31,7 @@ export async function chainState(db: Db): Promise<ChainState> {
   return state
 }
 
-/** All of them, in order, behind the last one of any process. Not inside another transaction. */
+/** Appends all entries in order, after the last one of any process. Call it outside a transaction. */
 export function appendEntries(db: Db, entries: readonly Entry[]): Promise<Link[]> {
   return alone(db, async (tx, { head_seq, head_hash }) => {
     const links: Link[] = []
@@ -50,12 +50,12 @@ export function appendEntries(db: Db, entries: readonly Entry[]): Promise<Link[]
   })
 }
 
-/** Oldest first; as they are found, which after tampering may be anything. */
+/** Returns links, oldest first, as they are stored: after tampering they may hold any value. */
 export function linksAfter(db: Db, seq: number, limit: number): Promise<Link[]> {
   return db.all(sql`SELECT * FROM audit_log WHERE seq > ${seq} ORDER BY seq LIMIT ${limit}`)
 }
 
-/** Newest first; of one organization, or with null of all. */
+/** Returns links, newest first, of one organization, or of all when it is null. */
 export function newestLinks(db: Db, orgId: number | null, filter: AuditFilter, limit: number): Promise<Link[]> {
   const { before, action, actor, since, until } = filter
   const conditions = [
@@ -69,15 +69,12 @@ export function newestLinks(db: Db, orgId: number | null, filter: AuditFilter, l
   return db.all(sql`SELECT * FROM audit_log WHERE ${sql.and(conditions)} ORDER BY seq DESC LIMIT ${limit}`)
 }
 
-/** Forward only, never beyond the last entry. */
+/** Moves the cursor forward only, never beyond the last entry. */
 export async function moveExportCursor(db: Db, seq: number): Promise<void> {
   await db.run(sql`UPDATE audit_state SET exported_seq = ${seq} WHERE id = 1 AND exported_seq < ${seq} AND head_seq >= ${seq}`)
 }
 
-/**
- * Takes away up to `limit` of the oldest entries: exported ones, older than `cutoff`, up to the first that is not.
- * Returns how many went.
- */
+/** Deletes up to `limit` of the oldest entries: exported ones older than `cutoff`, up to the first that is not. Returns how many. */
 export function pruneOldest(db: Db, cutoff: number, limit: number): Promise<number> {
   return alone(db, async (tx, { anchor_seq, exported_seq }) => {
     const bound = Math.min(exported_seq, anchor_seq + limit)
@@ -93,10 +90,10 @@ export function pruneOldest(db: Db, cutoff: number, limit: number): Promise<numb
   })
 }
 
-/** One writer of the chain at a time over all processes, and it sees what the one before it wrote. */
+/** Allows one writer of the chain at a time across processes. It sees the writes of the one before. */
 function alone<T>(db: Db, fn: (tx: Db, state: ChainState) => Promise<T>): Promise<T> {
   return db.tx(async (tx) => {
-    // The snapshot of SERIALIZABLE would be older than the wait for the lock.
+    // A SERIALIZABLE snapshot would be older than the wait for the lock.
     if (tx.dialect === 'postgresql') await tx.run(sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`)
     await lock(tx, 'audit')
     return fn(tx, await chainState(tx))

@@ -1,4 +1,4 @@
-// Entries on their way into the chain: what comes while a transaction is under way goes into the next one together.
+// Writes entries to the chain: entries that arrive during a transaction share the next one.
 import type { Db } from '../../core/types/db.ts'
 import type { Entry, Link } from './chain.ts'
 import { appendEntries } from './store.ts'
@@ -11,7 +11,7 @@ interface Waiting {
 
 const MAX_BATCH = 50
 
-/** Resolves when the entry is in the chain; rejects as the database does. Entries of one process keep their order. */
+/** Resolves when the entry is in the chain; rejects when the database does. Entries of one process keep their order. */
 export function chainWriter(db: Db): (entry: Entry) => Promise<Link> {
   const waiting: Waiting[] = []
   let running = false

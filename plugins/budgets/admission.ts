@@ -1,5 +1,5 @@
-// Before a request is sent: a budget that is used up refuses it before any cache; the others keep back what it
-// can cost at most, and the first that cannot refuses it. A session's cap is one of them.
+// Checks budgets before a request is sent. An exhausted budget refuses it before any cache. The others reserve its maximum cost, and the
+// first with too little left refuses it. A session's cap counts as a budget.
 import { storageUnavailable } from '../../core/db/storage-fault.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
@@ -19,7 +19,7 @@ export type Hold = Parameters<Services['ledger']['hold']>[1][number]
 export interface Applied {
   readonly budgets: readonly Budget[]
   readonly session: SessionCap | null
-  /** Where it is kept back; booked by the ledger. */
+  /** The reservations; the ledger books them. */
   held: readonly Hold[]
   /** The budget that refused with 402. */
   refusedBy: Budget | 'session' | null
@@ -39,20 +39,20 @@ export interface AdmissionSources {
 }
 
 export interface Admission {
-  /** Hook `request`: what is used up refuses before a cache answers. */
+  /** For the hook `request`: exhausted budgets refuse before a cache answers. */
   check(ctx: RequestContext): Promise<void> | undefined
-  /** Hook `admit`. */
+  /** For the hook `admit`. */
   reserve(ctx: RequestContext): Promise<void> | undefined
 }
 
-/** Share of a limit that one request may keep back when its caller gave no bound. */
+/** A request without an output limit may reserve at most this fraction of a limit (1/n). */
 const IMPLICIT_SHARE = 10
-/** An outage is said once in this time, not once a request. */
+/** An outage is logged once in this time, not for every request. */
 const SAID_AGAIN_MS = 600_000
-/** Takes nothing: it is asked only whether the shared store answers. */
+/** Takes nothing: the call only checks whether the shared store answers. */
 const PROBE = { perMinute: 1_000_000_000 }
 
-// 402: whose budget does not cover a request, and what can be done.
+// The facts of a 402: the budget, and the text for the caller.
 interface Spent {
   readonly budget: Budget
   readonly label: string | null
@@ -122,7 +122,7 @@ export function admission(sources: AdmissionSources): Admission {
     },
   }
 
-  /** Only what the database says refuses. */
+  /** Only the database's values may refuse. */
   async function confirm(ctx: RequestContext, applied: Applied, suspects: readonly Budget[]): Promise<void> {
     let spent: readonly { spentNano: number }[]
     try {
@@ -196,7 +196,7 @@ export function admission(sources: AdmissionSources): Admission {
   }
 }
 
-/** A session is its key's: it is named after it. */
+/** Returns the place of a session's cap in the order: directly after the budgets of its key. */
 function behindKeys(budgets: readonly Budget[]): number {
   const at = budgets.findIndex(({ scope }) => scope !== 'key')
   return at === -1 ? budgets.length : at

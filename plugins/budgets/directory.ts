@@ -1,5 +1,5 @@
-// Index of the budgets that apply to a request. Rebuilt when rows change, so that a request pays one look-up per scope, and none without
-// budgets.
+// Indexes the budgets that apply to a request. It is rebuilt when rows change, so that a request needs one look-up per scope, and none
+// without budgets.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { Budget } from './service.ts'
@@ -9,18 +9,18 @@ export interface Entities {
   virtualModels(): Pick<Services['virtualModels'], 'get' | 'named'> | undefined
 }
 
-/** Whom a budget is for, as far as it is there. */
+/** The entity of a budget. */
 export interface Entity {
   /** null: the budget of an organization, or an entity that does not exist. */
   readonly id: number | null
   readonly label: string | null
-  /** False: the budget counts nothing and blocks nothing. */
+  /** False: the budget counts and blocks nothing. */
   readonly found: boolean
 }
 
 export interface Directory {
   readonly byId: ReadonlyMap<number, Budget>
-  /** Enabled ones, in the order in which they are named in refusals: key, virtual model, organization. */
+  /** Returns enabled budgets in the order of refusals: key, virtual model, organization. */
   of(ctx: RequestContext): readonly Budget[]
 }
 
@@ -59,7 +59,7 @@ export function directoryOf(all: readonly Budget[], entities: Entities): Directo
   }
 }
 
-/** Whom the row means now: the file says a label, the API an id. */
+/** Returns the row's current entity: the file names a label, the API an id. */
 export function entityOf(
   { scope, orgId, entityId, entityLabel }: Pick<Budget, 'scope' | 'orgId' | 'entityId' | 'entityLabel'>,
   { keys, virtualModels }: Entities,
@@ -90,15 +90,15 @@ function grouped<K>(budgets: readonly Budget[], keyOf: (budget: Budget) => K): R
 
 function joined(found: readonly Budget[], more: readonly Budget[] | undefined, orgId: number | null): readonly Budget[] {
   if (more === undefined) return found
-  // Labels are each organization's own.
+  // Labels are unique only within an organization.
   const mine = more.every((budget) => budget.orgId === orgId) ? more : more.filter((budget) => budget.orgId === orgId)
   return found.length === 0 ? mine : [...found, ...mine]
 }
 
-// The cap of a session: what one caller's session header may spend, forgotten a day after its last use.
+// The cap of a session: the limit for one caller's session header. It is dropped a day after its last use.
 export interface SessionCap {
   readonly sessionId: string
-  /** As the ledger has it. */
+  /** The account in the ledger's form. */
   readonly account: { readonly name: string; readonly windowStart: 0 }
   /** Nano-USD. */
   readonly limit: number
@@ -106,7 +106,7 @@ export interface SessionCap {
 
 export const SESSION_IDLE_MS = 86_400_000
 
-/** @param inherited nano-USD of keys without a cap of their own; 0 = none. Returns null where nothing caps. */
+/** @param inherited nano-USD for keys without their own cap; 0 = none. Returns null when there is no cap. */
 export function sessionCap(ctx: RequestContext, keys: Pick<Services['keys'], 'of'>, inherited: number): SessionCap | null {
   const limit = keys.of(ctx)?.sessionBudgetNano ?? inherited
   // The session header is parsed on first use.

@@ -33,18 +33,18 @@ export const budgets = definePlugin({
   config: z.strictObject({
     /** IANA zone of calendar windows. */
     timezone: z.string().default('UTC'),
-    /** 503 where budgets apply and cannot be verified. */
+    /** Answers 503 when budgets apply and cannot be verified. */
     failClosed: z.boolean().default(false),
     /** Spending limit of a session whose key sets none; 0 or null = no limit. */
     sessionUsd: usd,
     /** The budget of each new key; 0 or null = none. */
     defaultKeyUsd: usd,
     defaultKeyWindow: z.string().default('monthly'),
-    /** 0 or null = no bound. */
+    /** 0 or null = no limit. */
     maxKeyUsd: usd,
     /** Maximum length of a temporary increase; 0 = unlimited. */
     maxIncreaseDays: z.int().min(0).default(90),
-    /** A prompt, or a part of one, that is not in the request: keep back the model's whole window, or refuse with 400. */
+    /** For prompt content outside the request: reserve the model's whole context window, or refuse with 400. */
     unknownPrompt: z.enum(['reserve', 'refuse']).default('reserve'),
     /** Reservation for tools that run at the vendor, by kind. */
     serverTools: toolShares.default({}),
@@ -125,7 +125,7 @@ export const budgets = definePlugin({
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
 
-    // After hooks that change or block the request, before any cache answers it.
+    // Runs after hooks that change or block the request, and before any cache answers it.
     gateway.hook('request', gate.check, { order: 'post' })
     gateway.hook('admit', gate.reserve)
     gateway.hook('settle', (ctx, { chargeNano }) => {
@@ -134,7 +134,7 @@ export const budgets = definePlugin({
       const held = applied?.held ?? []
       const accounts = directory.of(ctx).map((budget) => accountAt(budget, calendar, ctx.startedAt))
       if (applied?.session) accounts.push(applied.session.account)
-      // A budget that was made, or moved to another window, while the request ran.
+      // Budgets that were created, or moved to another window, during the request.
       const late = accounts.filter(
         ({ name, windowStart }) => !held.some((one) => one.name === name && one.windowStart === windowStart),
       )

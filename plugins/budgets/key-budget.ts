@@ -1,4 +1,4 @@
-// The budget that each new client key gets (DEFAULT_KEY_BUDGET_*): in force before the key's secret is handed out.
+// Creates the budget of each new client key (DEFAULT_KEY_BUDGET_*). It applies before the key's secret is returned.
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { nanoOf } from './resource.ts'
@@ -6,15 +6,15 @@ import { type BudgetWindow, WINDOWS } from './service.ts'
 import { insertBudget } from './store.ts'
 
 export interface KeyBudgetOptions {
-  /** 0: none. */
+  /** USD; 0: no budget. */
   readonly usd: number
-  /** Anything but a window: none. */
+  /** Any text that is not a window: no budget. */
   readonly window: string
-  /** 0: no bound. */
+  /** 0: no limit. */
   readonly maxUsd: number
 }
 
-/** Returns what takes it back. */
+/** Returns a function that ends it. */
 export function defaultKeyBudget(gateway: PluginGateway, view: View<unknown>, options: KeyBudgetOptions): () => void {
   const { usd, maxUsd } = options
   if (usd === 0) return () => {}

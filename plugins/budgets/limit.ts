@@ -7,7 +7,10 @@ export function isActive({ expiresAt }: BudgetIncrease, now: number): boolean {
   return now < expiresAt
 }
 
-/** Nano-USD, however high increases add up: below what an estimate that is out of range counts as, so that it never fits. */
+/**
+ * The highest possible limit, nano-USD, also with increases. It is below the value of an estimate out of range, so that such an estimate
+ * never fits.
+ */
 export const MAX_LIMIT_NANO = nanoOf(MAX_USD)
 
 /** Nano-USD. */
@@ -21,7 +24,7 @@ export function limitOf({ hardLimitNano, increases }: Budget, now: number): numb
 const LEAST_ELAPSED = 0.1
 const LEAST_REQUESTS = 10
 
-/** Nano-USD; null where it is too early to say. @param requests that it was spent by. */
+/** Returns nano-USD; null when it is too early. @param requests number of requests that spent it. */
 export function projected(window: Window, spent: number, requests: number, now: number): number | null {
   const { start, end } = window
   if (end === null) return null

@@ -1,6 +1,6 @@
 import type { Migration } from '../../core/types/db.ts'
 
-// `window` is a reserved word of PostgreSQL: the column is called `period`.
+// `window` is a reserved word of PostgreSQL, so the column is called `period`.
 export const migrations: Migration[] = [
   {
     id: '001-budgets',
@@ -54,7 +54,7 @@ export const migrations: Migration[] = [
     `,
   },
   {
-    // The ledger keeps the accounts; this table keeps which events were emitted.
+    // The ledger stores the accounts; this table stores which events were emitted.
     id: '002-states',
     up: `
       DROP TABLE budgets_counters;

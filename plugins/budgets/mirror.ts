@@ -1,5 +1,5 @@
-// A copy of spent amounts in this process: updated after bookings, and every two seconds for budgets in use. It never refuses by itself: an
-// account that looks spent is read from the database.
+// Copies the spent amounts into this process's memory: updated after bookings, and every two seconds for budgets in use. The copy never
+// refuses: when an account looks exhausted, the database is read.
 import type { Db } from '../../core/types/db.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { BudgetAccount } from './window.ts'
@@ -12,9 +12,9 @@ export interface Known {
 }
 
 export const REFRESH_MS = 1800
-/** Budgets that no request used for this long are no longer polled. */
+/** A budget without a request for this time is no longer polled. */
 const IN_USE_MS = 60_000
-/** Accounts in one query. */
+/** Accounts per query. */
 const CHUNK = 200
 const NOTHING = { spentNano: 0, reservedNano: 0, requests: 0 }
 
@@ -26,19 +26,19 @@ interface Entry {
 }
 
 export interface Mirror {
-  /** For a request; undefined: not known. */
+  /** Returns the values for a request, and keeps the budget in use; undefined: unknown. */
   of(account: BudgetAccount, now: number): Known | undefined
-  /** Without following it. */
+  /** Returns the values without keeping the budget in use. */
   peek(account: BudgetAccount): Known | undefined
-  /** As the database has them now, in order; an account that was never used has spent nothing. */
+  /** Returns the database's values, in order. An account that was never used has spent nothing. */
   read(db: Db, accounts: readonly BudgetAccount[]): Promise<Known[]>
-  /** Reads again what requests ask about. */
+  /** Reads the budgets in use again. */
   refresh(db: Db, now: number): Promise<void>
 }
 
-/** @param now monotonic ms in all of it. */
+/** @param now monotonic ms, in all methods. */
 export function mirror(ledger: Pick<Services['ledger'], 'balances'>): Mirror {
-  // By name, in the window that was asked about last.
+  // By name, in the window of the last call.
   const entries = new Map<string, Entry>()
   const read: Mirror['read'] = async (db, accounts) => {
     const all: Known[] = []

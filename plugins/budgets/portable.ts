@@ -1,4 +1,4 @@
-// Budgets in an export. They name their client key or virtual model by its label.
+// Exports and imports budgets. They name their client key or virtual model by its label.
 import { z } from 'zod'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -24,7 +24,7 @@ export interface PortableBudgets {
   readonly recounts: Recounts
 }
 
-/** A budget of a key that this gateway does not have yet counts from the moment on that a key gets the label. */
+/** When this gateway does not have the budget's key yet, the budget starts when a key gets the label. */
 export function portableBudgets({ gateway, view, entities, recounts }: PortableBudgets): PortableKind<z.output<typeof data>> {
   const mine = (orgId: number | null) => view.current.filter((budget) => budget.orgId === orgId)
   const named = (budget: Budget) => nameOf(budget.scope, entityOf(budget, entities).label, budget.window)

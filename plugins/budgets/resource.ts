@@ -1,4 +1,4 @@
-// `budgets` of gateway.config.ts.
+// The section `budgets` of gateway.config.ts.
 import { z } from 'zod'
 import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { Db, View } from '../../core/types/db.ts'
@@ -7,7 +7,6 @@ import type { ResourceKind } from '../../core/types/resource.ts'
 import { type Budget, type BudgetScope, type BudgetWindow, SCOPES, WINDOWS } from './service.ts'
 import { archiveBudget, type BudgetFields, budgetOf, declaredBudgets, insertBudget, updateBudget } from './store.ts'
 
-// Members of a budget as the configuration file spells them.
 export const NANO = 1e9
 export const MAX_USD = Math.floor(Number.MAX_SAFE_INTEGER / NANO)
 
@@ -21,7 +20,7 @@ export function nanoOf(usd: number): number {
   return Math.round(usd * NANO)
 }
 
-/** A key's budget above GATEWAY_MAX_KEY_BUDGET_USD; 0 = no bound. */
+/** Returns whether a key's budget is above GATEWAY_MAX_KEY_BUDGET_USD; 0 = no limit. */
 export function isAboveKeyCap(scope: BudgetScope, limitUsd: number, maxKeyUsd: number): boolean {
   return scope === 'key' && maxKeyUsd > 0 && limitUsd > maxKeyUsd
 }
@@ -56,7 +55,7 @@ export interface BudgetConfig {
   /** 0 blocks everything. */
   hardLimitUsd: number
   enabled?: boolean
-  /** Takes over the budget of this scope, entity and window that was made through the API. */
+  /** Takes over the budget with this scope, entity and window that the API created. */
   adopt?: boolean
 }
 
@@ -67,9 +66,9 @@ declare module '../../core/config/define.ts' {
 }
 
 export interface BudgetResourceOptions {
-  /** USD; 0 = no bound. */
+  /** USD; 0 = no limit. */
   readonly maxKeyUsd: number
-  /** Counts what was spent in the current window before, in the same transaction. */
+  /** Counts the amount that was spent earlier in the current window, in the same transaction. */
   recount(tx: Db, budget: Budget, entityChanged?: boolean): Promise<void>
 }
 
@@ -100,7 +99,7 @@ export function budgetResource(
       const updated = await updateBudget(db, null, row.id, fieldsOf(entry), now(), { config_key: key, declared })
       if (updated === undefined) return
       const { scope, entity } = entry
-      // Rows are named by scope, entity and window. A row that differs only in its window is the same budget before the change.
+      // Rows are named by scope, entity and window. When only the window differs, the row is the earlier state of the same budget.
       const others = WINDOWS.map((one) => nameOf(scope, entity ?? null, one))
       await recount(db, budgetOf(updated), !others.includes(row.name))
     },
@@ -110,7 +109,7 @@ export function budgetResource(
   }
 }
 
-/** One budget for each of these: `key ci monthly`. */
+/** Names are unique: `key ci monthly`. */
 export function nameOf(scope: BudgetScope, entity: string | null, window: BudgetWindow): string {
   return [scope, entity, window].filter((part) => part !== null).join(' ')
 }

@@ -1,5 +1,5 @@
-// Emits the events of one budget in one transaction with the rows of its notification state, so that several replicas emit an
-// event once, and an event is either recorded and queued or neither.
+// Emits the events of one budget in one transaction with the rows of its notification state. So several replicas emit an event once, and
+// an event is recorded and queued, or neither.
 import type { Db } from '../../../core/types/db.ts'
 import type { EventMap, Services } from '../../../core/types/plugin.ts'
 import type { Entity } from '../directory.ts'
@@ -15,7 +15,7 @@ export interface BudgetEvent {
   readonly entity_id: number | null
   readonly entity_label: string | null
   readonly window: BudgetWindow
-  /** RFC 3339 UTC; absent for lifetime. */
+  /** RFC 3339 UTC; absent for a lifetime budget. */
   readonly window_start?: string
   readonly window_end?: string
   readonly limit_usd: number
@@ -23,7 +23,7 @@ export interface BudgetEvent {
   /** May be negative. */
   readonly remaining_usd: number
   readonly percent_used: number
-  /** 85 or 95; of `budget.threshold_crossed` only. */
+  /** 85 or 95; only in `budget.threshold_crossed`. */
   readonly threshold_percent?: number
   /** When known. */
   readonly triggering_request_id?: string
@@ -104,7 +104,7 @@ export interface Occasion {
   readonly window: Window
   /** Nano-USD, read in the same transaction. */
   readonly spent: number
-  /** With the request that led to it, when known. */
+  /** Each level with the request that caused it, when known. */
   readonly levels: readonly (BudgetLevel & { readonly requestId: string | null })[]
   /** Epoch ms. */
   readonly now: number
@@ -115,7 +115,7 @@ export interface Announced {
   readonly events: readonly { readonly type: BudgetEventType; readonly data: BudgetEvent }[]
 }
 
-/** @param tx inside a transaction, which may run again. */
+/** @param tx a transaction, which may run again. */
 export async function announce(tx: Db, occasion: Occasion, outbox: Services['outbox'] | undefined): Promise<Announced> {
   const { budget, entity, window, spent, levels, now } = occasion
   const limit = limitOf(budget, now)
@@ -128,7 +128,7 @@ export async function announce(tx: Db, occasion: Occasion, outbox: Services['out
     const own = same.find(({ windowStart }) => windowStart === window.start)
     const wasAbove = own?.above ?? false
     const lastAt = Math.max(0, ...same.map((state) => state.lastAt))
-    // A refusal cannot be undone within a window, so each one is a crossing.
+    // A refusal has no lower level to return to, so each one counts as a crossing.
     const passes = above && (!wasAbove || type === 'budget.crossed') && !isRecent(lastAt, now)
     const state = { windowStart: window.start, type, threshold, above: above && (wasAbove || passes) }
     states.push({ ...state, lastAt: passes ? now : lastAt })

@@ -11,11 +11,11 @@ import { announce, type BudgetLevel } from './announcement.ts'
 import { AlertHistory, allStates } from './states.ts'
 
 export interface Evaluator {
-  /** After a settlement that booked to these. */
+  /** Call it after a settlement that booked to these accounts. */
   booked(accounts: readonly BudgetAccount[], requestId: string): void
-  /** After a 402 of this budget. */
+  /** Call it after a 402 of this budget. */
   rejected(budget: Budget, requestId: string): void
-  /** Looks at every budget. */
+  /** Evaluates every budget. */
   all(): Promise<void>
   close(): Promise<void>
 }
@@ -31,13 +31,13 @@ export interface EvaluatorSources {
 
 const THRESHOLDS = [85, 95] as const
 const CROSSED = { type: 'budget.crossed', threshold: 100 } as const
-/** Between two looks while bookings come in. */
+/** Time between two evaluations while bookings arrive. */
 const PAUSE_MS = 100
 
 interface Work {
   readonly budget: Budget
   readonly window: Window
-  /** The last booking, and the first refusal. */
+  /** The last booking; `refusedBy`: the first refusal. */
   readonly bookedBy: string | null
   readonly refusedBy: string | null
 }
@@ -112,7 +112,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
     })
   }
 
-  /** The regular look finds the same; a refusal will be followed by another one. */
+  /** A failure is only logged: the regular evaluation finds the same, and a refusal is followed by others. */
   async function guarded(run: () => Promise<void>): Promise<void> {
     try {
       await run()

@@ -1,4 +1,4 @@
-// The notification state of each budget, as rows: whether a threshold is passed in a window, and when that was last emitted.
+// The notification state of each budget as rows: whether a threshold is passed in a window, and the time of its last event.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
 import type { Db } from '../../../core/types/db.ts'
@@ -22,7 +22,7 @@ const stateRow = z
     return { windowStart: window_start, type, threshold, above: above !== 0, lastAt: last_at }
   })
 
-/** States of all windows: an event from one window is not repeated at once in the next. */
+/** Returns the states of all windows, because an event of one window is not repeated at once in the next. */
 export function statesOf(db: Db, budgetId: number): Promise<State[]> {
   return db.all(
     sql`SELECT window_start, type, threshold, above, last_at FROM budgets_states WHERE budget_id = ${budgetId}
@@ -49,7 +49,7 @@ export async function putState(db: Db, budgetId: number, { windowStart, type, th
   )
 }
 
-/** Windows that have ended, once nothing of them holds anything back any more. */
+/** Deletes ended windows that have no reservation any more. */
 export async function forgetStates(db: Db, budgetId: number, windowStart: number, saidBefore: number): Promise<void> {
   await db.run(
     sql`DELETE FROM budgets_states WHERE budget_id = ${budgetId} AND window_start < ${windowStart} AND last_at < ${saidBefore}`,
@@ -80,7 +80,7 @@ export class AlertHistory {
     this.#budgets.set(budgetId, [...others, ...states])
   }
 
-  /** A row is to be written, or an event to be sent. */
+  /** Returns whether a row must be written or an event sent. */
   isNews(budgetId: number, windowStart: number, level: Level & { readonly above: boolean }, now: number): boolean {
     const states = this.#budgets.get(budgetId) ?? []
     const wasAbove = states.some((state) => state.windowStart === windowStart && isOf(state, level) && state.above)
@@ -88,7 +88,7 @@ export class AlertHistory {
     return !level.above || !this.isQuiet(budgetId, level, now)
   }
 
-  /** It was said within the day, in whatever window. */
+  /** Returns whether the event was sent within the last day, in any window. */
   isQuiet(budgetId: number, level: Level, now: number): boolean {
     const states = this.#budgets.get(budgetId) ?? []
     return states.some((state) => isOf(state, level) && isRecent(state.lastAt, now))

@@ -1,4 +1,4 @@
-// A budget in the spelling of the control plane: bodies in, records out.
+// Schemas of a budget in the control plane: bodies and records.
 import { z } from 'zod'
 import { percentOf, time } from '../alerts/announcement.ts'
 import type { Entity } from '../directory.ts'

@@ -1,4 +1,4 @@
-// /api/budgets: list, create, read, change, delete, increase for a while.
+// /api/budgets: list, create, read, change, delete, increase temporarily.
 import { z } from 'zod'
 import { conflict, refuseExclusive, refuseOwnedByFile } from '../../../core/config/owned.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
@@ -28,22 +28,21 @@ export interface BudgetRoutes {
   readonly gateway: PluginGateway
   readonly view: View<readonly Budget[]>
   readonly entities: Entities
-  /** USD; 0 = no bound. */
+  /** USD; 0 = no limit. */
   readonly maxKeyUsd: number
-  /** 0 = no bound. */
+  /** 0 = no limit. */
   readonly maxIncreaseDays: number
   readonly recounts: Recounts
-  /** As they stand now. */
+  /** Returns them with their current status. */
   shown(budgets: readonly Budget[]): Promise<z.input<typeof budgetRecord>[]>
 }
 
 const SECTION = 'budgets'
 const IDS = { key: 'client key', virtual_model: 'virtual model' } as const
 
-// How much a temporary increase adds, and until when.
 const DAY_MS = 86_400_000
 
-/** Nano-USD. @param limitNano what holds now. @throws GatewayError 400. */
+/** Returns nano-USD. @param limitNano the current limit. @throws GatewayError 400. */
 function increaseAmount({ amount_usd, additional_usd, hard_limit_usd }: IncreaseBody, limitNano: number): number {
   const given = [amount_usd, additional_usd, hard_limit_usd].filter((one) => one !== undefined)
   if (given.length !== 1)
@@ -60,7 +59,7 @@ function increaseAmount({ amount_usd, additional_usd, hard_limit_usd }: Increase
   )
 }
 
-/** Epoch ms. @param maxDays 0 = no bound. @throws GatewayError 400. */
+/** Returns epoch ms. @param maxDays 0 = no limit. @throws GatewayError 400. */
 function increaseEnd({ expires_at }: IncreaseBody, now: number, maxDays: number): number {
   const end = Date.parse(expires_at)
   if (end <= now) throw GatewayError.invalid('expires_at', '`expires_at` is past: say when the increase is to end.')
@@ -245,7 +244,7 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
     )
   }
 
-  /** One budget for each scope, entity and window. @throws GatewayError 409. */
+  /** There is one budget for each scope, entity and window. @throws GatewayError 409. */
   async function refuseTwin(
     tx: Db,
     orgId: number | null,

@@ -1,4 +1,4 @@
-// Budgets as they stand now, for those who look at them.
+// Computes the current status of budgets for the API.
 import type { z } from 'zod'
 import type { Db } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'

@@ -1,4 +1,4 @@
-// The upstream calls a request can lead to, by its virtual model's strategy: one of several, or all of them.
+// Lists the upstream calls that a request can cause, by its virtual model's strategy: one of several, or all of them.
 import { capsOf } from '../../../core/models/model-caps.ts'
 import type { ConnectionService } from '../../../core/services.ts'
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
@@ -18,7 +18,7 @@ export interface Call {
 
 export interface Calls {
   readonly calls: readonly Call[]
-  /** All are made; else one of them answers. */
+  /** True: all calls are made; false: one of them answers. */
   readonly all: boolean
 }
 
@@ -27,17 +27,17 @@ type VirtualModel = NonNullable<ReturnType<Services['virtualModels']['named']>>
 /** Targets of virtual models. */
 export interface CompiledModels {
   named(orgId: number | null, name: string): VirtualModel | null
-  /** An id or alias to the id. */
+  /** Returns the id of an id or alias. */
   providerId(provider: string): string
 }
 
-/** Output tokens of one choice. @param cap `max_tokens` of the virtual model; null = it sets none. */
+/** Returns the output tokens of one choice. @param cap `max_tokens` of the virtual model; null = it sets none. */
 export type OutputOf = (provider: string, model: string, cap: number | null) => number
 
 /** Tokens of the gateway's own prompt for a judge, or for a pipeline step without an instruction. */
 const OWN_WORDS = 200
 const PER_SOURCE = 16
-/** By which a target's params may bound the answer, in the four dialects. */
+/** Params of a target that may limit the answer, in the four dialects. */
 const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const
 
 export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, compiledModels: CompiledModels): Calls {
@@ -66,7 +66,7 @@ export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, 
   if (ctx.plan?.strategy === 'fusion') {
     const judge = judgeOf(model, compiledModels) ?? targets[0]
     const offersTools = request.tools.length > 0 && request.toolChoice?.mode !== 'none'
-    // With tools one model answers: a panel cannot call them.
+    // With tools only one model answers, because a panel cannot call them.
     if (!offersTools && targets.length > 1 && judge !== undefined) {
       const panel = targets.map((target) => single(target, 0, 1))
       const heard = panel.reduce((sum, { output }) => sum + output + PER_SOURCE, OWN_WORDS)
@@ -78,7 +78,7 @@ export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, 
   return { calls: targets.map((target) => single(target)), all: false }
 }
 
-/** A judge may have a price where no target has one. */
+/** A judge may have a price when no target has one. */
 export function areSeveral({ plan }: RequestContext): boolean {
   return plan?.strategy === 'fusion' || plan?.strategy === 'pipeline'
 }
@@ -108,8 +108,8 @@ function byteLength(text: string | null): number {
   return text === null ? 0 : encodeUtf8(text).length
 }
 
-// The upstream dialects that a request may use towards a model, as far as they change the output limit: the caller's limit may be unknown
-// to another vendor, or smaller than its minimum.
+// The dialects that the upstream call may use, when they change the output limit: another vendor may ignore the caller's limit or have a
+// higher minimum.
 export interface Upstream {
   readonly provider: string
   readonly model: string

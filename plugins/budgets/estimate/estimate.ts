@@ -1,5 +1,5 @@
-// Upper bound of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing here, as in the
-// ledger.
+// Computes an upper limit of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing,
+// as in the ledger.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
@@ -12,9 +12,9 @@ import { unknownPrompt } from './unknown-prompt.ts'
 export interface Estimate {
   /** Nano-USD. */
   readonly nano: number
-  /** The part of it that is kept back however small the limit: of a prompt whose size is not known, or tools at the vendor. */
+  /** The part that is always reserved, also under a small limit: for a prompt of unknown size, or tools at the vendor. */
   readonly leastNano: number
-  /** The caller said how long the answer may be. */
+  /** True when the caller limited the answer. */
   readonly explicit: boolean
 }
 
@@ -22,7 +22,7 @@ type Facts = ReturnType<Services['modelFacts']['facts']>
 export type FactsOf = (provider: string, model: string) => Facts | undefined
 
 export interface EstimateRules {
-  /** For a prompt of unknown size: reserve the model's whole window, or refuse the request. */
+  /** For a prompt of unknown size: reserve the model's whole context window, or refuse the request. */
   readonly unknownPrompt: 'reserve' | 'refuse'
   readonly serverTools: ToolShares
   readonly dialectsOf: DialectsOf
@@ -30,11 +30,11 @@ export interface EstimateRules {
 
 /** Output tokens when neither request nor model sets a limit. */
 const DEFAULT_OUTPUT = 4096
-/** The vendor takes no smaller bound, so it is raised on the way. */
+/** The vendor accepts no smaller limit, so it is raised on the way. */
 const LEAST_OF_RESPONSES = 16
 /** Context window of an unknown model, tokens. No current model has a larger one. */
 const DEFAULT_WINDOW = 2_097_152
-/** Names that upstreams may take for a bound of the answer, beside the one of the caller's dialect. */
+/** Names that upstreams may read as an output limit, besides the one of the caller's dialect. */
 const OTHER_BOUNDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'maxOutputTokens'] as const
 const TEXT_ONLY: PromptSize = { tokens: 0, hasImage: false, hasAudio: false, longCache: false }
 
@@ -45,7 +45,7 @@ export function estimator(
 ): (ctx: RequestContext) => Estimate {
   return (ctx) => {
     const targets = ctx.plan?.targets ?? []
-    // Most of what is not priced is found out without reading the request.
+    // Most requests without a price are found without reading the request.
     if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
       return { nano: 0, leastNano: 0, explicit: false }
     if (ctx.operation !== 'chat') {
@@ -93,7 +93,7 @@ function refused(member: string): GatewayError {
   )
 }
 
-/** An upstream may go by any of them, so the largest is what may come back. */
+/** An upstream may use any of these limits, so the largest one applies. */
 function largestBound({ maxTokens, source, ext }: Frozen<CanonicalRequest>): number | undefined {
   let most = maxTokens
   for (const name of OTHER_BOUNDS) {
@@ -111,7 +111,7 @@ function outputTokens(
   cap: number | null,
 ): number {
   const thinking = whole(reasoning?.budgetTokens ?? 0)
-  // Beside the caller's in another spelling, an upstream may go by either.
+  // When the caller also set the limit in another spelling, an upstream may use either.
   const said = cap === null || bound === undefined ? (cap ?? bound) : Math.max(cap, bound)
   if (said !== undefined) return Math.max(whole(said), thinking)
   const answer = Math.min(ceiling ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
@@ -123,11 +123,11 @@ interface Asked {
   readonly prompt: PromptSize
   readonly use: ServerUse
   readonly request?: Frozen<CanonicalRequest>
-  /** The prompt may be as long as the model takes. */
+  /** True: the prompt may be as long as the model accepts. */
   readonly unknown?: boolean
 }
 
-/** Each use of a tool at the vendor makes the model read all again, with what the uses before brought. */
+/** After each use of a tool at the vendor the model reads the whole prompt again, with the results of earlier uses. */
 function inputTokens({ input, output }: Call, { use, unknown }: Asked, window: number): number {
   const first = unknown ? Math.max(input, window) : input
   if (use.uses === 0) return first
@@ -162,7 +162,7 @@ function costOf(call: Call, asked: Asked, factsOf: FactsOf): bigint {
   return (micro + 999_999n) / 1_000_000n
 }
 
-/** Callers send any number. */
+/** Callers may send any number. */
 function whole(value: number): number {
   if (!(value > 0)) return 0
   return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER)
@@ -172,7 +172,7 @@ function highest(costs: readonly bigint[]): bigint {
   return costs.reduce((most, cost) => (cost > most ? cost : most), 0n)
 }
 
-/** Above every limit (`MAX_LIMIT_NANO`): what is out of range is refused, whatever it is exactly. */
+/** A value out of range becomes larger than every limit (`MAX_LIMIT_NANO`), so it is refused; its exact size does not matter. */
 function bounded(nano: bigint): number {
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano)
 }

@@ -1,5 +1,5 @@
-// The most tokens a prompt can have, without a tokenizer: letters take two bytes a token, digits and signs one; media go by a
-// declared table.
+// Computes the maximum tokens of a prompt without a tokenizer: two bytes per token for letters, one for digits and symbols; media follow
+// a table.
 import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../../core/types/canonical.ts'
 import { clipSeconds } from './unknown-prompt.ts'
 
@@ -8,17 +8,16 @@ export interface PromptSize {
   readonly tokens: number
   readonly hasImage: boolean
   readonly hasAudio: boolean
-  /** Something is to be kept in the vendor's cache for an hour, which costs more. */
+  /** True when the request writes to the vendor's one-hour cache, which costs more. */
   readonly longCache: boolean
 }
 
 const PER_MESSAGE = 8
 
 /**
- * Tokens of what is not text: for what stands behind an address, and per byte of what is sent along. Vendors count images by
- * area and halt at some 4,800 tokens; sound at 32 tokens a second (16 kbit/s and up), film at 300 (200 kbit/s and up); a page
- * of a document takes some 3,000 tokens and 6 kB. Sound, film and documents elsewhere are of unknown length: the model's whole
- * window counts for them.
+ * Tokens of media, by the item for URLs and by the byte for inline data. Vendors count images by area and stop at about 4,800 tokens.
+ * Sound is at most 32 tokens per second (16 kbit/s or more), video 300 (200 kbit/s or more). A page of a document takes about 3,000
+ * tokens and 6 kB. Sound, video and documents behind a URL have an unknown length: the model's whole context window is counted.
  */
 export const MEDIA_TOKENS = {
   image: { elsewhere: 4800, perByte: 0 },
@@ -37,8 +36,8 @@ interface Seen {
   longCache: boolean
 }
 
-// The most tokens a text can have beyond one for two bytes of it. Letters and spaces never come in smaller tokens than that;
-// digits and signs may be a token each, and rare characters one for each of their bytes.
+// The maximum tokens of a text above one per two bytes. Letters and spaces never have smaller tokens than that. Digits and symbols may be
+// one token each, and rare characters one for each of their bytes.
 const LONELY = new Uint8Array(128).map((_, code) => {
   const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
   return isLetter || code === 0x20 || code === 0x0a ? 0 : 1
@@ -51,14 +50,14 @@ function extraTokens(text: string): number {
     const code = text.charCodeAt(i)
     if (code < 0x80) halves += LONELY[code] as number
     else if (code < 0x800) halves += 2
-    // Chinese, Japanese and Korean: two tokens a character at most in vocabularies that know them.
+    // Chinese, Japanese and Korean: at most two tokens per character in vocabularies that contain them.
     else if ((code >= 0x3000 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7a3)) halves += 1
     else halves += code >= 0xd800 && code <= 0xdfff ? 2 : 3
   }
   return halves / 2
 }
 
-/** Extra tokens of all texts in the value, member names included. Bodies are bounded in depth before they are decoded. */
+/** Returns the extra tokens of all texts in the value, with member names. The depth of bodies is limited before they are decoded. */
 function extraTokensIn(value: Frozen<Json>): number {
   if (typeof value === 'string') return extraTokens(value)
   if (typeof value === 'number') return extraTokens(String(value))
@@ -85,7 +84,7 @@ export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number)
   return { tokens: text + PER_MESSAGE * messages + Math.ceil(seen.tokens), hasImage, hasAudio, longCache }
 }
 
-/** Parts nest a few levels at most: bodies are bounded in depth before they are decoded. */
+/** Parts have only a few levels: the depth of bodies is limited before they are decoded. */
 function look(parts: readonly Frozen<Part>[], seen: Seen): void {
   for (const part of parts) {
     if (part.cache?.ttl === '1h') seen.longCache = true

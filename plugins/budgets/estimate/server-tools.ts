@@ -1,17 +1,17 @@
-// Tools that run at the vendor: each use puts its result into the prompt, and the model reads all of it again. How often and how
-// much the caller may say; where it does not, a share for each use is kept back.
+// Estimates tools that run at the vendor: each use adds its result to the prompt, and the model reads the whole prompt again. The caller
+// may limit number and size; otherwise a share for each use is reserved.
 import { z } from 'zod'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 
 const share = z.strictObject({
-  /** Uses in one request that sets no lower limit. */
+  /** Number of uses in one request without a lower limit. */
   uses: z.int().min(0).max(1000),
   /** Prompt tokens that one use adds. */
   tokens: z.int().min(0).max(10_000_000),
 })
 export type ToolShare = z.output<typeof share>
 
-/** By the kind of tool; `other` is for all that are not named. */
+/** By the kind of tool; `other` applies to all kinds that are not listed. */
 export const toolShares = z.record(z.string().max(64), share.partial())
 export type ToolShares = z.output<typeof toolShares>
 
@@ -24,7 +24,7 @@ const SHARES: Readonly<Record<string, ToolShare>> = {
 }
 const OTHER: ToolShare = { uses: 10, tokens: 10_000 }
 
-/** First match counts; vendors put versions behind the name. */
+/** The first match wins; vendors put versions after the name. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^(web_?search|google_?search|google_?maps|enterprise_?web_?search|x_search)/i, 'web_search'],
   [/^(web_?fetch|url_?context)/i, 'web_fetch'],
@@ -32,24 +32,24 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^(file_?search|retrieval|collections_search)/i, 'file_search'],
   [/^mcp/i, 'mcp'],
 ]
-/** The caller runs these: what they return comes in a later request. */
+/** The caller runs these tools: their results arrive in a later request. */
 const CALLERS = /^(computer|bash|text_editor|memory|local_shell|apply_patch)/i
-/** By which chat vendors switch a search on without a tool. */
+/** Members by which chat vendors enable a search without a tool. */
 const SWITCHES = ['plugins', 'search_parameters', 'enable_search', 'web_search', 'extra_body'] as const
 
-/** The cost that vendor-side tools may add. */
+/** The additional cost of vendor-side tools. */
 export interface ServerUse {
-  /** Uses of all tools. */
+  /** Uses of all tools together. */
   readonly uses: number
-  /** Prompt tokens, by all uses together. */
+  /** Prompt tokens of all uses together. */
   readonly tokens: number
-  /** The uses that are billed as searches. */
+  /** Number of uses that are billed as searches. */
   readonly searches: number
 }
 
 export const NO_USE: ServerUse = { uses: 0, tokens: 0, searches: 0 }
 
-/** @param capped the caller's own bounds reach the vendor: it speaks the caller's dialect. */
+/** @param capped the caller's own limits reach the vendor, because it speaks the caller's dialect. */
 export function serverUse(
   offered: readonly Offered[],
   request: Frozen<CanonicalRequest>,
@@ -106,7 +106,7 @@ function fieldsOf(raw: Frozen<Json>): Frozen<JsonObject> {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Frozen<JsonObject>) : {}
 }
 
-/** A bound that no vendor would take is none. */
+/** A limit that no vendor accepts does not count. */
 function bound(value: Frozen<Json> | undefined): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined
 }

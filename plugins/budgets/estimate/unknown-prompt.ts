@@ -1,11 +1,11 @@
-// Finds prompt content that is not in the request: stored at the vendor, or behind a URL, so that its length is unknown. Returns the
-// member's name for the error.
+// Finds prompt content outside the request, stored at the vendor or behind a URL, so that its length is unknown. Returns the member's
+// name for the error.
 import type { CanonicalRequest, Frozen, Json, Part } from '../../../core/types/canonical.ts'
 
 /** Longest video that offsets can describe, seconds; longer than any model accepts. */
 const MAX_SECONDS = 86_400
 
-/** null: all of the prompt is in the request, or its size is known by its kind. */
+/** Returns null when the request contains the whole prompt, or the kind of content has a known maximum size. */
 export function unknownPrompt({ state, ext, system, messages, tools }: Frozen<CanonicalRequest>): string | null {
   if (state?.previousResponseId !== undefined) return 'previous_response_id'
   if (state?.conversation !== undefined) return 'conversation'
@@ -20,11 +20,11 @@ export function unknownPrompt({ state, ext, system, messages, tools }: Frozen<Ca
   return null
 }
 
-/** Seconds that a request cuts out of a film; null: it does not say both ends. */
+/** Returns the seconds that a request selects from a video; null when it does not set both ends. */
 export function clipSeconds(meta: Frozen<Json> | undefined): number | null {
   if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return null
   const fields = meta as Readonly<Record<string, Frozen<Json>>>
-  // More frames a second cost more tokens.
+  // More frames per second cost more tokens.
   if ((fields.fps ?? 1) !== 1) return null
   const start = secondsOf(fields.startOffset ?? fields.start_offset ?? '0s')
   const end = secondsOf(fields.endOffset ?? fields.end_offset)
@@ -43,7 +43,7 @@ function lieElsewhere(parts: readonly Frozen<Part>[]): boolean {
     if (part.t === 'opaque' || part.t === 'server_tool') return namesFiles(part.raw)
     if (part.t === 'document') return 'parts' in part.src ? lieElsewhere(part.src.parts) : isElsewhere(part.src)
     if (part.t === 'video') return isElsewhere(part.src) && clipSeconds(part.meta) === null
-    // Vendors count an image by its area, up to a bound.
+    // Vendors count an image by its area, up to a maximum.
     return part.t === 'audio' && (isElsewhere(part.src) || part.id !== undefined)
   })
 }
@@ -54,7 +54,7 @@ function isElsewhere(source: object): boolean {
 
 const NAMES: ReadonlySet<string> = new Set(['file_id', 'file_ids', 'fileUri', 'file_uri', 'vector_store_ids', 'container'])
 
-/** Also an item that stands for one of an earlier response. */
+/** Also matches an item that refers to an earlier response. */
 function namesFiles(raw: Frozen<Json>): boolean {
   if (typeof raw !== 'object' || raw === null) return false
   if (Array.isArray(raw)) return raw.some((entry: Frozen<Json>) => namesFiles(entry))
