@@ -1,13 +1,13 @@
-// Where a messages body gets its cache breakpoints: behind the tools or the system text, and behind the last
-// turn, so that the next call of the conversation finds everything up to here.
+// Sets cache breakpoints in a messages body: after the tools or the system text, and after the last turn, so that the next call of the
+// conversation finds everything up to here.
 import { estimateText } from '../../core/models/token-estimate.ts'
 import type { Json, JsonObject } from '../../core/types/canonical.ts'
 import type { WireBody } from '../../core/types/dialect.ts'
 
-/** Anthropic caches nothing shorter with any model, and for some the least is four times that: such marks do nothing. */
+/** Anthropic caches nothing shorter, with any model. Some models have four times that minimum and ignore such marks. */
 const LEAST_TOKENS = 1024
 
-/** How many were set. */
+/** Returns the number of breakpoints that were set. */
 export function injectBreakpoints(body: WireBody, ttl: '5m' | '1h'): number {
   if (isMarked(body)) return 0
   const mark: JsonObject = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
@@ -30,7 +30,7 @@ function isMarked(body: WireBody): boolean {
 
 function markTools(body: WireBody, mark: JsonObject): boolean {
   const tools = body.get('tools')
-  // One that is loaded later is not part of the prefix.
+  // A tool that is loaded later is not part of the prefix.
   if (!Array.isArray(tools) || !isObject(tools.at(-1)) || (tools.at(-1) as JsonObject).defer_loading === true) return false
   body.set(`tools.${tools.length - 1}.cache_control`, mark)
   return true
@@ -65,7 +65,7 @@ function markLastTurn(body: WireBody, mark: JsonObject): boolean {
   return true
 }
 
-/** Thoughts and empty texts are refused with a mark. */
+/** The API refuses a mark on thoughts and empty texts. */
 function takesMark(block: Json): boolean {
   if (!isObject(block) || block.type === 'thinking' || block.type === 'redacted_thinking') return false
   return block.type !== 'text' || (typeof block.text === 'string' && block.text.trim() !== '')

@@ -1,5 +1,5 @@
-// Prompt-cache breakpoints for callers who set none, on the bodies of messages upstreams only. An upstream
-// that does not take them is asked once more without. Off by default; off, nothing is looked at.
+// Adds prompt-cache breakpoints for callers who set none, only to the bodies of messages upstreams. When an upstream refuses them, the
+// call is repeated once without. Off by default; then no request is inspected.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -10,7 +10,7 @@ export const cacheInjection = definePlugin({
   name: 'cache-injection',
   settings: {
     'cache_injection.enabled': z.boolean().default(false),
-    /** How long the upstream keeps what is cached. */
+    /** How long the upstream keeps the cached prefix. */
     'cache_injection.ttl': z.enum(['5m', '1h']).default('5m'),
   },
   setup(gateway) {
@@ -19,7 +19,7 @@ export const cacheInjection = definePlugin({
       enabled = wanted
     })
     const when = (ctx: RequestContext): boolean => enabled && ctx.operation === 'chat'
-    /** The attempt that got breakpoints, and whether they were refused there. */
+    /** The attempt that got breakpoints, and whether the upstream refused them. */
     const attempts = gateway.slot<{ candidate: Candidate; refused: boolean }>()
 
     gateway.hook(
@@ -46,7 +46,7 @@ export const cacheInjection = definePlugin({
           ctx.note('cache_injection', { breakpoints: 0 })
           return next()
         }),
-      // Inside: a field that is stripped by name would be the caller's own.
+      // Inside strip-unsupported: otherwise that plugin would remove a field of the caller.
       { after: 'strip-unsupported', when },
     )
   },

@@ -1,4 +1,4 @@
-// The model lists of the control plane: an organization's models, and what each of its connections could offer.
+// The control plane's model lists: an organization's models, and the possible models of each of its connections.
 import { z } from 'zod'
 import { MODES } from '../../core/models/model-words.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

@@ -1,4 +1,4 @@
-// Model lists of the data plane. A client key is always needed, and its allow-list decides what is shown.
+// The data plane's model lists. They always need a client key, and its allow-list decides which models are listed.
 import { type ZodType, z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/text/glob.ts'
@@ -24,7 +24,7 @@ interface ListRoute {
   path: string
   summary: string
   response: ZodType
-  /** The undecoded rest behind a prefix. */
+  /** Gets the undecoded rest after a prefix. */
   accepts?(rest: string): boolean
   answer(ctx: Caller): unknown
 }
@@ -97,7 +97,7 @@ export function modelRoutes(gateway: PluginGateway, entries: Entries): void {
     path: '/v1beta/models/*',
     summary: 'One model in the shape of the Gemini API.',
     response: googleModel,
-    // Behind a colon is a verb, and verbs are calls.
+    // A verb follows a colon, and verbs are calls.
     accepts: (rest) => !rest.includes(':'),
     answer(ctx) {
       const entry = named(ctx, '/v1beta/models/')
@@ -107,12 +107,12 @@ export function modelRoutes(gateway: PluginGateway, entries: Entries): void {
   })
 }
 
-/** The list is matched against the model string exactly as one would send it. */
+/** The allow-list is matched against the exact model string that a caller would send. */
 function mayUse({ principal }: Caller, id: string): boolean {
   return principal.allowedModels?.some((glob) => globMatch(glob, id)) ?? true
 }
 
-/** Decoded once; null for a malformed escape. */
+/** Decodes once; null for a malformed escape. */
 function decoded(rest: string): string | null {
   try {
     return decodeURIComponent(rest)

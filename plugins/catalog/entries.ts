@@ -1,4 +1,4 @@
-// The models of one organization as lists show them: what its enabled connections offer, once each, then virtual ones.
+// Lists the models of one organization: those of its enabled connections, once each, then virtual ones.
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { modeOf } from './mode.ts'
@@ -6,7 +6,7 @@ import type { Offers } from './offers.ts'
 import type { Capability, ModelFacts, ModelFactsService, VirtualEntry, VirtualSource } from './service.ts'
 
 export interface ModelEntry {
-  /** The model string to call it by. */
+  /** The model string for calls. */
   readonly id: string
   /** Epoch ms. */
   readonly createdAt: number
@@ -18,14 +18,14 @@ export interface ModelEntry {
   readonly targets: readonly string[] | null
 }
 
-/** The part of the service `accounts` that is used here. */
+/** The part of the service `accounts` that this file uses. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null; enabled: boolean; createdAt: number }[]
 }
 
 export interface Entries {
   all(orgId: number | null): readonly ModelEntry[]
-  /** Also finds models that no list shows but that have facts; null: no connection serves the model. */
+  /** Also finds models with facts that no list contains; null: no connection serves the model. */
   find(orgId: number | null, id: string): ModelEntry | null
 }
 
@@ -36,8 +36,8 @@ export interface EntrySources {
   virtual: ReadonlySet<VirtualSource>
 }
 
-// Facts of a virtual model: largest window, smallest ceiling, all capabilities of
-// its targets together, the price of the most expensive one.
+// Returns the facts of a virtual model: the largest context window, the smallest output limit, all capabilities of its targets together,
+// the price of the most expensive one.
 function aggregated(targets: readonly ModelFacts[]): ModelFacts {
   const windows = targets.flatMap(({ contextWindow }) => contextWindow ?? [])
   const ceilings = targets.flatMap(({ maxOutputTokens }) => maxOutputTokens ?? [])

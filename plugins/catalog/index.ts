@@ -1,4 +1,4 @@
-// The model catalogue: what is known of models, and the lists of those that can be called here.
+// The model catalogue: facts about models, and lists of the models that can be called.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { catalogRoutes } from './api.ts'
@@ -36,7 +36,7 @@ export const catalog = definePlugin({
   },
 })
 
-/** The cheapest model of a connection, because a test request should cost almost nothing. */
+/** Returns the cheapest model of a connection, because a test request should cost almost nothing. */
 function cheapest(connection: Connection, offers: Offers, facts: ModelFactsService): string | null {
   const priced = offers.of(connection).flatMap(({ model, allowed }) => {
     const { mode, price } = facts.facts(connection.provider, model)

@@ -1,4 +1,4 @@
-// A model's mode (chat, embedding, image …) by its id. Vendors put it into the id, and no data package has it for all models.
+// Derives a model's mode (chat, embedding, image …) from its id. Vendors put it into the id, and no data package has it for all models.
 import type { ModelMode } from './service.ts'
 
 const MODES: readonly [RegExp, ModelMode][] = [

@@ -1,5 +1,5 @@
-// The service `modelFacts`: our own facts over what the provider's driver knows over the compiled-in rate card, then the
-// layers other plugins add.
+// The service `modelFacts`. Precedence: layers of other plugins, the gateway's own facts, the provider driver's facts, the compiled-in
+// rate card.
 import type { Configuration } from '../../core/config/configuration.ts'
 import type { ModelCaps } from '../../core/types/dialect.ts'
 import type { Clock } from '../../core/types/ports.ts'
@@ -8,9 +8,9 @@ import { modeOf } from './mode.ts'
 import type { RateCard, RateCardEntry } from './rate-card.ts'
 import type { Capability, FactsLayer, ModelFacts, ModelFactsService } from './service.ts'
 
-/** Some prices have an hour. */
+/** Some prices depend on the hour. */
 const REMEMBERED_MS = 300_000
-/** Model ids come from callers too. */
+/** A limit, because model ids also come from callers. */
 const MAX_REMEMBERED = 5000
 
 export function modelFacts(card: RateCard, configuration: Configuration, clock: Clock): ModelFactsService {
@@ -57,7 +57,7 @@ export function modelFacts(card: RateCard, configuration: Configuration, clock: 
 function known(entry: RateCardEntry | null, rows: OwnFacts, caps: ModelCaps | null, model: string): ModelFacts {
   const described = entry !== null || Object.keys(rows).length > 0 || (caps !== null && Object.keys(caps).length > 1)
   const mode = rows.mode ?? (described ? modeOf(model) : undefined)
-  // Rows and drivers describe models that chat; of a speech model they only know the family.
+  // Rows and drivers describe chat models; for a speech model they know only the family.
   const [own, driver] = mode === 'chat' ? [rows, caps] : [NOTHING, null]
   const contextWindow = firstKnown(own.contextWindow, driver?.context, entry?.contextWindow)
   const maxOutputTokens = firstKnown(own.maxOutputTokens, driver?.maxOutput)
@@ -73,14 +73,14 @@ function known(entry: RateCardEntry | null, rows: OwnFacts, caps: ModelCaps | nu
 
 const NOTHING: OwnFacts = {}
 
-/** null ends the search: not known. */
+/** null stops the search: the value is unknown. */
 function firstKnown(...values: (number | null | undefined)[]): number | null {
   return values.find((value) => value !== undefined) ?? null
 }
 
 function capabilitiesOf(caps: ModelCaps): Partial<Record<Capability, boolean>> {
   const all: [Capability, boolean | undefined][] = [
-    // The gateway goes where the tools are: which endpoint takes them is no matter of the caller's.
+    // The gateway chooses the endpoint that supports tools, so the caller need not know it.
     ['function_calling', caps.toolsOnChat === undefined ? undefined : true],
     ['vision', caps.visionIn],
     ['pdf_input', caps.pdfIn],

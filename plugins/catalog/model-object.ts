@@ -1,4 +1,4 @@
-// Model objects and model group info of the API. Unknown members are absent.
+// Builds model objects and model group info for the API. Unknown members are absent.
 import { z } from 'zod'
 import { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import type { TokenPrices } from '../../core/types/prices.ts'

@@ -1,9 +1,9 @@
-// Models that an organization's enabled connections offer. Rebuilt when connections change, not per request.
+// Lists the models that an organization's enabled connections offer. The list is rebuilt when connections change, not per request.
 import type { Connection } from '../../core/types/provider.ts'
 import type { Offers } from './offers.ts'
 import type { OfferedModels } from './service.ts'
 
-/** The part of the service `accounts` that is used here. The list keeps its identity until a change. */
+/** The part of the service `accounts` that this file uses. Its list stays the same object until a change. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null; enabled: boolean }[]
 }

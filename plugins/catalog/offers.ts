@@ -1,4 +1,4 @@
-// Models of each connection: the known models of its provider, narrowed by its `allowed_models`, plus those that it names itself.
+// Lists the models of each connection: its provider's known models that `allowed_models` permits, and those that it names itself.
 import { globMatch } from '../../core/text/glob.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import { alsoListed, isUnlisted } from './facts/by-provider.ts'
@@ -12,9 +12,11 @@ export interface Offer {
 }
 
 export interface Offers {
-  /** Those that are not allowed too: a form shows them greyed. @param live what its provider lists, instead of what is known. */
+  /**
+   * Includes models that are not allowed: a form shows them disabled. @param live the provider's own list, in place of the known models.
+   */
   of(connection: Connection, live?: readonly string[]): readonly Offer[]
-  /** Whether the connection serves the model. */
+  /** Returns whether the connection serves the model. */
   serves(connection: Connection, model: string): boolean
 }
 

@@ -1,5 +1,5 @@
-// The built-in rate card: @pydantic/genai-prices (MIT), a community collection of vendors' price pages with context windows. It fetches
-// nothing.
+// The built-in rate card: @pydantic/genai-prices (MIT), a community collection of vendors' prices with context windows. It makes no
+// network calls.
 import type { ModelPrice, TokenPrices } from '../../core/types/prices.ts'
 
 export interface RateCardEntry {
@@ -8,13 +8,13 @@ export interface RateCardEntry {
 }
 
 export interface RateCard {
-  /** Ids of the provider's models that are not said to be gone; none where the card's ids are not those of the API. */
+  /** Returns ids of the provider's models that are not retired; an empty list when the card's ids differ from the API's. */
   models(provider: string): readonly string[]
   /** @param at epoch ms: prices have a first day, some an hour. */
   entry(provider: string, model: string, at: number): RateCardEntry | null
 }
 
-/** Our id → the card's, and whether the card spells models as the provider's API does. */
+/** Our provider id → the card's id, and whether the card spells models as the provider's API does. */
 const PROVIDERS: ReadonlyMap<string, { id: string; lists: boolean }> = new Map(
   Object.entries({
     anthropic: { id: 'anthropic', lists: true },
@@ -56,7 +56,7 @@ const KINDS: Readonly<Record<string, keyof TokenPrices>> = {
 
 type CardPrice = number | { base: number; tiers: readonly { start: number; price: number }[] } | undefined
 
-/** Half a megabyte of data: read when a gateway has this plugin, not when the module is. */
+/** Half a megabyte of data, read when a gateway uses this plugin, not when the module is imported. */
 export async function rateCard(): Promise<RateCard> {
   const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
   return {
@@ -80,7 +80,7 @@ function priceOf(card: Readonly<Record<string, CardPrice>>): ModelPrice | null {
     const prices: TokenPrices = {}
     for (const [name, kind] of Object.entries(KINDS)) {
       const usd = priceAbove(card[name], above)
-      // Zero is what a card says of a price that it does not know.
+      // A card uses zero for an unknown price.
       if (usd > 0) prices[kind] = Math.round(usd * 1e9)
     }
     return prices

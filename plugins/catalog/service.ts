@@ -1,4 +1,4 @@
-// Model facts, and the lists that show them. An absent member means unknown, never zero or false.
+// Types of the services for model facts and model lists. An absent member means unknown, never zero or false.
 import type { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 
@@ -14,21 +14,21 @@ export interface ModelFacts {
   price?: Readonly<ModelPrice>
 }
 
-/** Says more, or better, of a model; null = nothing. `price` replaces the whole price. */
+/** Returns additional or better facts about a model; null = none. `price` replaces the whole price. */
 export type FactsLayer = (provider: string, model: string) => Partial<ModelFacts> | null
 
 export interface ModelFactsService {
-  /** By provider id and bare model id. Synchronous and remembered; prices are as of the last minutes. */
+  /** Returns facts by provider id and bare model id. Synchronous and cached; prices are a few minutes old at most. */
   facts(provider: string, model: string): ModelFacts
-  /** Without the layers; looked up each time. */
+  /** Returns facts without the layers; looked up each time. */
   compiledIn(provider: string, model: string): ModelFacts
-  /** Over what the layers before say: a rate card, overrides. Returns what takes it back, for the plugin's teardown. */
+  /** Adds a layer over the earlier ones: a rate card, overrides. Returns a function that removes it, for the plugin's teardown. */
   layer(layer: FactsLayer): () => void
   /** Drops cached facts, because a layer has changed. */
   refresh(): void
 }
 
-/** A model that is made of others, as lists show it: with what its targets have together. */
+/** A model that consists of others, as lists show it, with the facts of its targets. */
 export interface VirtualEntry {
   id: string
   /** Epoch ms. */
@@ -37,7 +37,7 @@ export interface VirtualEntry {
   targets: readonly { provider: string; model: string }[]
 }
 
-/** Models of enabled connections, as far as their names are known. */
+/** Models of enabled connections whose names are known. */
 export interface OfferedModels {
   /** By provider id and bare model id, once each. */
   readonly all: readonly { readonly provider: string; readonly model: string; readonly isDefault: boolean }[]
@@ -49,14 +49,14 @@ export interface OfferedModels {
 
 export interface VirtualSource {
   list(orgId: number | null): readonly VirtualEntry[]
-  /** True: lists show virtual models and nothing else. */
+  /** True: lists show only virtual models. */
   readonly only?: boolean
 }
 
 export interface ModelCatalogueService {
-  /** Adds virtual models to every list but those of /v1beta. Returns what takes it back. */
+  /** Adds virtual models to every list except those of /v1beta. Returns a function that removes them. */
   virtual(source: VirtualSource): () => void
-  /** The same object until connections change. */
+  /** Returns the same object until connections change. */
   offered(orgId: number | null): OfferedModels
 }
 

@@ -1,4 +1,4 @@
-// The same models as the SDKs of Anthropic and Google read them. One page: they follow cursors only when there is one.
+// Renders the model lists for the SDKs of Anthropic and Google. There is one page, because they follow a cursor only when there is one.
 import { z } from 'zod'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
@@ -65,27 +65,27 @@ export function googleListOf(entries: readonly ModelEntry[]): z.input<typeof goo
   return { models: entries.map(googleModelOf) }
 }
 
-// Model lists of the providers themselves: fetched on demand, kept for an hour, and for a day while a provider does not answer. A slow
-// provider delays no caller: its list appears at the next request.
+// The providers' own model lists: fetched on demand, kept for an hour, and for a day while a provider does not answer. A slow provider
+// delays no caller: its list appears at the next request.
 const FRESH_MS = 3_600_000
 const STALE_MS = 24 * FRESH_MS
-/** A provider that failed is not asked at every look. */
+/** A provider that failed is not called at every look-up. */
 const RETRY_MS = 60_000
 const WAIT_MS = 5000
 const AT_ONCE = 4
 
 interface Known {
-  /** As it was asked: a changed one is asked again. */
+  /** The connection at the time of the call; a changed one is called again. */
   connection: Connection
-  /** Empty: it has no such list. */
+  /** Empty: the provider has no such list. */
   models: readonly string[]
-  /** Monotonic ms; of `models`. */
+  /** Monotonic ms at which `models` was fetched. */
   at: number
   askAgainAt: number
 }
 
 interface LiveLists {
-  /** By connection id; without those that have none. Waits up to 5 s. */
+  /** Returns lists by connection id; connections without a list are left out. Waits up to 5 s. */
   of(connections: readonly Connection[]): Promise<ReadonlyMap<string, readonly string[]>>
 }
 
@@ -97,7 +97,7 @@ export function liveLists(gateway: PluginGateway): LiveLists {
 
   async function ask(connection: Connection): Promise<void> {
     const before = known.get(connection.id)
-    // A list from another address may be another provider's.
+    // A list from another address may belong to another provider.
     const same = before !== undefined && before.connection.baseUrl === connection.baseUrl
     let entry: Known
     try {

@@ -1,4 +1,4 @@
-// The service `accounts` over the view: a list that is rebuilt when rows change, and what other plugins add to records.
+// The service `accounts` over the view: a list that is rebuilt when rows change, with the members that other plugins add to records.
 import type { View } from '../../core/types/db.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { OpenConnection } from './opened.ts'
@@ -6,7 +6,7 @@ import type { Account, AccountExtension, AccountService } from './service.ts'
 
 export interface Accounts extends AccountService {
   stateOf(connection: Connection): Record<string, unknown>
-  /** The first answer of a plugin that knows a test model. */
+  /** Returns the first plugin's test model. */
   testModelOf(connection: Connection): string | null
 }
 

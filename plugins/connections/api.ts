@@ -1,4 +1,4 @@
-// /api/providers: provider connections; their secrets go in and never come out.
+// /api/providers: manages provider connections. The API accepts secrets and never returns them.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'
@@ -84,7 +84,7 @@ export function connectionRoutes({ gateway, view, sealer, accounts }: Connection
       const change = changeOf(before.connection.provider, body, before, rules)
       await sealer.prepare(orgId)
       await view.write((db) => storeChange(db, orgId, params.id, change, sealer, now()))
-      // A new key starts with a clean record.
+      // A new key starts with a clear state.
       if (body.api_key !== undefined) accountState()?.clear(String(params.id))
       return shown(orgId, params.id)
     },

@@ -1,4 +1,4 @@
-// One connection as it will be after a change: the fields given over those that were, secrets in plain, then sealed.
+// Computes a connection after a change: the given fields over the existing ones, secrets in plain text, then sealed.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type CheckRules, checkConnection } from './check.ts'
@@ -19,7 +19,7 @@ export interface Change {
 
 /**
  * @param before null for a new connection.
- * @throws GatewayError 400 with the field that is wrong, for what the whole would then be.
+ * @throws GatewayError 400 naming the invalid field of the result.
  */
 export function changeOf(provider: string, body: ConnectionBody, before: OpenConnection | null, rules: CheckRules): Change {
   const kept = <T>(given: T | undefined, old: T): T => (given === undefined ? old : given)
@@ -54,7 +54,7 @@ export function changeOf(provider: string, body: ConnectionBody, before: OpenCon
   }
 }
 
-/** Inside a transaction: the row first, since its id is bound into what is sealed. */
+/** Inside a transaction: the row is written first, because its id is bound into the sealed values. */
 export async function storeChange(
   db: Db,
   orgId: number | null,

@@ -16,7 +16,7 @@ export interface CheckRules extends AddressRules {
   readonly configuration: Configuration
 }
 
-/** @throws GatewayError 400 with the field. */
+/** @throws GatewayError 400 naming the field. */
 export function checkConnection(given: Checked, rules: CheckRules): void {
   const { configuration } = rules
   const known = configuration.known(given.provider)

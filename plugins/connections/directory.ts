@@ -1,4 +1,4 @@
-// Connections by provider, ready for the hot path: lists are built when rows change, not when a request asks.
+// Lists connections by provider for the hot path. The lists are built when rows change, not per request.
 import type { Configuration } from '../../core/config/configuration.ts'
 import type { ConnectionService } from '../../core/services.ts'
 import { globMatch } from '../../core/text/glob.ts'
@@ -25,7 +25,7 @@ export function directoryOf(entries: readonly OpenConnection[], { providerId }: 
   }
 }
 
-/** Lower first, ties by id. */
+/** The lowest number first, equal ones by id. */
 function byPriority(a: OpenConnection, b: OpenConnection): number {
   return a.connection.priority - b.connection.priority || a.row.id - b.row.id
 }

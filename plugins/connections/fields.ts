@@ -1,4 +1,4 @@
-// Members of a connection in the API.
+// Schemas of a connection's members in the API.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { connectionCaps } from '../../core/models/model-caps.ts'
@@ -38,7 +38,7 @@ export function shownCaps(caps: ConnectionCaps | null): 'none' | Record<string, 
   return caps === null || caps === 'none' ? caps : renamed(caps, snake)
 }
 
-/** Two levels: `thinking` holds names too. */
+/** Two levels, because `thinking` contains names too. */
 function renamed(given: object, rename: (name: string) => string, depth = 0): Record<string, unknown> {
   const inner = (value: unknown) =>
     depth === 0 && typeof value === 'object' && value !== null && !Array.isArray(value) ? renamed(value, rename, 1) : value
@@ -107,7 +107,7 @@ export const MASK = '***'
 
 type Headers = Readonly<Record<string, string>>
 
-/** @throws GatewayError 400 for a masked header of which nothing is stored. */
+/** @throws GatewayError 400 for a masked header without a stored value. */
 export function unmasked(given: Headers, stored: Headers): Headers {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
@@ -155,7 +155,7 @@ export function recordOf(
   }
 }
 
-/** The last four characters, of a secret that keeps enough to itself. */
+/** Returns the last four characters of a secret that is long enough to stay secret. */
 function hintOf(secret: string | null): string | null {
   if (secret === null) return null
   return secret.length >= 12 ? `…${secret.slice(-4)}` : '…'

@@ -1,4 +1,4 @@
-// Provider connections, from gateway.config.ts and from the API, and the resolution of `<provider>/<model>` to a plan.
+// Manages provider connections from gateway.config.ts and the API, and resolves `<provider>/<model>` to a plan.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
 import { accountsOf } from './accounts.ts'
@@ -11,7 +11,7 @@ import { portableConnections } from './portable.ts'
 import { connectionResource } from './resource.ts'
 import { activeConnections } from './store.ts'
 
-/** Provides the services `connections` and `accounts`, and resolves concrete model strings. */
+/** Provides the services `connections` and `accounts`, and resolves concrete model names. */
 export const connections = definePlugin({
   name: 'connections',
   migrations,
@@ -27,7 +27,7 @@ export const connections = definePlugin({
           const entry = await openRow(row, declared, sealer)
           if (entry !== null) opened.push(entry)
         } catch (error) {
-          // One altered row must not take the others down.
+          // One altered row must not disable the others.
           gateway.log.error('connection.unreadable', { id: row.id, error: (error as Error).message })
           opened.push(unreadableRow(row))
         }

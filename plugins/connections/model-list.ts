@@ -1,4 +1,4 @@
-// Where a connection's provider lists its models: the cheapest thing to ask, which books nothing.
+// Fetches the model list of a connection's provider: the cheapest call, and it books nothing.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectAnswer } from '../../core/services.ts'
@@ -6,7 +6,7 @@ import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
-/** As many as one page has, for those who list all of them. */
+/** As many models as one page has, for the complete list. */
 const PATHS = {
   chat: ['/models', ''],
   responses: ['/models', ''],
@@ -16,7 +16,7 @@ const PATHS = {
 const TIMEOUT_MS = 10_000
 const NO_SUCH_LIST = 404
 const MAX_MODELS = 5000
-/** Characters of a model id. */
+/** Valid characters of a model id. */
 const MODEL_ID = /^[\x21-\x7e]{1,256}$/
 
 const openaiList = z.object({ data: z.array(z.object({ id: z.string() })) }).transform(({ data }) => data.map(({ id }) => id))
@@ -25,11 +25,11 @@ const googleList = z
   .transform(({ models }) => models.map(({ name }) => name.replace(/^models\//, '')))
 const anyList = z.union([openaiList, googleList])
 
-/** Provides `modelListProbe`, for those who watch over accounts, and `vendorModels`. */
+/** Provides `modelListProbe`, for plugins that watch accounts, and `vendorModels`. */
 export function provideModelList(gateway: PluginGateway): void {
   const configuration = gateway.use('configuration')
   const directCalls = gateway.use('directCalls')
-  /** null: the provider answers by itself, so there is no upstream to query. */
+  /** null: the provider answers without an upstream, so there is nothing to call. */
   const ask = (connection: Connection, whole: boolean): Promise<DirectAnswer> | null => {
     const provider = configuration.provider(connection.provider)
     if (provider.answer !== undefined && connection.baseUrl === null) return null
@@ -51,7 +51,7 @@ export function provideModelList(gateway: PluginGateway): void {
   })
 }
 
-/** @throws GatewayError when it is no list of models. */
+/** @throws GatewayError when the body is not a list of models. */
 function idsIn(body: Uint8Array): string[] {
   let parsed: unknown
   try {

@@ -1,5 +1,4 @@
-// Rows as connections with opened secrets, as a process keeps them in memory. Secrets of file-owned rows come from the file; those rows
-// hold only the id.
+// Opens rows as connections with secrets in memory. Secrets of file-owned rows come from the file; those rows have only the id.
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import type { Vault } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
@@ -7,16 +6,16 @@ import type { ConnectionRow } from './store.ts'
 
 export interface OpenConnection extends ConfiguredConnection {
   readonly row: ConnectionRow
-  /** Its secrets do not open: it is shown, and not used. */
+  /** True when its secrets do not open: it is listed and not used. */
   readonly unreadable?: true
 }
 
-// Seals and opens the secret columns of a connection; a value opens in its own row and column only.
+// Seals and opens the secret columns of a connection. A value opens only in its own row and column.
 type SecretColumn = 'secret' | 'proxy_url' | 'headers'
 type SecretColumns = { id: number; org_id: number } & { readonly [column in SecretColumn]: string | null }
 
 export interface Sealer {
-  /** null stays null. `prepare` comes before, outside the transaction. */
+  /** null stays null. Call `prepare` before, outside the transaction. */
   seal(plain: string | null, column: SecretColumn, id: number, orgId: number | null): Promise<string | null>
   /** @throws Error when the value was altered, or moved from another row or column. */
   open(row: SecretColumns, column: SecretColumn): Promise<string | null>
@@ -35,7 +34,7 @@ export function sealerOf(vault: Vault): Sealer {
   }
 }
 
-/** @throws Error when a sealed value does not open; the caller decides what that means for the others. */
+/** @throws Error when a sealed value does not open; the caller decides whether the other rows are used. */
 export async function openRow(
   row: ConnectionRow,
   declared: ReadonlyMap<string, ConfiguredConnection>,
@@ -43,7 +42,7 @@ export async function openRow(
 ): Promise<OpenConnection | null> {
   if (row.managed_by === 'config') {
     const entry = declared.get(row.config_key ?? '')
-    // Declared in another version of the file: this process does not know it.
+    // It was declared in another version of the file, which this process does not have.
     return entry === undefined ? null : { ...entry, connection: { ...entry.connection, id: String(row.id) }, row }
   }
   const connection: Connection = {

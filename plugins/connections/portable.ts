@@ -1,4 +1,4 @@
-// Connections in an export.
+// Exports and imports connections.
 import { sql } from '../../core/db/sql.ts'
 import type { Json } from '../../core/types/canonical.ts'
 import type { View } from '../../core/types/db.ts'
@@ -45,7 +45,7 @@ export function portableConnections({ view, rules, sealer, now }: PortableConnec
         ...(headers === undefined ? {} : { headers: JSON.parse(headers) as Record<string, string> }),
       }
       const id = rules.configuration.providerId(provider)
-      // Without its key a connection can only wait for one.
+      // A connection without its key is imported disabled until it gets one.
       const keyless = api_key === undefined && (before?.secret ?? null) === null && rules.configuration.provider(id).needsKey
       const change = changeOf(id, keyless ? { ...given, enabled: false } : given, before, rules)
       await storeChange(db, orgId, before?.row.id ?? null, change, sealer, now())
@@ -74,7 +74,7 @@ function named(entries: readonly OpenConnection[]): Map<string, OpenConnection> 
   return new Map(entries.map((entry, index) => [names[index] as string, entry]))
 }
 
-/** The second `openai/main` is `openai/main#2`. */
+/** Adds numbers: the second `openai/main` becomes `openai/main#2`. */
 function numbered(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((base) => {

@@ -1,6 +1,6 @@
-// POST /api/providers/:id/test: one small request over this connection and no other, on the way that every request takes.
-// It works for whatever the gateway can talk to, sees the key, the address, the proxy and the wire format together, and is
-// booked as an internal call of source `test`: unlike a list of models it may cost a fraction of a cent.
+// POST /api/providers/:id/test: sends one small request over this connection only, through the normal pipeline. It works for every
+// provider, and tests key, address, proxy and wire format together. It is booked as an internal call with the source `test`; unlike a
+// model list it may cost a fraction of a cent.
 import { z } from 'zod'
 import { isQuota } from '../../core/errors/classify.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -18,7 +18,7 @@ const testBody = z.strictObject({
   model: z.string().min(1, 'must not be empty').max(256).optional().describe('Bare id; default: what the connection names.'),
 })
 
-// Diagnosis of a failed test request: one of a closed list of kinds, the upstream's own message, and a hint.
+// The diagnosis of a failed test request: a kind from a closed list, the upstream's own message, and a hint.
 const HINTS = {
   credentials: 'The provider refuses the key. Check `api_key`: is it complete, of this provider, and not revoked?',
   permission: 'The key is known, and may not do this. Look at its permissions, project or region at the provider.',
@@ -59,7 +59,7 @@ function failure(kind: DiagnosisKind, message: string) {
   return { kind, message, hint: HINTS[kind] }
 }
 
-/** The provider's own message. Callers of the data plane see less of it. */
+/** The provider's own message. Data-plane callers see less of it. */
 function refusalOf(error: GatewayError): GatewayError {
   const { cause } = error
   return GatewayError.is(cause) && cause.upstream !== null ? refusalOf(cause) : error
@@ -77,7 +77,7 @@ function kindOf(error: GatewayError): DiagnosisKind {
   return kindOfStatus(upstream.status, error)
 }
 
-/** Some answer a wrong key with 400. */
+/** Some vendors answer a wrong key with 400. */
 const WRONG_KEY = /api[ _-]?key.{0,20}(?:not valid|invalid|incorrect|expired)|(?:invalid|incorrect).{0,10}api[ _-]?key/i
 
 function kindOfStatus(status: number, error: GatewayError): DiagnosisKind {
@@ -113,7 +113,7 @@ export function probeRoute(
   })
 }
 
-/** @throws GatewayError 400: no model is given, or the connection does not serve it. */
+/** @throws GatewayError 400 when no model is given, or the connection does not serve it. */
 function modelFor(connection: Connection, asked: string | undefined, accounts: Accounts): string {
   const { allowedModels, defaultModel } = connection
   const allowed = (model: string) => allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
@@ -145,7 +145,7 @@ async function probe(gateway: PluginGateway, connection: Connection, model: stri
   }
 }
 
-/** 16 tokens: the least that every provider takes. */
+/** 16 tokens: the minimum that every provider accepts. */
 function smallRequest({ provider, model }: { provider: string; model: string }): CanonicalRequest {
   return {
     model: `${provider}/${model}`,

@@ -1,4 +1,4 @@
-// `connections` of gateway.config.ts as rows: they give a declared connection the id that usage and budgets refer to.
+// Stores `connections` of gateway.config.ts as rows, which give a declared connection the id that usage and budgets refer to.
 import { z } from 'zod'
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import { resourceRow } from '../../core/config/owned-rows.ts'
@@ -18,7 +18,7 @@ export function connectionResource(gateway: PluginGateway, view: View<unknown>):
   const now = () => gateway.clock.now()
   return {
     section: 'connections',
-    // Core has checked it, with the registry at hand.
+    // Core has validated it, because it has the registry.
     schema: z.unknown(),
     view,
     nameOf: (key) => `${configured(key).connection.provider}/${configured(key).connection.label}`,
@@ -35,7 +35,7 @@ export function connectionResource(gateway: PluginGateway, view: View<unknown>):
   }
 }
 
-/** Without secrets: those stay in the file's references. */
+/** Without secrets: those stay references in the file. */
 function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFields {
   return {
     provider: connection.provider,

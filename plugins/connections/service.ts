@@ -1,10 +1,10 @@
-// The service `connections`: what other plugins can read and extend.
+// Types of the services `accounts` and `vendorModels`, which other plugins read and extend.
 import type { Connection } from '../../core/types/provider.ts'
 
 export interface Account {
   readonly connection: Connection
   readonly orgId: number | null
-  /** False: configured, and not used. */
+  /** False: configured but not used. */
   readonly enabled: boolean
   /** `api_key`, `oauth`. */
   readonly authType: string
@@ -13,22 +13,22 @@ export interface Account {
 }
 
 export interface AccountExtension {
-  /** Members of the record's `state`, over those that are there; `status` among them. */
+  /** Additional members of the record's `state`, such as `status`; they override existing ones. */
   state?(connection: Connection): Readonly<Record<string, unknown>>
-  /** A bare model id to test a connection with that names none itself. */
+  /** Returns a bare model id to test a connection with, when the connection names none itself. */
   testModel?(connection: Connection): string | null
 }
 
 export interface AccountService {
-  /** Every connection, disabled ones too, by priority. The same list until one changes. */
+  /** Every connection, also disabled ones, by priority. The list stays the same object until one changes. */
   list(): readonly Account[]
-  /** Returns what takes it back: for the plugin's teardown. */
+  /** Returns a function that removes it, for the plugin's teardown. */
   extend(extension: AccountExtension): () => void
 }
 
 /** A provider's own model list. */
 export interface VendorModelService {
-  /** Bare model ids; empty for a provider without an upstream. @throws GatewayError when the request fails. */
+  /** Returns bare model ids; empty for a provider without an upstream. @throws GatewayError when the request fails. */
   list(connection: Connection): Promise<readonly string[]>
 }
 

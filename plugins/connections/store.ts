@@ -1,4 +1,4 @@
-// Provider connections as rows. Key, proxy URL and headers are sealed; what the file declares has none of them here.
+// Stores provider connections as rows. Key, proxy URL and headers are sealed. Rows of the configuration file hold none of them.
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -64,7 +64,7 @@ export function declaredConnections(db: Db): Promise<ConnectionRow[]> {
   return db.all(sql`SELECT * FROM connections WHERE managed_by = 'config' OR archived_at IS NULL ORDER BY id`, connectionRow)
 }
 
-/** The priority behind all others. */
+/** Returns the priority after all others. */
 export async function nextPriority(db: Db, orgId: number | null): Promise<number> {
   const row = await db.get<{ last: number | null }>(
     sql`SELECT MAX(priority) AS last FROM connections WHERE org_id = ${orgId ?? 0} AND archived_at IS NULL`,
@@ -94,7 +94,7 @@ export async function insertConnection(
   return row
 }
 
-/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
+/** With a declaration the file takes the row over or declares it again; an archived row becomes active. */
 export function updateConnection(
   db: Db,
   orgId: number | null,

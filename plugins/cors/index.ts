@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 
-/** As a browser writes it: lower case, scheme and host, a port that is not the scheme's own, no path. */
+/** An origin as a browser sends it: lower case, scheme and host, a non-default port, no path. */
 const ORIGIN = /^[a-z][a-z0-9+.-]{0,31}:\/\/[a-z0-9._:[\]-]{1,255}$/
 
 export const cors = definePlugin({

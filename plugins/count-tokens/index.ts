@@ -1,5 +1,5 @@
-// Token counts (/v1/messages/count_tokens, :countTokens) where the target cannot count for this caller: a local estimate,
-// flagged as one. A target that can is asked itself, by the ordinary pipeline.
+// Counts tokens (/v1/messages/count_tokens, :countTokens) with a flagged local estimate when the target cannot count for this caller. A
+// target that can is called through the normal pipeline.
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'

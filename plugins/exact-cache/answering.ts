@@ -1,4 +1,4 @@
-// One request and the cache: it is given what is kept, or it waits for an equal one, or it asks upstream and leaves its answer.
+// Serves one request with the cache: it gets a cached answer, waits for an equal request, or calls upstream and stores its answer.
 import { callOf } from '../../core/records/cached-call.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -23,16 +23,16 @@ export interface AnsweringSources {
   readonly policy: CachePolicyService
   readonly lookups: Slot<CacheLookup>
   mac(data: string): string
-  /** ms; 0 = off. */
+  /** Returns ms; 0 = off. */
   ttlOf(ctx: RequestContext): number
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   random(): number
   counted(result: 'hit' | 'followed' | 'miss'): void
 }
 
 /** Largest request body to cache: the key needs the parsed body. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
-/** They switch a vendor's behaviour. */
+/** Headers that change a vendor's behaviour. */
 const HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta']
 
 export function answering(sources: AnsweringSources): (ctx: RequestContext) => Promise<Result | undefined> {
@@ -56,7 +56,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     const known = full()
     if (known !== undefined) return known
 
-    // With several answers wanted, each request asks for itself.
+    // With several answers per key, each request calls upstream itself.
     let flight = size === 1 ? flights.running(key) : undefined
     while (flight !== undefined) {
       const landed = await followed(flight, ctx, clock, lifetime)
@@ -65,15 +65,15 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
         return given(ctx, landed, 0)
       }
       if (ctx.signal.aborted) throw ctx.signal.reason
-      // Another request may have been answered meanwhile.
+      // Another request may have stored its answer meanwhile.
       const meanwhile = full()
       if (meanwhile !== undefined) return meanwhile
       if (landed !== 'left') break
-      // The first of the waiting requests becomes the leader; the others join it.
+      // The first of the waiting requests becomes the leader; the others wait for it.
       flight = flights.running(key)
     }
     const land = flight === undefined && size === 1 ? flights.lead(key) : LEADS_NONE
-    // On every way out from here on, so that followers never wait in vain.
+    // Runs on every exit, so that no follower waits forever.
     ctx.hold({ settle: ({ aborted }) => land(aborted ? 'left' : null) })
     if (shared !== null) {
       await fetchShared(shared, ctx, key, size, fresh)
@@ -114,7 +114,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     return { kind: 'raw', status: 200, headers: ['content-type', contentType], body }
   }
 
-  /** Takes what other replicas have kept into this one's memory. */
+  /** Copies answers of other replicas into this process's memory. */
   async function fetchShared(
     from: SharedStore,
     ctx: RequestContext,
@@ -134,7 +134,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     }
   }
 
-  /** Takes what is sent, and keeps it when the request has ended well. */
+  /** Captures the sent answer, and stores it when the request has succeeded. */
   function capture(ctx: RequestContext, key: string, index: number, ttlMs: number, land: (landing: Landing) => void): void {
     let sent: Pick<KeptAnswer, 'contentType' | 'body'> | null = null
     ctx.tap(({ status, headers, body }) => {
@@ -144,7 +144,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       settle(outcome) {
         const call = callOf(ctx, outcome, clock.now())
         if (sent === null || call === null || directives.of(ctx).noStore === true || !isComplete(ctx.dialect, sent.body)) return
-        // A copy: the bytes may be a small part of a large buffer.
+        // A copy, because the bytes may be a small part of a large buffer.
         const answer = { ...sent, body: new Uint8Array(sent.body), at: call.at, ttlMs, call }
         memory.keep(key, index, answer)
         land(answer)
@@ -156,7 +156,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
   }
 }
 
-/** The first place of a bucket with nothing to give in it; -1: it is full. */
+/** Returns the first free place of a bucket; -1: it is full. */
 function firstFree(
   bucket: readonly (KeptAnswer | undefined)[],
   size: number,

@@ -11,7 +11,7 @@ export interface DirectiveReader {
   of(ctx: RequestContext): CacheDirectives
   add(ctx: RequestContext, directives: CacheDirectives): void
   bucketSizeOf(ctx: RequestContext): number
-  /** ms; Infinity: it takes whatever is kept. */
+  /** Returns ms; Infinity: any age is accepted. */
   maxAgeOf(ctx: RequestContext): number
   bypassed(ctx: RequestContext): boolean
 }
@@ -43,7 +43,7 @@ function saysNo({ headers }: RequestContext): boolean {
   return BYPASS.test(headers.get('cache-control') ?? '') || BYPASS.test(headers.get('x-gateway-cache-control') ?? '')
 }
 
-/** `Cache-Control: max-age` of a request is the greatest age it takes (RFC 9111), ms. */
+/** `Cache-Control: max-age` in a request is the maximum accepted age (RFC 9111), ms. */
 function maxAgeIn(control: string | null): number | null {
   const seconds = control === null ? null : MAX_AGE.exec(control)
   return seconds === null ? null : Number(seconds[1]) * 1000

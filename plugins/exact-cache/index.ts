@@ -1,6 +1,5 @@
-// The exact cache: a non-stream request that was answered within the window gets the same bytes again, and
-// while the first of several equal ones is being answered the others wait for it. Off until GATEWAY_DEDUP_TTL_MS, the setting
-// or a plugin for one request says for how long.
+// The exact cache: a non-stream request that was answered within the window gets the same bytes again, and equal requests wait while the
+// first one is being answered. It is off until GATEWAY_DEDUP_TTL_MS, the setting or a plugin sets the window.
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -20,7 +19,7 @@ const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
 export const exactCache = definePlugin({
   name: 'exact-cache',
   config: z.strictObject({
-    /** Draws among the answers of a bucket, in [0, 1). */
+    /** Draws one of a bucket's answers, in [0, 1). */
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
   settings: {

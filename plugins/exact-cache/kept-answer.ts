@@ -1,4 +1,4 @@
-// An answer that is kept: the bytes that were sent, and what they had cost.
+// A cached answer: the bytes that were sent, and their cost.
 import type { CachedCall } from '../../core/types/context.ts'
 
 export interface KeptAnswer {
@@ -10,7 +10,9 @@ export interface KeptAnswer {
   readonly call: CachedCall
 }
 
-/** Neither past its own time nor older than who asks will take; a clock that was set back makes nothing young. */
+/**
+ * Returns false when the answer has expired or is older than the request accepts. A clock that was set back never makes an answer fresh.
+ */
 export function isFresh({ at, ttlMs }: KeptAnswer, maxAgeMs: number, now: number): boolean {
   const age = now - at
   return age >= 0 && age < Math.min(ttlMs, maxAgeMs)

@@ -1,11 +1,11 @@
-// The key of a cached answer: an HMAC over the scope, which is mandatory, and over the request in canonical form. The key reveals neither,
-// and cannot be computed without the master key. Here too: the request's canonical form and the version of the policy.
+// Computes the key of a cached answer: an HMAC over the mandatory scope and the request in canonical form. The key reveals neither, and
+// needs the master key.
 import { comparableJson } from '../../core/json/comparable-json.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
 import type { CachePolicyService, PolicyVersion } from './service.ts'
 
-/** All of it, or there is no key. */
+/** Everything that a key covers besides the request's form; all members are required. */
 export interface Scope {
   readonly orgId: number | null
   /** null: anonymous. */
@@ -13,39 +13,39 @@ export interface Scope {
   readonly dialect: Dialect
   /** As the caller sent it. */
   readonly model: string
-  /** Headers that change what a vendor answers. */
+  /** Headers that change a vendor's answer. */
   readonly headers: readonly (string | null)[]
-  /** Configuration that changes answers. */
+  /** Versions of the configuration that changes answers. */
   readonly policy: string
   readonly seed: string
-  /** The request is what a plugin made of it. */
+  /** True when a plugin changed the request. */
   readonly edited: boolean
 }
 
-/** @param form what the request is, as text. */
+/** @param form the request as text. */
 export function keyOf(mac: (data: string) => string, scope: Scope, form: string): string {
   const { orgId, keyId, dialect, model, headers, policy, seed, edited } = scope
   const parts = [orgId, keyId === null ? 'anon' : keyId, dialect, model, headers, policy, seed, edited]
   return mac(`${JSON.stringify(parts)}\n${form}`)
 }
 
-/** They say how an answer is delivered or filed, not what it is. */
+/** Members that affect the delivery or the records of an answer, not its content. */
 const LEFT_OUT = ['stream', 'stream_options', 'metadata']
 
-/** @param body valid JSON of an object, as the pipeline has scanned it. */
+/** @param body a valid JSON object, as the pipeline has scanned it. */
 export function bodyForm(body: Uint8Array, ignoreKeys: readonly string[] = []): string {
   const text = decodeUtf8(body)
-  // Parsing rounds such numbers: two bodies would share a key though they differ.
+  // Parsing rounds such numbers, so two different bodies would share a key.
   const exact = ROUNDED.test(text) && ROUNDED.test(text.replace(STRINGS, '""')) ? text : ''
   return `${comparableJson(JSON.parse(text), new Set([...LEFT_OUT, ...ignoreKeys]))}\n${exact}`
 }
 
-/** The same members left out, under their canonical names; headers are part of the scope. */
+/** Leaves out the same members, under their canonical names; headers are part of the scope. */
 export function editedForm(request: Frozen<CanonicalRequest>, ignoreKeys: readonly string[] = []): string {
   const { source } = request
   const members = [...LEFT_OUT, ...ignoreKeys]
   const ignored = new Set(['headers', 'includeUsage', ...members, ...members.map((name) => OTHER_NAMES[name] ?? name)])
-  // A caller of messages names its user there.
+  // In the messages dialect this member names the user.
   if (source === 'messages') ignored.add('endUser')
   const { ext, sampling, ...rest } = request
   const own = comparableJson(ext[source] ?? {}, ignored)
@@ -70,11 +70,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   response_format: 'output',
 }
 
-/** More digits than a double holds, or an exponent beyond its range. */
+/** More digits than a double holds, or an exponent outside its range. */
 const ROUNDED = /[\d.]{16}|[eE][+-]?\d{3}/
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g
 
-// The service `cachePolicy`: versions of what changes answers beside the request, as one text of every key.
+// The service `cachePolicy`: versions of all configuration that changes answers, as one text in every key.
 export function cachePolicy(): CachePolicyService {
   let versions: readonly (readonly [string, PolicyVersion])[] = []
   return {

@@ -1,16 +1,16 @@
-// Answers in this process: the least recently used go first, bounded in number and in bytes.
+// Stores answers in this process, limited in number and bytes; the least recently used are removed first.
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
 
 const MAX_ANSWERS = 1000
 const MAX_BYTES = 64 * 1024 * 1024
-/** Overhead of an answer beside its body: its key, its bill, its objects. */
+/** Bytes of an answer besides its body: key, bill, objects. */
 const OVERHEAD = 1024
 
 export interface MemoryStore {
-  /** By index in the bucket; holes where nothing is kept. */
+  /** Returns answers by index in the bucket, with holes for free places. */
   find(key: string): readonly (KeptAnswer | undefined)[]
   keep(key: string, index: number, answer: KeptAnswer): void
-  /** Forgets what has run out. */
+  /** Removes expired answers. */
   sweep(now: number): void
   clear(): void
   readonly answers: number

@@ -1,22 +1,22 @@
-// The answer caches for other plugins: directives of one request, additions to every key, and the lookup's result. The saved cost is in
-// `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
+// Types of the answer caches for other plugins: directives for one request, additions to every key, and the lookup's result. The saved
+// cost is in `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** Cache directives of one request. An absent member keeps the configured value. */
 export interface CacheDirectives {
-  /** Lifetime of its answer and greatest age of one it takes, ms; also where the exact cache is off. At most 365 days. */
+  /** Lifetime of its answer and maximum accepted age, ms, also when the exact cache is off. At most 365 days. */
   readonly ttlMs?: number
-  /** Greatest age of an answer it takes and lifetime of its own, ms, where that is less than what is configured. */
+  /** Maximum accepted age and lifetime of its own answer, ms, when lower than configured. */
   readonly maxAgeMs?: number
-  /** A name space of its own. */
+  /** A separate name space. */
   readonly seed?: string
-  /** So many different answers are kept before one of them is drawn, 1 to 20; default 1. */
+  /** Number of different answers to store before one of them is drawn, 1 to 20; default 1. */
   readonly bucketSize?: number
-  /** Top-level members of the body that are left out of the key of the exact cache. */
+  /** Top-level members of the body that the exact cache's key ignores. */
   readonly ignoreKeys?: readonly string[]
-  /** Neither cache is asked nor filled. */
+  /** True: neither cache is read or written. */
   readonly bypass?: boolean
-  /** Neither cache is filled: the answer carries what must not be kept. */
+  /** True: neither cache is written, because the answer must not be stored. */
   readonly noStore?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface CacheLookup {
   readonly bucketIndex: number
 }
 
-/** Provided as `exactCache`. */
+/** The service `exactCache`. */
 export interface ExactCacheService {
   /**
    * Call it in `ingress`, `access` or `request`, before the caches run. Later directives override earlier ones member by member; `bypass`
@@ -39,21 +39,24 @@ export interface ExactCacheService {
   bypassed(ctx: RequestContext): boolean
   /** Maximum age of an answer in ms, by directives or headers; Infinity: any age. */
   maxAge(ctx: RequestContext): number
-  /** null: the exact cache had no part in it. */
+  /** Returns null when the exact cache was not used. */
   lookup(ctx: RequestContext): CacheLookup | null
 }
 
-/** A version, or what gives it for a request. null counts as absent. */
+/** A version, or a function that returns it for a request. null counts as absent. */
 export type PolicyVersion = string | number | null | ((ctx: RequestContext) => string | number | null)
 
-/** Provided as `cachePolicy`: what changes answers without being in the request. With another version nothing old is found. */
+/**
+ * The service `cachePolicy`: versions of configuration that changes answers and is not part of the request. After a version change no old
+ * answer is found.
+ */
 export interface CachePolicyService {
   /**
-   * In `setup` behind this plugin, or in `ready`. A function is asked with each key that is made, so it reads what it has.
-   * The same name again replaces it.
+   * Call it in `setup` of a plugin after this one, or in `ready`. A function runs for each key, so it must read from memory. A second
+   * call with the same name replaces the first.
    */
   version(name: string, value: PolicyVersion): void
-  /** All of them as one text. */
+  /** Returns all versions as one text. */
   of(ctx: RequestContext): string
 }
 

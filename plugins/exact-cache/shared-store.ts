@@ -1,5 +1,5 @@
-// Answers between replicas, in the gateway's shared storage: sealed under the organization's key and bound to their place, so
-// that what lies there can be neither read nor put there by others. A store that does not answer is a miss.
+// Shares answers between replicas in the gateway's shared storage. They are sealed under the organization's key and bound to their place,
+// so that others can neither read nor insert them. A store that does not answer counts as a miss.
 import { z } from 'zod'
 import type { CachedCall } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

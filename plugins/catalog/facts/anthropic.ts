@@ -16,6 +16,6 @@ export const ANTHROPIC: ProviderFacts = {
     },
     { match: 'claude-2*', capabilities: { function_calling: false, parallel_function_calling: false, prompt_caching: false } },
   ],
-  // Retired, or short names of the rate card that the API does not take.
+  // Retired models, and short names of the rate card that the API does not accept.
   unlisted: ['claude-v1', 'claude-2*', 'claude-3-*'],
 }

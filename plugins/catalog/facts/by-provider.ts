@@ -1,4 +1,4 @@
-// Our own facts by provider id.
+// The gateway's own facts by provider id.
 import { globMatch } from '../../../core/text/glob.ts'
 import { ANTHROPIC } from './anthropic.ts'
 import type { FactRow, ProviderFacts } from './fact-row.ts'
@@ -22,7 +22,7 @@ const FACTS: ReadonlyMap<string, ProviderFacts> = new Map(
   }),
 )
 
-/** All rows that match a model, as one. */
+/** All rows that match a model, merged. */
 export type OwnFacts = Omit<FactRow, 'match'>
 
 export function ownFacts(provider: string, model: string): OwnFacts {

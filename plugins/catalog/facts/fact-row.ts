@@ -1,12 +1,12 @@
-// The form of our own facts on models that chat: what the rate card lacks, or has wrong. A fact is here when the vendor's
-// documentation says it without doubt.
+// Types of the gateway's own facts about chat models: data that the rate card lacks or has wrong. A fact is listed only when the vendor's
+// documentation states it clearly.
 import type { TokenPrices } from '../../../core/types/prices.ts'
 import type { Capability, ModelMode } from '../service.ts'
 
 export interface FactRow {
-  /** Glob over the bare model id, lower case. Later rows add to earlier ones and win. */
+  /** Glob over the bare model id in lower case. Later rows override earlier ones. */
   match: string
-  /** null: not known after all, whatever others say. */
+  /** null: unknown, whatever other sources state. */
   contextWindow?: number | null
   maxOutputTokens?: number | null
   mode?: ModelMode
@@ -15,12 +15,12 @@ export interface FactRow {
 }
 
 export interface ProviderFacts {
-  /** Vendor documentation the rows were taken from, and when. */
+  /** The vendor documentation of the rows, with its date. */
   source: string
   asOf: string
   rows: readonly FactRow[]
-  /** Offered although no rate card lists them. */
+  /** Offered models that no rate card lists. */
   listed?: readonly string[]
-  /** Globs over ids of the rate card that its vendor's API does not serve (any more). */
+  /** Globs over ids of the rate card that the vendor's API does not serve, or no longer serves. */
   unlisted?: readonly string[]
 }

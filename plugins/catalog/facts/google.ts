@@ -6,7 +6,7 @@ export const GOOGLE: ProviderFacts = {
   source: 'ai.google.dev/gemini-api/docs/models and /docs/deprecations',
   asOf: '2025-10',
   rows: [
-    // The window is of the prompt; answers have their own.
+    // The context window applies to the prompt; answers have their own limit.
     { match: 'gemini-2.*', contextWindow: 1_048_576, capabilities: TEXT },
     { match: 'gemini-2.5-*', capabilities: { prompt_caching: true } },
     { match: 'gemini-3*', contextWindow: 1_048_576, capabilities: { ...TEXT, prompt_caching: true } },
@@ -14,7 +14,7 @@ export const GOOGLE: ProviderFacts = {
     { match: 'gemini-omni-*', contextWindow: null, maxOutputTokens: null },
     { match: 'gemma-4-*', contextWindow: 262_144, maxOutputTokens: null },
   ],
-  // Other vendors' models and spellings that the rate card keeps under this name, and what was shut down.
+  // Models and spellings of other vendors that the rate card lists under this name, and retired models.
   unlisted: [
     'claude-*',
     'gemini-1.*',

@@ -1,4 +1,4 @@
-// Vendors of which a few facts are enough.
+// Vendors with only a few facts.
 import type { ProviderFacts } from './fact-row.ts'
 
 const TOOLS = { function_calling: true, tool_choice: true, system_messages: true }
@@ -9,7 +9,7 @@ export const DEEPSEEK: ProviderFacts = {
   asOf: '2025-09',
   rows: [
     { match: 'deepseek-*', capabilities: { system_messages: true, prompt_caching: true } },
-    // The card still has the prices by the hour that ended in September 2025.
+    // The card still has the hourly prices that ended in September 2025.
     { match: 'deepseek-chat', contextWindow: 128_000, maxOutputTokens: 8192, price: null, capabilities: TOOLS },
     {
       match: 'deepseek-reasoner',
@@ -64,7 +64,7 @@ export const MISTRAL: ProviderFacts = {
     'mistral-large-latest',
     'pixtral-large-latest',
   ],
-  // Names without a date or `-latest` are the card's own.
+  // Names without a date or `-latest` exist only in the card.
   unlisted: [
     '*:*',
     'codestral',
@@ -107,7 +107,7 @@ export const PERPLEXITY: ProviderFacts = {
   unlisted: ['llama-3.1-sonar-*', 'r1-1776', 'sonar-pro-search'],
 }
 
-/** Ours: the test provider, at a rate of its own so that budgets can be tried with it. */
+/** The gateway's own test provider. It has a price, so that you can try budgets with it. */
 export const ECHO: ProviderFacts = {
   source: 'adapters/providers/echo.ts',
   asOf: '2026-11',
