@@ -1,5 +1,5 @@
-// Single flight: while one request is being answered, its equals wait for it instead of asking too. Within one process: between
-// replicas a follower would have to poll the shared store, and a leader that died would hold it up for nothing.
+// Single flight: while one request is being answered, equal ones wait for its answer. It works within one process. Between replicas a
+// follower would have to poll the shared store, and would wait in vain for a leader that crashed.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { KeptAnswer } from './kept-answer.ts'
@@ -8,9 +8,9 @@ import type { KeptAnswer } from './kept-answer.ts'
 export type Landing = KeptAnswer | 'left' | null
 
 export interface Flights {
-  /** The flight of an equal request that asks already; undefined: there is none. */
+  /** Returns the flight of an equal running request; undefined: there is none. */
   running(key: string): Promise<Landing> | undefined
-  /** Returns the function that ends the flight; only its first call counts. */
+  /** Returns the function that ends the flight; only its first call has an effect. */
   lead(key: string): (landing: Landing) => void
 }
 
@@ -32,10 +32,10 @@ export function flights(): Flights {
   }
 }
 
-/** Timers hold no more, ms. */
+/** Longest delay of a timer, ms. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** null: it failed, took longer than `ms`, or the follower's caller has left. */
+/** Resolves to null when the leader failed, took longer than `ms`, or the follower's caller left. */
 export function followed(flight: Promise<Landing>, ctx: RequestContext, clock: Clock, ms: number): Promise<Landing> {
   return new Promise((resolve) => {
     const { signal } = ctx

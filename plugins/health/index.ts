@@ -1,4 +1,4 @@
-// Liveness, readiness and /healthz. Fixed fields only: no paths, no addresses.
+// Serves liveness, readiness and /healthz. Answers have fixed fields only: no paths, no addresses.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { HealthCheck } from '../../core/types/ports.ts'
@@ -32,7 +32,7 @@ export const health = definePlugin({
     const results = async (): Promise<Map<string, CheckResult>> =>
       new Map(await Promise.all(status.checks.map(async (check) => [check.name, await check.check()] as const)))
 
-    // Clients ask these before their first request (`HEAD`), and take anything but 200 for a broken gateway.
+    // Clients call these before their first request (`HEAD`), and treat any status except 200 as a broken gateway.
     for (const path of ['/', '/api/hello']) {
       gateway.api({
         method: 'GET',

@@ -1,14 +1,14 @@
-// How quiet streams say that they live, while the gateway runs: `stream_heartbeat_ms` is how often, `heartbeat.generate_content`
-// in which form. Without this plugin GATEWAY_STREAM_HEARTBEAT_MS decides how often, and the form is `auto`.
+// Sets the heartbeat of quiet streams at run time: `stream_heartbeat_ms` sets the interval, `heartbeat.generate_content` the form.
+// Without this plugin GATEWAY_STREAM_HEARTBEAT_MS sets the interval, and the form is `auto`.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 
 export const heartbeat = definePlugin({
   name: 'heartbeat',
   settings: {
-    /** Ms; 0 = none. Streams that are open follow. */
+    /** ms; 0 = none. Applies to open streams too. */
     stream_heartbeat_ms: z.int().min(0).max(86_400_000).default(15_000).meta({ env: 'STREAM_HEARTBEAT_MS' }),
-    /** The parsers of Google's own clients fail at a comment: `auto` sends those an empty candidate frame. */
+    /** The parsers of Google's own clients fail at a comment, so `auto` sends them an empty candidate frame. */
     'heartbeat.generate_content': z.enum(['auto', 'frame', 'comment', 'off']).default('auto'),
   },
   variables: {

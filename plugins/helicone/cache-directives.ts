@@ -13,7 +13,7 @@ const MAX_BUCKET = 20
 const MAX_SEED = 512
 const MAX_KEYS = 32
 
-/** null: nothing is asked of them. @throws GatewayError 400 for a bucket that is too large. */
+/** Returns null when there are none. @throws GatewayError 400 for a bucket that is too large. */
 export function cacheWishes(headers: HeaderBag): CacheDirectives | null {
   const bucketSize = bucketSizeIn(headers)
   const control = headers.get('helicone-cache-control') ?? ''
@@ -54,7 +54,7 @@ function bucketSizeIn(headers: HeaderBag): number | null {
   return size === 0 ? null : size
 }
 
-/** A JSON array of names, or names between commas. */
+/** Reads a JSON array of names, or comma-separated names. */
 function ignoredKeys(text: string | null): string[] | null {
   if (text === null) return null
   const names = text.trim().startsWith('[') ? jsonNames(text) : text.split(',')

@@ -1,5 +1,5 @@
-// `Helicone-Fallbacks`: more targets behind the asked one, each a model of a provider that is configured here. Addresses and headers
-// of an entry are not followed (they would send prompts and credentials where a caller says).
+// `Helicone-Fallbacks`: additional targets after the requested one, each a model of a configured provider. Addresses and headers of an
+// entry are ignored, because they would send prompts and credentials to a place that the caller chose.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { checkedModelId } from '../../core/models/model-id.ts'
 import { globMatch } from '../../core/text/glob.ts'
@@ -10,14 +10,14 @@ import type { ProviderAt } from './provider-hosts.ts'
 export interface Fallback {
   readonly url: string
   readonly model: string
-  /** Upstream statuses on which the next target is asked; null: those on which it always is. */
+  /** Upstream statuses after which the next target is tried; null: the default ones. */
   readonly onCodes: readonly { readonly from: number; readonly to: number }[] | null
 }
 
 /** Fallback state of one request. */
 export interface FallbackState {
   readonly fallbacks: readonly Fallback[] | null
-  /** By index of the plan's targets: on which failures of it the next one is asked; null: on those that always do. */
+  /** By index of the plan's targets: the statuses after which the next one is tried; null: the default ones. */
   codes: readonly Fallback['onCodes'][] | null
 }
 
@@ -25,7 +25,7 @@ const MAX_ENTRIES = 16
 const MAX_MODEL = 256
 const NAME = 'Helicone-Fallbacks'
 
-/** An entry that names no address or no model is one without either. @throws GatewayError 400 */
+/** An entry with an invalid address or model counts as one without it. @throws GatewayError 400. */
 export function readFallbacks(text: string | null): readonly Fallback[] | null {
   if (text === null) return null
   let parsed: unknown
@@ -52,7 +52,7 @@ export function readFallbacks(text: string | null): readonly Fallback[] | null {
 export interface Failover {
   /** Adds the fallbacks to the plan. */
   extend(ctx: RequestContext): void
-  /** Goes on, or ends, as the codes of the list say; tells which target answered. */
+  /** Continues or ends the request according to the list's codes; reports which target answered. */
   attempt(ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>): Promise<Result>
 }
 
@@ -63,7 +63,7 @@ export function failover(providerAt: ProviderAt, askedBy: (ctx: RequestContext) 
       const { plan } = ctx
       const fallbacks = asked.fallbacks ?? []
       if (plan === null || fallbacks.length === 0) return
-      // A virtual model has its own list, and its strategy.
+      // A virtual model has its own list and strategy.
       if (plan.virtualModel !== null) return ctx.warn('fallback_ignored')
       const targets = [...plan.targets]
       const codes: Fallback['onCodes'][] = targets.map(() => fallbacks[0]?.onCodes ?? null)
@@ -125,7 +125,7 @@ function member(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** The same failure, with the caller's word on where to go from here. */
+/** Returns the same error with the caller's choice of the next step. */
 function walking(error: GatewayError, walk: 'next_target' | 'return'): GatewayError {
   const { upstream } = error
   return error.with({ upstream: { ...(upstream as NonNullable<typeof upstream>), walk } })

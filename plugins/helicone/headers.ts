@@ -3,31 +3,31 @@ import type { HeaderBag } from '../../core/types/ports.ts'
 
 const PREFIX = 'helicone-'
 
-/** Asked of every request. */
+/** Called for every request. */
 export function hasHelicone(headers: HeaderBag): boolean {
   const list = headers.flat()
   for (let i = 0; i < list.length; i += 2) if (isHelicone(list[i] as string)) return true
   return false
 }
 
-/** Takes all of them off, known or not. */
+/** Removes all of them, also unknown ones. */
 export function strip(headers: HeaderBag): void {
   for (const name of namesIn(headers)) headers.delete(name)
 }
 
-/** Lower case, without repeats. */
+/** Returns names in lower case, without duplicates. */
 export function namesIn(headers: HeaderBag): string[] {
   const names = new Set<string>()
   for (const [name] of headers) if (isHelicone(name)) names.add(name)
   return [...names]
 }
 
-/** Only `true` is. */
+/** Only the text `true` counts as true. */
 export function isTrue(headers: HeaderBag, name: string): boolean {
   return headers.get(name)?.trim().toLowerCase() === 'true'
 }
 
-/** A whole number within bounds, else the fallback. */
+/** Returns an integer within the limits, otherwise the fallback. */
 export function wholeNumber(text: string | null, min: number, max: number, fallback: number): number {
   if (text === null || !/^\d{1,12}$/.test(text.trim())) return fallback
   const value = Number(text)

@@ -1,5 +1,5 @@
-// Helicone's request headers, given their native effect. They are read and taken off before the key is looked at;
-// a request that has none of them costs one look at its header names.
+// Supports Helicone's request headers. They are read and removed before the key is checked. A request without any costs one pass over its
+// header names.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -69,7 +69,7 @@ export const helicone = definePlugin({
       { order: 'pre', when: ({ headers }) => hasHelicone(headers) },
     )
 
-    // Only of callers that were let in: each claim is a row.
+    // Only for admitted callers, because each claim writes a row.
     gateway.hook(
       'access',
       async (ctx) => {
@@ -91,7 +91,7 @@ export const helicone = definePlugin({
       when: asks(({ rate }) => rate !== null),
     })
 
-    // Behind virtual models, which own their names, and before bare ids are looked up.
+    // Runs after virtual models, which own their names, and before bare ids are looked up.
     gateway.hook(
       'resolve',
       (ctx) => {

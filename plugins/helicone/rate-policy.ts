@@ -1,5 +1,5 @@
-// `Helicone-RateLimit-Policy: <quota>;w=<seconds>;u=request|cents;s=<user|property>`: a limit that a caller sets itself, per key or
-// for each of its users. It comes on top of the gateway's own.
+// `Helicone-RateLimit-Policy: <quota>;w=<seconds>;u=request|cents;s=<user|property>`: a limit that a caller sets for its key or for each
+// of its users. It applies in addition to the gateway's own limits.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Services } from '../../core/types/plugin.ts'
@@ -18,7 +18,7 @@ const MAX_QUOTA = 100_000_000
 const MIN_WINDOW_S = 60
 const MAX_WINDOW_S = 366 * 86_400
 
-/** null: none, or one that cannot be read. */
+/** Returns null when there is none, or it is invalid. */
 export function readRatePolicy(text: string | null): RatePolicy | null {
   const [quotaText = '', ...rest] = (text ?? '').split(';').map((part) => part.trim())
   const fields = new Map(rest.map((part) => [part.slice(0, 2).toLowerCase(), part.slice(2).trim()]))
@@ -32,14 +32,14 @@ export function readRatePolicy(text: string | null): RatePolicy | null {
 }
 
 export interface RatePolicies {
-  /** @throws GatewayError 429 */
+  /** @throws GatewayError 429. */
   check(ctx: RequestContext, policy: RatePolicy | null): Promise<void>
   /** Books the cost of a request for policies that count cents. */
   book(ctx: RequestContext, policy: RatePolicy | null, outcome: Outcome): Promise<void>
 }
 
 export function ratePolicies(counters: Counters, keys: Pick<Services['keys'], 'of'>): RatePolicies {
-  /** The counter of one key, whatever the segment is. */
+  /** Returns the counter's name. It contains the key or the client's address, so callers never share a counter. */
   const counterOf = (ctx: RequestContext, { windowMs, unit, segment }: RatePolicy): string => {
     const key = keys.of(ctx)
     const who = key === null ? `ip:${ctx.ingress?.peer.address ?? 'unknown'}` : `key:${key.id}`

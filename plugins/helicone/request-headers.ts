@@ -13,16 +13,16 @@ const MAX_NAME = 64
 const MAX_VALUE = 512
 const PREFIX = 'helicone-property-'
 
-/** By header without the prefix; a dash becomes an underscore. */
+/** Labels by header name without the prefix; a dash becomes an underscore. */
 const LABELS: ReadonlySet<string> = new Set([
   ...['session-path', 'session-name', 'prompt-id', 'prompt-version', 'prompt-mode', 'prompt-name', 'prompt-format'],
   ...['node-id', 'job-id', 'experiment-id', 'experiment-column-id', 'experiment-row-index'],
-  // A label: what is asked and what is paid for is the model that answers.
+  // Only a label: the requested model is the one that is called and billed.
   'model-override',
 ])
 const COST_CENTER = /^[\x20-\x7e]{1,128}$/
 
-/** The caller's own come last: where there are too many, they are those that go. null: none. */
+/** The caller's own properties come last: when there are too many, those are dropped. null: none. */
 export function propertiesIn(headers: HeaderBag): Record<string, string> | null {
   const own: [string, string][] = []
   const labels: [string, string][] = []
@@ -35,7 +35,7 @@ export function propertiesIn(headers: HeaderBag): Record<string, string> | null 
       if (property !== '' && property.length <= MAX_NAME) own.push([property, value])
     } else if (LABELS.has(label)) labels.push([label.replaceAll('-', '_'), value])
   }
-  // A label too: an id that was used before is found by it.
+  // Also a label, so that a duplicate id can be found.
   const id = requestIdIn(headers)
   if (id !== null) labels.push(['request_id', id])
   const kept = [...labels, ...own].slice(0, MAX_PROPERTIES)
@@ -50,18 +50,18 @@ export function costCenterIn(headers: HeaderBag): string | null {
 
 // Options from a request's Helicone headers, for later stages.
 export interface Asked extends FallbackState {
-  /** The caller's own id for the request. */
+  /** The caller's own id of the request. */
   readonly requestId: string | null
   readonly retry: RetryPolicy | null
   readonly rate: RatePolicy | null
   readonly targetUrl: string | null
   readonly streamUsage: boolean
-  /** The provider that the target URL stands for, where it decided. */
+  /** The provider of the target URL, when the URL selected it. */
   chosen: string | null
 }
 
-// `Helicone-Auth`: where it holds one of our keys and `Authorization` does not, the caller is who that key says. Helicone's own
-// key is not ours, and means nothing here.
+// When `Helicone-Auth` holds one of the gateway's keys and `Authorization` does not, it identifies the caller. Helicone's own keys are
+// ignored.
 export function adoptKey(headers: HeaderBag, keys: Pick<Services['keys'], 'find'>): void {
   const key = bearerOf(headers.get('helicone-auth'))
   if (key === null || keys.find(key) === null) return
@@ -76,7 +76,7 @@ function bearerOf(value: string | null): string | null {
   return key === '' ? null : key
 }
 
-// Headers for callers that sent any of Helicone's: the request's id, and what the cache did.
+// Sets headers for callers that sent any of Helicone's: the request's id and the cache result.
 export function answerHeaders(ctx: RequestContext, caches: () => Services['exactCache'] | undefined): void {
   ctx.responseHeaders.set('helicone-id', ctx.id)
   ctx.tap(({ status }) => {

@@ -1,4 +1,4 @@
-// Ids that callers give their requests: each is taken once, over all processes, for as long as a record can name it.
+// Claims the ids that callers give their requests: each is accepted once across processes, for as long as a record may contain it.
 import { sql } from '../../core/db/sql.ts'
 import type { Migration } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const BATCH = 1000
-/** Records are removed now and then, not on the day. */
+/** Records are removed at intervals, so they may live some days longer. */
 const SLACK_DAYS = 7
 
 export const migrations: Migration[] = [
@@ -24,13 +24,13 @@ export const migrations: Migration[] = [
   },
 ]
 
-/** Lower case. null: there is none, or it is not a UUID. */
+/** Returns the id in lower case. null: there is none, or it is not a UUID. */
 export function requestIdIn(headers: HeaderBag): string | null {
   const id = headers.get('helicone-request-id')?.trim()
   return id !== undefined && UUID.test(id) ? id.toLowerCase() : null
 }
 
-/** False for an id that was used before, and while the database does not answer: then the request keeps the gateway's own id. */
+/** Returns false for a used id, and while the database is unavailable: then the request keeps the gateway's own id. */
 export function claimRequestId({ db, clock, log }: Pick<PluginGateway, 'db' | 'clock' | 'log'>, id: string): Promise<boolean> {
   const claim = sql`INSERT INTO helicone_request_ids (request_id, at) VALUES (${id}, ${clock.now()}) ON CONFLICT DO NOTHING`
   return db.run(claim).then(
@@ -42,7 +42,7 @@ export function claimRequestId({ db, clock, log }: Pick<PluginGateway, 'db' | 'c
   )
 }
 
-/** @param days how long each kind of record is kept; 0 and below: for ever, and the ids with it. */
+/** @param days retention of each kind of record; 0 and below: unlimited, for the ids too. */
 export function forgetRequestIds({ db, clock, every }: PluginGateway, days: readonly number[]): void {
   if (days.some((each) => each <= 0)) return
   const kept = (Math.max(...days) + SLACK_DAYS) * DAY_MS

@@ -1,4 +1,4 @@
-// `Helicone-Retry-*`: the same account is asked again before the walk goes on, with growing pauses.
+// `Helicone-Retry-*`: retries the same account, with growing pauses, before the next one is tried.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, HeaderBag } from '../../core/types/ports.ts'
@@ -26,7 +26,7 @@ export function readRetry(headers: HeaderBag): RetryPolicy | null {
   }
 }
 
-/** An upstream that asks for more patience than `maxMs` is left alone: the walk goes on. */
+/** When an upstream asks for a longer wait than `maxMs`, the next account is tried. */
 export async function retrying(
   ctx: RequestContext,
   next: () => Promise<Result>,
@@ -38,7 +38,7 @@ export async function retrying(
     try {
       return await next()
     } catch (error) {
-      // The same one again: the request has had its calls.
+      // The same error again means that the request has used all its calls.
       if (retry >= count || error === last || !isPassing(error)) throw error
       last = error
       const pause = Math.max(Math.min(minMs * factor ** retry, maxMs), error.retryAfterMs ?? 0)
@@ -48,7 +48,7 @@ export async function retrying(
   }
 }
 
-/** 429, 5xx, or no answer at all. */
+/** Returns true for 429, 5xx, and a missing answer. */
 function isPassing(error: unknown): error is GatewayError {
   if (!GatewayError.is(error) || error.upstream === null || error.skip !== null) return false
   const { status } = error.upstream

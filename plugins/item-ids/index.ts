@@ -1,5 +1,5 @@
-// Items that a responses upstream made come back with ids it may insist on, or does not know (any more): asked once more on
-// the same account, with the other choice.
+// Handles ids of items that a responses upstream created. The upstream may require them, or no longer know them. After such an error the
+// request is sent once more to the same account, with the opposite choice.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
@@ -10,7 +10,7 @@ export const itemIds = definePlugin({
   setup(gateway) {
     const retry = gateway.slot<{ candidate: Candidate; amend: Amend }>()
 
-    // Callers of other dialects know no items: none of their ids goes out, and none could be put back.
+    // Callers of other dialects have no items, so no item ids are sent for them.
     const when = (ctx: RequestContext): boolean => ctx.dialect === 'responses'
 
     gateway.hook(
@@ -48,7 +48,7 @@ function amendmentFor(error: unknown): Amend | null {
   return /\bitem (?:with id )?['"`]?\w+_\w+['"`]? (?:was )?not found/i.test(error.message) ? withoutIds : null
 }
 
-/** Reasoning is sealed under its id: restore a missing id where the caller sent it, and remove a wrong one. */
+/** Reasoning is sealed under its id: a missing id is restored where the caller sent it, and a wrong one removed. */
 function withOtherIds(input: readonly Json[], request: Frozen<CanonicalRequest>): Json[] {
   const known = new Map<string, string>()
   for (const { parts } of request.messages)
@@ -64,7 +64,7 @@ function withOtherIds(input: readonly Json[], request: Frozen<CanonicalRequest>)
   })
 }
 
-/** Reasoning without its secret is nothing but its id: it goes with it. */
+/** Reasoning without its secret has only its id, so it is removed too. */
 function withoutIds(input: readonly Json[]): Json[] {
   return input.flatMap((item) => {
     if (!isObject(item) || !OWN_ITEMS.has(item.type)) return [item]

@@ -1,4 +1,4 @@
-// /api/keys: list, create, update, revoke, rotate. Secrets are shown once, when they are made.
+// /api/keys: list, create, update, revoke, rotate. A secret is shown once, when it is created.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -13,19 +13,19 @@ import { insertKey, type KeyRow, replaceSecret, revokeKey, updateKey } from './s
 export interface KeyRoutes {
   gateway: PluginGateway
   view: View<ReadonlyMap<string, KeyRow>>
-  /** The stored form of a new secret. */
+  /** Returns the stored form of a new secret. */
   stored(secret: string): { mac: string; last4: string }
   /** Runs other plugins' work for a new key before its secret is returned. */
   created(row: KeyRow): Promise<void>
   maxDays: number | null
 }
 
-// How long a key may live: GATEWAY_MAX_KEY_DAYS bounds it.
+// GATEWAY_MAX_KEY_DAYS limits the lifetime of a key.
 const DAY_MS = 86_400_000
 
 /**
- * The end of a key's life, epoch ms: as asked for, or the bound where nothing was asked.
- * @throws GatewayError 400 for a time that has passed or lies beyond the bound.
+ * Returns the end of a key's life, epoch ms: the requested one, or the limit when none was requested.
+ * @throws GatewayError 400 for a time in the past or beyond the limit.
  */
 function boundedExpiry(asked: number | null, now: number, maxDays: number | null): number | null {
   const bound = maxDays === null || maxDays === 0 ? null : now + maxDays * DAY_MS
@@ -121,7 +121,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     audit: 'key.rotate',
     async handler({ params, orgId, audited }) {
       const before = mine(orgId, params.id)
-      // A secret that the file does not give is runtime state.
+      // A secret that is not from the file is runtime state.
       if (before.declared?.includes('"secret":'))
         refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
       const key = newSecret()

@@ -1,14 +1,14 @@
-// Identifies the caller: the presented key, looked up by its MAC in memory.
+// Identifies the caller by the MAC of the presented key, in memory.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Principal, RequestContext } from '../../core/types/context.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
 import { KEY_PREFIX } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 
-/** A key of our form that is not in memory: unknown, revoked, or made by another process a moment ago. */
+/** A well-formed key that is not in memory: unknown, revoked, or just created by another process. */
 export const UNKNOWN_KEY = Symbol('unknown key')
 
-/** Everything presented, without repeats; usually nothing or one. */
+/** Returns all presented keys without duplicates; usually none or one. */
 function presentedKeys(headers: HeaderBag, query: string): string[] {
   const found: string[] = []
   const add = (value: string | null | undefined): void => {
@@ -18,7 +18,7 @@ function presentedKeys(headers: HeaderBag, query: string): string[] {
   const authorization = headers.get('authorization')
   if (authorization !== null && /^bearer\s/i.test(authorization)) add(authorization.slice(7))
   add(headers.get('x-api-key'))
-  // Azure's clients.
+  // Azure's clients send it.
   add(headers.get('api-key'))
   add(headers.get('x-goog-api-key'))
   if (query !== '' && query.includes('key=')) add(new URLSearchParams(query).get('key'))
@@ -26,7 +26,7 @@ function presentedKeys(headers: HeaderBag, query: string): string[] {
 }
 
 /**
- * undefined: anonymous. A string that is no key of ours is a dummy that a tool sends.
+ * undefined: anonymous. A text in another form is a dummy key of a tool and counts as none.
  * @throws GatewayError 401 for an expired key, and for two different valid ones.
  */
 export function identified(

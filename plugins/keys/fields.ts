@@ -1,4 +1,4 @@
-// Members of a key for API and file: one schema in two spellings.
+// Schemas of a key's members for the API and the file, in two spellings.
 import { z } from 'zod'
 import type { KeyFields, KeyRow } from './store.ts'
 
@@ -76,7 +76,7 @@ export function bodyOf(declared: DeclaredKey): KeyBody {
   }
 }
 
-/** A member that is not given keeps what `before` says. */
+/** A missing member keeps its value in `before`. */
 export function fieldsOf(body: KeyBody, before: KeyFields): KeyFields {
   const kept = <T>(given: T | undefined, old: T): T => (given === undefined ? old : given)
   return {

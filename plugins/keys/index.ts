@@ -1,4 +1,4 @@
-// Client keys: who may call, what they may call, and for whom it is counted.
+// Client keys: authenticates callers, checks their models, and records whom a request belongs to.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -12,14 +12,14 @@ import { KEY_PREFIX, wellFormed } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 import { activeKeys, type KeyRow } from './store.ts'
 
-/** An attacker who invents keys costs one query in this time. */
+/** An attacker who invents keys causes at most one query in this time. */
 const LOOK_AGAIN_MS = 100
 const COST_CENTER = /^[\x20-\x7e]{1,128}$/
 
 export const keys = definePlugin({
   name: 'keys',
   config: z.strictObject({
-    /** Longest lifetime of a new key, days; 0 or null = unbounded. */
+    /** Longest lifetime of a new key, days; 0 or null = unlimited. */
     maxDays: z.int().min(0).nullable().default(null),
     /** Whether `x-gateway-cost-center` overrides the key's own value. */
     costCenterHeaderTrusted: z.boolean().default(true),
@@ -72,7 +72,7 @@ export const keys = definePlugin({
     gateway.hook('authenticate', (ctx) => {
       const found = identified(ctx, service)
       if (found !== UNKNOWN_KEY) return accepted(ctx, found)
-      // Another process, the command line for one, may have made the key a moment ago.
+      // Another process, such as the command line, may have just created the key.
       return lookAgain().then(() => {
         const key = identified(ctx, service)
         if (key === UNKNOWN_KEY) throw unknownKey()
@@ -93,7 +93,7 @@ export const keys = definePlugin({
       return principalOf(key)
     }
 
-    /** At most one look at the database in `LOOK_AGAIN_MS`, whatever is presented. */
+    /** Reads the database at most once in `LOOK_AGAIN_MS`, whatever is presented. */
     async function lookAgain(): Promise<void> {
       const now = gateway.clock.monotonic()
       if (now - lookedAt >= LOOK_AGAIN_MS) {
@@ -106,7 +106,7 @@ export const keys = definePlugin({
     gateway.hook('access', (ctx) => {
       const { allowedModels } = ctx.principal
       if (allowedModels === null || ctx.scope !== 'model') return
-      // K5: the string as sent, neither trimmed nor folded; the resolver gets the same one.
+      // Matches the string as sent, neither trimmed nor folded; the resolver gets the same one.
       if (!allowedModels.some((glob) => globMatch(glob, ctx.requestedModel)))
         throw GatewayError.forbidden(
           `This client key may not use the model \`${ctx.requestedModel.slice(0, 256)}\`. Its allow-list decides on the model string exactly as it is sent.`,

@@ -1,4 +1,4 @@
-// `keys` of gateway.config.ts.
+// The section `keys` of gateway.config.ts.
 import type { SecretRef } from '../../core/config/secret.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -9,7 +9,7 @@ import { archiveKey, configKeys, declareKey, insertKey, type NewKey } from './st
 
 const SECRET = /^[\x21-\x7e]{24,}$/
 
-/** A key in the file. Without `secret` one is made up: `hookgate key rotate` shows it. */
+/** A key in the file. Without `secret` one is generated: `hookgate key rotate` shows it. */
 export interface KeyConfig {
   label?: string
   /** At least 24 characters, by reference: `secret.env('CI_KEY')`. */
@@ -24,7 +24,7 @@ export interface KeyConfig {
   sessionBudgetUsd?: number | null
   /** RFC 3339. */
   expiresAt?: string | null
-  /** Guardrails let its requests and answers pass unseen. */
+  /** Guardrails do not check its requests and answers. */
   guardrailsExempt?: boolean
   adopt?: boolean
 }
@@ -44,7 +44,7 @@ export function keyResource(
   const given = (key: string, entry: DeclaredKey): string | null => {
     if (entry.secret === undefined) return null
     const secret = configuration.secret(entry.secret as string | SecretRef, `keys.${key}.secret`)
-    // Applies to referenced secrets too: at least 24 characters so that they cannot be guessed, without spaces because callers' values are
+    // Applies to referenced secrets too: at least 24 characters so that they cannot be guessed, and no spaces because callers' values are
     // trimmed.
     if (!SECRET.test(secret))
       throw new Error(`keys.${key}.secret: must be at least 24 printable ASCII characters without spaces.`)

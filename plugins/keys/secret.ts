@@ -1,4 +1,5 @@
-// The secret of a client key: `gw_`, 43 base-62 characters (256 bits), and a checksum that tells a typo from a revoked key.
+// Generates the secret of a client key: `gw_`, 43 base-62 characters (256 bits), and a checksum that distinguishes a typing error from a
+// revoked key.
 import { randomId } from '../../core/ids/ids.ts'
 
 export const KEY_PREFIX = 'gw_'
@@ -11,13 +12,13 @@ export function newSecret(): string {
   return body + checksum(body)
 }
 
-/** True when a string that looks like one of our keys was not mistyped. */
+/** Returns whether the checksum of a key in our form is correct. */
 export function wellFormed(secret: string): boolean {
   const body = secret.slice(0, KEY_PREFIX.length + RANDOM)
   return secret.length === body.length + CHECKSUM && secret.slice(body.length) === checksum(body)
 }
 
-/** FNV-1a over the characters; guards against typing errors, not against anyone. */
+/** FNV-1a over the characters. It detects typing errors; it is no protection against attackers. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0

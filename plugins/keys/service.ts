@@ -1,4 +1,4 @@
-// The service `keys`: what other plugins can read of a client key.
+// Types of the service `keys`: the parts of a client key that other plugins read.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export interface ClientKey {
@@ -21,14 +21,14 @@ export interface ClientKey {
 }
 
 export interface KeyService {
-  /** The key a request came with; null for anonymous and internal ones. */
+  /** Returns the key of a request; null for anonymous and internal ones. */
   of(ctx: RequestContext): ClientKey | null
-  /** A presented secret → its key, also an expired one; null when it is not a key, or is revoked. */
+  /** Returns the key of a presented secret, also an expired one; null when it is not a key, or is revoked. */
   find(secret: string): ClientKey | null
   expired(key: ClientKey): boolean
-  /** Living ones, expired ones too. */
+  /** Returns an active key, also an expired one. */
   get(orgId: number | null, id: number): ClientKey | null
-  /** The oldest key with this label. */
+  /** Returns the oldest key with this label. */
   labelled(orgId: number | null, label: string): ClientKey | null
   /** Runs before the secret of a new key is returned. When it rejects, the key is not created. Returns the function that unregisters it. */
   onCreated(fn: (key: ClientKey) => Promise<void>): () => void

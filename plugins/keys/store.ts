@@ -1,4 +1,4 @@
-// Client keys as rows. The secret itself is never here: only its MAC, by which it is found.
+// Stores client keys as rows. They never contain the secret: only its MAC, for look-ups.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -49,7 +49,7 @@ export interface NewKey extends KeyFields {
 
 const LIVING = sql`revoked_at IS NULL AND archived_at IS NULL`
 
-/** Every key that opens something, of every organization: what a process keeps in memory. */
+/** Returns every active key of every organization, for the process's memory. */
 export function activeKeys(db: Db): Promise<KeyRow[]> {
   return db.all(sql`SELECT * FROM keys WHERE ${LIVING} ORDER BY id`, keyRow)
 }
@@ -97,7 +97,7 @@ export function replaceSecret(
   )
 }
 
-/** False when there was nothing to revoke. */
+/** Returns false when there was nothing to revoke. */
 export async function revokeKey(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
   const { changes } = await db.run(
     sql`UPDATE keys SET revoked_at = ${now}, updated_at = ${now} WHERE id = ${id} AND org_id = ${orgId ?? 0} AND ${LIVING}`,

@@ -1,12 +1,12 @@
-// Accounts in SQL. The texts are constant: they run with each request, and engines keep them prepared.
+// Accounts in SQL. The texts are constant, because they run for each request and engines keep them prepared.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql, Statement } from '../../core/types/db.ts'
 import type { Account, Balance, Hold } from './service.ts'
 
 /**
- * A hold fits, or no row is changed. The request's trace is written behind its holds: where it is there already, this unit was
- * committed before and only the answer was lost, and the hold is taken. Both run under the account's lock.
+ * Either the reservation fits, or no row changes. A request's trace is written after its reservations. When the trace exists already,
+ * this unit was committed before and only the answer was lost, so the reservation is taken. Both run under the account's lock.
  */
 const TAKEN = 'EXISTS (SELECT 1 FROM ledger_dispatch WHERE request_id = ?)'
 const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at)
@@ -17,7 +17,7 @@ const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano,
   WHERE ${TAKEN} OR (ledger_accounts.spent_nano < ?
     AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?)`
 
-/** By the trace, which goes in the same unit: applied twice, or without a trace, it changes nothing. */
+/** Depends on the trace, which changes in the same unit: a second run, or one without a trace, changes nothing. */
 const RELEASE = `UPDATE ledger_accounts
   SET spent_nano = spent_nano - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
     reserved_nano = reserved_nano
@@ -31,8 +31,8 @@ const FORGET_IDLE = `DELETE FROM ledger_accounts
   WHERE account = ? AND window_start = ? AND touched_at < ? AND reserved_nano = 0`
 
 /**
- * Applied twice, the second time changes nothing: the request's rows are there by then. A request that was settled as
- * interrupted is corrected to what it really took.
+ * A second run changes nothing, because the request's rows exist by then. A request that was settled as interrupted is corrected to its
+ * real cost.
  */
 const BOOK = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
   SELECT ?, ?, ?, 0, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ? AND interrupted = 0)
@@ -75,18 +75,18 @@ export function book(requestId: string, hold: Account & { amountNano: number }, 
   return { sql: { text: BOOK, params }, lock: name }
 }
 
-/** For a request that was never sent: releases its reservation and takes back what a sweep booked meanwhile. */
+/** For a request that was never sent: releases its reservation and reverts what a sweep booked meanwhile. */
 export function release(requestId: string, { name, windowStart, amountNano }: Account & { amountNano: number }): Statement {
   const params = [requestId, amountNano, requestId, requestId, name, windowStart]
   return { sql: { text: RELEASE, params }, lock: name }
 }
 
-/** Without a hold. */
+/** Books without a reservation. */
 export function charge(requestId: string, { name, windowStart }: Account, spentNano: number, now: number): Statement {
   return { sql: { text: CHARGE, params: [name, windowStart, spentNano, now, requestId] }, lock: name }
 }
 
-/** For a request that will never be settled: within the transaction that says so. */
+/** For a request that will never settle. It runs in the transaction that records this. */
 export function bookInterrupted(hold: Account & { amountNano: number }, spentNano: number, now: number): Sql {
   return sql`UPDATE ledger_accounts
     SET spent_nano = spent_nano + ${spentNano}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now},
@@ -94,7 +94,7 @@ export function bookInterrupted(hold: Account & { amountNano: number }, spentNan
     WHERE account = ${hold.name} AND window_start = ${hold.windowStart}`
 }
 
-/** Past 2^53 the last digits go, not the budget. */
+/** Above 2^53 the last digits are lost, but the budget still works. */
 const nano = z.number()
 const balanceRow = z
   .object({
@@ -123,7 +123,7 @@ export function balances(db: Db, accounts: readonly Account[]): Promise<Balance[
 }
 
 export function balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]> {
-  // Half open, so that an index serves it on both engines whatever their collation of LIKE.
+  // A half-open range, so that both engines use an index, whatever their collation for LIKE is.
   const after = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
   return db.all(
     sql`SELECT ${COLUMNS} FROM ledger_accounts
@@ -133,7 +133,7 @@ export function balancesOf(db: Db, prefix: string, since: number): Promise<Balan
   )
 }
 
-/** @param requests that it was spent by; default: as many as were booked. */
+/** @param requests number of requests that spent it; default: the booked number. */
 export async function restate(
   db: Db,
   { name, windowStart }: Account,

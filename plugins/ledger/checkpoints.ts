@@ -1,4 +1,4 @@
-// How far running requests have come, written down now and then: what a crash can leave unbooked is two seconds of a stream.
+// Writes the progress of running requests at intervals: a crash leaves at most two seconds of a stream unbooked.
 import type { PriceService } from '../../core/services.ts'
 import type { LiveRequest, Step } from '../../core/types/context.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -9,7 +9,7 @@ export const CHECKPOINT_MS = 2000
 const BYTES_PER_TOKEN = 4
 const BATCH = 200
 
-/** @param promptBytesOf of a request that has a trace to write to; null: it has none. */
+/** @param promptBytesOf of a request that has a trace to update; null: it has none. */
 export function checkpoints(
   db: Db,
   live: () => Iterable<LiveRequest>,
@@ -37,7 +37,7 @@ export function checkpoints(
   }
 }
 
-/** Usage of a request so far: of its internal calls and its own. */
+/** Returns a request's usage so far, of its internal calls and its own. */
 function progressIn(
   { ctx, contentBytes, usage, steps, calls }: LiveRequest,
   promptBytes: number,
@@ -55,7 +55,7 @@ function progressOfStep({ provider, connectionId, model, usage, costNano, charge
   return { provider, connectionId, model, input: usage.inputTotal, output: usage.outputTotal, costNano, chargeNano }
 }
 
-/** A crash leaves one row of a request, under the name of its first call. */
+/** After a crash a request has one row, under the name of its first call. */
 function added(sum: Progress, part: Progress): Progress {
   const nano = (a: number | null, b: number | null) => (a === null ? b : a + (b ?? 0))
   return {

@@ -11,7 +11,7 @@ const REMOVE = 'DELETE FROM ledger_dispatch WHERE request_id = ?'
 
 const text = z.string().nullable()
 
-/** Facts for the row of an interrupted request. Stored as a list in this order, because it is written with each request. */
+/** Facts for the row of an interrupted request. They are stored as a list in this order, because they are written for each request. */
 const facts = z.object({
   orgId: z.number().nullable(),
   keyId: z.number().nullable(),
@@ -104,7 +104,7 @@ const dispatchRow = z.object({
 })
 export type DispatchRow = z.output<typeof dispatchRow>
 
-/** Dispatch rows of other boots, by id, after `after`. */
+/** Returns dispatch rows of other boots, by id, after `after`. */
 export function strayDispatches(db: Db, bootId: string, after: string, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
@@ -113,7 +113,7 @@ export function strayDispatches(db: Db, bootId: string, after: string, limit: nu
   )
 }
 
-/** Dispatch rows of this boot that were not swept and began before an instant, oldest first. */
+/** Returns dispatch rows of this boot that were not swept and began before an instant, oldest first. */
 export function ownDispatches(db: Db, bootId: string, before: number, limit: number): Promise<DispatchRow[]> {
   return db.all(
     sql`SELECT request_id, boot_id, at, facts, holds, progress FROM ledger_dispatch
@@ -122,7 +122,7 @@ export function ownDispatches(db: Db, bootId: string, before: number, limit: num
   )
 }
 
-/** True for the one who swept it. */
+/** Returns true for the process that swept it. */
 export async function markSwept(tx: Db, requestId: string, bookedNano: number, now: number): Promise<boolean> {
   const { changes } = await tx.run(
     sql`UPDATE ledger_dispatch SET swept_at = ${now}, booked_nano = ${bookedNano}
@@ -131,7 +131,7 @@ export async function markSwept(tx: Db, requestId: string, bookedNano: number, n
   return changes === 1
 }
 
-/** A settlement that comes later than this is not corrected any more. */
+/** A settlement after this time is not corrected any more. */
 export async function forgetSwept(db: Db, before: number): Promise<void> {
   await db.run(sql`DELETE FROM ledger_dispatch WHERE swept_at < ${before}`)
 }

@@ -1,5 +1,5 @@
-// The books: what requests may spend, what they spent, and what a crash left open. Two writes a request, each
-// in a group commit: the trace with its holds before the upstream is asked, the rows and accounts when it is over.
+// The ledger: what requests may spend, what they spent, and what a crash left open. Each request writes twice, in a group commit: the
+// trace with its reservations before the upstream call, the rows and accounts after the end.
 import { z } from 'zod'
 import { isInDoubt } from '../../core/db/storage-fault.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -16,18 +16,18 @@ import type { Account, Hold, LedgerService } from './service.ts'
 import { usageReader } from './usage-reader.ts'
 import { insertRows, rowsOf } from './usage-rows.ts'
 
-/** A request's entries in the ledger. */
+/** The ledger's state of a request. */
 interface Entry {
   holds: readonly Hold[]
   charges: readonly Account[]
   unavailable: ((error: Error) => void) | null
-  /** The reservation is in the unit: a later hold would never be written. */
+  /** The reservation is in the unit: a later one would not be written. */
   reserved: boolean
-  /** The settlement is in the unit: a later charge would never be written. */
+  /** The settlement is in the unit: a later charge would not be written. */
   settled: boolean
-  /** It passed the admission: it has a trace, and its holds are taken. */
+  /** The request was admitted: it has a trace, and its reservations are taken. */
   admitted: boolean
-  /** The database did not say whether its trace and holds were written. */
+  /** The database did not confirm whether its trace and reservations were written. */
   inDoubt: boolean
   promptBytes: number
 }
@@ -36,7 +36,7 @@ interface Entry {
 export const ledger = definePlugin({
   name: 'ledger',
   config: z.strictObject({
-    /** Usage rows older than this go; 0 and below keep them for ever. */
+    /** Older usage rows are deleted; 0 and below keep them. */
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
   }),
   migrations,
@@ -141,14 +141,14 @@ export const ledger = definePlugin({
           unit.afterCommit(() => void unsent.delete(ctx.id))
           return
         }
-        // Internal calls are not admitted: they are booked on their own, or as steps of who made them.
+        // Internal calls are not admitted: they are booked on their own, or as steps of their caller.
         if (entry?.admitted !== true && outcome.cached === false && ctx.ingress !== null) return
         const usage = rowsOf(ctx, outcome)
         const spent = outcome.chargeNano ?? 0
         const accounts = entry === undefined ? NONE : [...entry.holds, ...entry.charges]
         if (accounts.length > 0) {
           const now = clock.now()
-          // Without a row nothing would show that it has been booked.
+          // Without a row nothing would show that it was booked.
           for (const hold of (entry as Entry).holds)
             unit.add(usage.length > 0 ? book(ctx.id, hold, spent, now) : release(ctx.id, hold))
           if (usage.length > 0) for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent, now))
@@ -188,7 +188,7 @@ export const ledger = definePlugin({
 })
 
 const NONE: readonly never[] = []
-/** Beyond it nothing is remembered of them, and what they left is settled as interrupted. */
+/** Above this number they are not remembered, and their traces are settled as interrupted. */
 const MAX_UNSENT = 10_000
 
 function* idsOf(live: Iterable<LiveRequest>): Iterable<string> {

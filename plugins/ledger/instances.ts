@@ -1,4 +1,4 @@
-// Heartbeats of running processes. Others use them to find requests that will never settle.
+// Writes heartbeats of running processes. Others use them to find requests that will never settle.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { z } from 'zod'
@@ -6,9 +6,9 @@ import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
 
-/** How often a process tells. */
+/** Interval of the heartbeat. */
 export const HEARTBEAT_MS = 10_000
-/** Silent for this long, it is taken for dead: three leases of 30 s. */
+/** A process that is silent for this long counts as dead: three leases of 30 s. */
 const DEAD_AFTER_MS = 90_000
 
 const instanceRow = z.object({
@@ -25,7 +25,7 @@ export interface Instances {
   readonly bootId: string
   beat(): Promise<void>
   leave(): Promise<void>
-  /** True for boots that will settle nothing any more. */
+  /** Returns a test for boots that will not settle any more. */
   dead(): Promise<(bootId: string, lastSign: number) => boolean>
 }
 
@@ -59,7 +59,7 @@ export function instances(db: Db, clock: Clock): Instances {
     },
   }
 
-  /** A process of this machine need not be waited for. A pid may have been given out again: whose it is shows its birth. */
+  /** A dead process of this machine needs no waiting time. Its pid may have been reused, so the start time is compared too. */
   function isGone({ pid: other, born_at }: InstanceRow): boolean {
     if (other === pid) return born_at !== bornAt
     try {

@@ -1,6 +1,6 @@
 import type { Migration } from '../../core/types/db.ts'
 
-// One index besides the primary key: every column of an index costs each request (docs/performance.md).
+// Only one index besides the primary key: every indexed column costs time for each request (docs/performance.md).
 const tables = (keyed: string): string => `
       CREATE TABLE ledger_accounts (
         account TEXT NOT NULL,
@@ -70,8 +70,8 @@ const tables = (keyed: string): string => `
 `
 
 export const migrations: Migration[] = [
-  // On SQLite the rows lie in their key: no second tree to write, and ids grow with time.
+  // On SQLite the rows are stored in the primary key: there is no second tree to write, and ids grow with time.
   { id: '001-ledger', up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') } },
-  // Usage rows have no index that counts them by key or virtual model.
+  // Usage rows have no index to count them by key or virtual model.
   { id: '002-requests', up: 'ALTER TABLE ledger_accounts ADD COLUMN requests {{int}} NOT NULL DEFAULT 0' },
 ]

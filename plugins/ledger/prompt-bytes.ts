@@ -1,14 +1,14 @@
-// Prompt bytes of a request's body, for the token estimate after a crash. Base64 media is billed by picture or page, not as text; without
-// this an image of some megabytes would count as a million tokens, more than was reserved for it.
+// Counts prompt bytes of a request's body, for the token estimate after a crash. Base64 media is billed by picture or page, not as text.
+// Otherwise an image of some megabytes would count as a million tokens, more than was reserved.
 import type { Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
-/** In shorter bodies it makes little difference. */
+/** For shorter bodies the difference is small. */
 const LONG_BYTES = 65_536
-/** The core's estimate for one medium, at four bytes a token. */
+/** The core's estimate for one medium, at four bytes per token. */
 const MEDIUM_BYTES = 1600 * 4
 
-/** For a request with a budget, whose prompt was already parsed for the reservation. */
+/** For a request with a budget: its prompt was already parsed for the reservation. */
 export function promptBytes(ctx: RequestContext): number {
   if (ctx.operation !== 'chat' || ctx.bodyBytes <= LONG_BYTES) return ctx.bodyBytes
   let bytes = ctx.bodyBytes
@@ -16,7 +16,7 @@ export function promptBytes(ctx: RequestContext): number {
   return Math.max(bytes, 0)
 }
 
-/** Billed bytes of media minus their bytes in the body. Bodies are bounded in depth, so parts nest only a few levels. */
+/** Returns the billed bytes of media minus their bytes in the body. The depth of bodies is limited, so parts have only a few levels. */
 function mediaOf(parts: readonly Frozen<Part>[]): number {
   let bytes = 0
   for (const part of parts) {

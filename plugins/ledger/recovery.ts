@@ -1,5 +1,5 @@
-// Requests whose process died before it settled them: settled as interrupted, never merely released. The
-// upstream may have answered, so what was seen at the last checkpoint is booked, at least the prompt.
+// Settles requests whose process died before it settled them. They are settled as interrupted, not only released: the upstream may have
+// answered, so the usage at the last checkpoint is booked, at least the prompt.
 import type { PriceService } from '../../core/services.ts'
 import type { Db, Statement } from '../../core/types/db.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -21,14 +21,14 @@ import { insertRows, NO_TOKENS, removeInterrupted } from './usage-rows.ts'
 
 export const SWEEP_MS = 30_000
 const BATCH = 200
-/** Longer than there are requests at a time, or some are looked at later. */
+/** More than the number of concurrent requests; otherwise the rest is checked later. */
 const OWN_BATCH = 10_000
-/** A process that was stopped for longer than this and goes on then books what it served twice. */
+/** A process that was suspended for longer and continues then books its requests twice. */
 const CORRECTABLE_MS = 7 * 86_400_000
 const BYTES_PER_TOKEN = 4
 
 export interface Recovery {
-  /** Returns how many requests were settled. */
+  /** Returns the number of settled requests. */
   sweep(): Promise<number>
 }
 
@@ -39,24 +39,24 @@ export interface OwnRequests {
   readonly unsent: Set<string>
 }
 
-// Traces of this process's own whose request is over: the answer to a commit was lost, or a settlement was. Found by looking
-// twice, so that what is just being settled is left alone.
+// Traces of this process whose request is over: the answer to a commit was lost, or a settlement was. A trace must be found in two
+// checks, so that a request that is just settling is left alone.
 interface OwnStraySources {
   readonly clock: Pick<Clock, 'now'>
-  /** Oldest first, of this boot, from before an instant. */
+  /** Returns rows of this boot from before an instant, oldest first. */
   rows(before: number): Promise<readonly DispatchRow[]>
-  /** Ids of requests that run. */
+  /** Returns ids of running requests. */
   living(): Iterable<string>
-  /** It was refused, and never sent. */
+  /** Returns whether the request was refused and never sent. */
   isUnsent(requestId: string): boolean
   release(row: DispatchRow): Promise<void>
   settle(row: DispatchRow): Promise<boolean>
 }
 
-/** A request that is younger may still be on its way to its first commit. */
+/** A younger request may still wait for its first commit. */
 const YOUNG_MS = 30_000
 
-/** Returns how many were settled. */
+/** Returns the number of settled requests. */
 function ownStrays({ clock, rows, living, isUnsent, release, settle }: OwnStraySources): () => Promise<number> {
   let suspects: ReadonlySet<string> = new Set()
   return async () => {
@@ -94,7 +94,7 @@ export function recovery(
   return {
     async sweep() {
       let swept = 0
-      // Page after page: the first may be full of requests of others that live.
+      // Page by page, because the first page may contain only requests of other live processes.
       for (let after: string | null = ''; after !== null; ) {
         const stray: DispatchRow[] = await strayDispatches(db, instances.bootId, after, BATCH)
         if (stray.length === 0) break
@@ -165,7 +165,7 @@ export function recovery(
   }
 }
 
-/** Undoes the admission of a request that was never sent, whatever part of it reached the database. */
+/** Reverts the admission of a request that was never sent, whichever part of it reached the database. */
 export function undo(requestId: string, holds: readonly HeldAmount[]): Statement[] {
   return [...holds.map((hold) => release(requestId, hold)), removeInterrupted(requestId), removeDispatch(requestId)]
 }
@@ -198,7 +198,7 @@ export function progressOf(
   }
 }
 
-/** The selected account is no longer known. */
+/** The selected account is not known any more. */
 const NOWHERE: Connection = {
   id: '',
   provider: '',

@@ -1,4 +1,4 @@
-// Usage rows go when they are old: a thousand at a time, so that no writer waits long.
+// Deletes old usage rows, a thousand at a time, so that no writer waits long.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
@@ -7,7 +7,7 @@ export const RETENTION_MS = 3_600_000
 const BATCH = 1000
 const DAY_MS = 86_400_000
 
-/** @param days 0 and below: they are kept. */
+/** @param days 0 and below: rows are kept. */
 export function retention(db: Db, clock: Clock, days: number): (signal: AbortSignal) => Promise<void> {
   return async (signal) => {
     if (days <= 0) return
@@ -25,7 +25,7 @@ export function retention(db: Db, clock: Clock, days: number): (signal: AbortSig
   }
 }
 
-/** From the index, without reading all of it. */
+/** Reads only some entries of the index. */
 async function organizations(db: Db): Promise<number[]> {
   const rows = await db.all<{ org_id: number | null }>(
     sql`WITH RECURSIVE orgs (org_id) AS (

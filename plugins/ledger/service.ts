@@ -1,21 +1,21 @@
-// The books as other plugins see them: accounts with holds, and one usage row per upstream step.
+// Types of the service `ledger`: accounts with reservations, and one usage row per upstream step.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Db } from '../../core/types/db.ts'
 
 /** Spent and reserved amounts of one name in one window. */
 export interface Account {
-  /** `budget:12`, `session:0:5:abc`: the prefix is its owner's. */
+  /** `budget:12`, `session:0:5:abc`: the plugin that owns the prefix defines the name. */
   readonly name: string
-  /** Epoch ms; 0 for what has no window. */
+  /** Epoch ms; 0 without a window. */
   readonly windowStart: number
 }
 
-/** Kept back from an account until the request is settled. */
+/** A reservation on an account until the request is settled. */
 export interface Hold extends Account {
   readonly amountNano: number
-  /** The request is refused when this much is spent, or when spent, reserved and this hold together pass it. */
+  /** The request is refused when this amount is spent, or when spent, reserved and this reservation together exceed it. */
   readonly limitNano: number
-  /** Amounts of an account are deleted when it is unused for this long. */
+  /** The account is deleted after this time without use. */
   readonly idleMs?: number
   refuse(): Error
 }
@@ -35,21 +35,22 @@ export interface Charged {
 
 export interface LedgerService {
   /**
-   * Call it in an `admit` hook. All holds of a request are taken or none; the first that does not fit refuses it.
-   * @param unavailable the database does not answer: return to let the request go on unreserved, throw to refuse it.
-   * @throws Error when the reservation of this request is written already.
+   * Call it in an `admit` hook. All reservations of a request are taken, or none; the first that does not fit refuses it.
+   * @param unavailable called when the database does not answer: return to let the request continue without reservations, throw to refuse
+   * it.
+   * @throws Error when this request's reservation is already written.
    */
   hold(ctx: RequestContext, holds: readonly Hold[], unavailable: (error: Error) => void): void
   /**
-   * Call it in a `settle` hook of order `pre` or `normal`: books the request here too, where it was not held.
-   * @throws Error when the request is booked already.
+   * Call it in a `settle` hook with order `pre` or `normal`: books the request to further accounts, without a reservation.
+   * @throws Error when the request is already booked.
    */
   charge(ctx: RequestContext, accounts: readonly Account[]): void
-  /** After each settlement that reached the database, with the accounts it booked to. Returns what takes it back. */
+  /** Called after each settlement that reached the database, with its accounts. Returns a function that unsubscribes. */
   onBooked(fn: (accounts: readonly Account[], requestId: string) => void): () => void
-  /** Balances of existing accounts; an unused account has none. */
+  /** Returns balances of existing accounts; an unused account has none. */
   balances(db: Db, accounts: readonly Account[]): Promise<Balance[]>
-  /** Balances of all windows from `since` on whose name has this prefix. */
+  /** Returns balances of all windows from `since` on whose name has this prefix. */
   balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]>
   /** Sets the spent amount, and the number of requests when given. Reservations stay. */
   restate(db: Db, account: Account, spentNano: number, requests?: number): Promise<void>
@@ -68,7 +69,7 @@ export interface UsageRow {
   readonly userId: string | null
   readonly sessionId: string | null
   readonly costCenter: string | null
-  /** `api`, or who made an internal call; of a step its own: `fusion`. */
+  /** `api`, or the name that an internal call was made under; a step has its own: `fusion`. */
   readonly source: string
   readonly operation: string
   readonly provider: string | null
@@ -83,7 +84,7 @@ export interface UsageRow {
   /** Inclusive totals, as in `Usage`. */
   readonly tokens: UsageTokens
   readonly mediaUnits: number
-  /** The gateway counted, because the upstream did not say. */
+  /** True when the gateway estimated, because the upstream reported nothing. */
   readonly estimated: boolean
   /** null: no price is known. */
   readonly costNano: number | null
@@ -91,7 +92,7 @@ export interface UsageRow {
   readonly priceRef: string | null
   readonly cached: 'exact' | 'semantic' | null
   readonly freePool: boolean
-  /** The process that served it ended before it was settled. */
+  /** True when the serving process ended before it settled the request. */
   readonly interrupted: boolean
 }
 
@@ -103,7 +104,7 @@ export interface UsageTokens {
   readonly reasoning: number
 }
 
-/** Half open, epoch ms. `orgId` undefined: of all. */
+/** Half open, epoch ms. `orgId` undefined: all organizations. */
 export interface UsageFilter {
   readonly since: number
   readonly until: number
@@ -112,7 +113,7 @@ export interface UsageFilter {
   readonly virtualModel?: string
 }
 
-/** Columns that rows can be summed by; `day` and `month` in UTC: `2026-11-21`, `2026-11`. */
+/** Columns to sum rows by; `day` and `month` in UTC: `2026-11-21`, `2026-11`. */
 export const GROUPS = [
   'org',
   'key',
@@ -128,11 +129,11 @@ export const GROUPS = [
 export type UsageGroup = (typeof GROUPS)[number]
 
 export interface UsageSum {
-  /** In the order asked for; null = none. */
+  /** In the requested order; null = none. */
   readonly group: readonly (string | null)[]
-  /** The same as the columns hold it, to ask others for what they keep by these groups. */
+  /** The same values as stored, to query other data by these groups. */
   readonly stored: readonly string[]
-  /** First steps: each request once. */
+  /** Number of first steps: counts each request once. */
   readonly requests: number
   readonly errors: number
   readonly tokens: UsageTokens

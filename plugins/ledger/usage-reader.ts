@@ -1,4 +1,4 @@
-// Usage rows read back: the newest as they are, or all of a window summed by the database.
+// Reads usage rows: the newest ones as they are, or all rows of a window summed by the database.
 import { z } from 'zod'
 import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -9,7 +9,7 @@ import { type StoredRow, usageRowOf } from './stored-row.ts'
 const DAY_MS = 86_400_000
 /** Groups in memory at a time. */
 const PAGE = 10_000
-/** Rows at a time: requests are served in between. */
+/** Rows at a time: other requests are served in between. */
 const BATCH = 1000
 
 /** Grouping expressions, never null, so that pages can continue after a value. */
@@ -21,7 +21,7 @@ const COLUMNS: Readonly<Record<Exclude<UsageGroup, 'month'>, Sql>> = {
   provider: sql`COALESCE(provider, '')`,
   model: sql`COALESCE(model, '')`,
   virtual_model: sql`COALESCE(virtual_model, '')`,
-  // The literal: a parameter would be a float to SQLite, and divide as one.
+  // A literal: SQLite would read a parameter as a float and divide as such.
   day: sql`at / 86400000`,
   source: sql`source`,
 }
@@ -53,7 +53,7 @@ async function newest(db: Db, filter: UsageFilter, cap: number, each: (row: Usag
     if (last === undefined || rows.length < Math.min(BATCH, left + 1)) return { truncated: false }
     left -= rows.length
     const { at, request_id, step } = last
-    // The bound by itself is what leads an index to the place.
+    // The first condition alone lets the engine use the index.
     behind = sql`AND at <= ${at} AND (at < ${at} OR (at = ${at} AND (request_id < ${request_id} OR (request_id = ${request_id} AND step < ${step}))))`
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -68,7 +68,7 @@ function matching({ since, until, orgId, keyId, virtualModel }: UsageFilter): Sq
 }
 
 const int = z.number().int()
-/** Past 2^53 the last digits go, not the report. */
+/** Above 2^53 the last digits are lost, but the report still works. */
 const total = z.number()
 const figures = {
   requests: int,
@@ -90,7 +90,7 @@ const FIGURES = Object.keys(figures) as (keyof typeof figures)[]
 const sumRow = z.looseObject({ ...figures, label: z.string().nullable() })
 type SumRow = z.output<typeof sumRow>
 
-/** Rows: some ten ms. */
+/** Rows per slice; it takes about ten ms. */
 const SLICE = 5000
 
 interface Sliceable {
@@ -99,16 +99,16 @@ interface Sliceable {
 }
 
 interface Slicing<Row extends Sliceable> {
-  /** Rows of a part of the window. */
+  /** Returns rows of a part of the window. */
   sum(slice: Pick<UsageFilter, 'since' | 'until'>): Promise<Row[]>
-  /** Names of the groups' columns. */
+  /** Names of the group columns. */
   readonly groups: readonly `g${number}`[]
   readonly figures: readonly (keyof Row & string)[]
-  /** In memory at a time. */
+  /** Maximum groups in memory. */
   readonly maxGroups: number
 }
 
-/** In the order of the groups; null: there are too many of them to be held. */
+/** Returns sums in the order of the groups; null: there are too many groups for memory. */
 async function slicedSums<Row extends Sliceable>(
   db: Db,
   { since, until, orgId }: UsageFilter,
@@ -130,12 +130,12 @@ async function slicedSums<Row extends Sliceable>(
   }
 }
 
-/** Where a slice ends; undefined: with the window. Read from the index alone. */
+/** Returns the end of a slice; undefined: the end of the window. Reads only the index. */
 async function placeAhead(db: Db, org: number, from: number, until: number): Promise<number | undefined> {
   const row = await db.get<{ at: number }>(
     sql`SELECT at FROM ledger_usage WHERE org_id = ${org} AND at >= ${from} AND at < ${until} ORDER BY at LIMIT 1 OFFSET ${SLICE}`,
   )
-  // So many in one millisecond are one slice.
+  // Many rows with the same millisecond form one slice.
   return row === undefined ? undefined : Math.min(Math.max(row.at, from + 1), until)
 }
 
@@ -153,7 +153,7 @@ function order(a: Sliceable, b: Sliceable, groups: readonly `g${number}`[]): num
   return 0
 }
 
-/** Page after page behind the last group. A page asks for the whole window again: there are few, or it is a long report. */
+/** Reads page after page, each after the last group. Every page reads the whole window again; most reports have few pages. */
 async function* sums(db: Db, filter: UsageFilter, by: readonly UsageGroup[]): AsyncGenerator<UsageSum> {
   const groups = by.map((group) => (group === 'month' ? monthsOf(filter) : COLUMNS[group]))
   const names = by.map((_, index) => sql.id(`g${index}`))
@@ -201,7 +201,7 @@ const TOTALS = sql`
   COALESCE(SUM(CASE WHEN step = 0 AND interrupted = 1 THEN 1 ELSE 0 END), 0) AS interrupted,
   MAX(key_label) AS label`
 
-/** (a, b, c) > (x, y, z), spelt out: both engines read it the same way and can tell the types. */
+/** (a, b, c) > (x, y, z), written out: both engines understand it, and know the types. */
 function behind(groups: readonly Sql[], after: readonly unknown[]): Sql {
   return sql.or(
     groups.map((group, index) =>

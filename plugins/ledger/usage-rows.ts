@@ -1,4 +1,4 @@
-// Usage rows: what a request's outcome comes to, and how rows are written.
+// Builds usage rows from a request's outcome, and writes them.
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
 import type { Statement } from '../../core/types/db.ts'
@@ -58,7 +58,7 @@ const CORRECTED = COLUMNS.slice(2)
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 const INSERT = `INSERT INTO ledger_usage (${COLUMNS.join(', ')}) VALUES `
-/** When a request settles twice the first row stays, unless it only recorded an interruption. */
+/** When a request settles twice, the first row stays, unless it only recorded an interruption. */
 const ON_CONFLICT = ` ON CONFLICT (request_id, step) DO UPDATE SET ${CORRECTED} WHERE ledger_usage.interrupted = 1`
 const ONE = INSERT + ROW + ON_CONFLICT
 
@@ -75,8 +75,8 @@ export function removeInterrupted(requestId: string): Statement {
 }
 
 /**
- * One row a step; one without a step for an answer from a cache and for a request that failed upstream. None when no upstream
- * was asked.
+ * Returns one row per step; one row without a step for a cached answer and for a request that failed upstream. No row when no upstream
+ * was called.
  */
 export function rowsOf(ctx: RequestContext, outcome: Outcome): UsageRow[] {
   const { steps } = outcome
@@ -86,7 +86,7 @@ export function rowsOf(ctx: RequestContext, outcome: Outcome): UsageRow[] {
   return asked === undefined ? [] : [unanswered(ctx, outcome, asked)]
 }
 
-/** Written out, not put together: it is made with each request. */
+/** The members are written out, because it runs for each request. */
 function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: number): UsageRow {
   const { principal } = ctx
   const { usage } = step
@@ -108,7 +108,7 @@ function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: numbe
     requestedModel: ctx.requestedModel,
     virtualModel: ctx.virtualModel,
     stream: ctx.stream,
-    // The first row stands for the request.
+    // The first row has the status of the request.
     status: index === 0 ? outcome.status : step.status,
     latencyMs: outcome.steps.length === 1 ? outcome.latencyMs : step.latencyMs,
     firstByteMs: index === 0 ? outcome.firstByteMs : null,
@@ -134,7 +134,7 @@ function tokensOf(usage: Usage): UsageTokens {
   }
 }
 
-/** A request that no upstream answered: by a cache, or not at all. */
+/** Returns the row of a request that no upstream answered: from a cache, or failed. */
 function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null): UsageRow {
   const { principal } = ctx
   const target = asked?.candidate.target ?? ctx.plan?.targets[0]

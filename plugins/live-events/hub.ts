@@ -1,4 +1,4 @@
-// Event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
+// Holds event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
 import type { Clock, Timer } from '../../core/types/ports.ts'
 import type { Settled } from './payload.ts'
 import { Ring } from './ring.ts'
@@ -6,11 +6,11 @@ import { Subscriber } from './subscriber.ts'
 
 export interface HubOptions {
   readonly clock: Clock
-  /** Events kept of each organization. */
+  /** Number of stored events of each organization. */
   readonly size: number
-  /** The first frame. */
+  /** The first frame of each stream. */
   readonly hello: string
-  /** True: all listeners are let go. */
+  /** Returns true when all listeners must end. */
   draining(): boolean
   lagged(events: number): void
 }
@@ -21,15 +21,15 @@ export interface Listening {
   readonly session: string
   /** `Last-Event-ID`, as the client sent it. */
   readonly lastEventId: string | null
-  /** Asked with every ping: false ends it. */
+  /** Called with every ping: false ends the stream. */
   allowed(): Promise<boolean>
 }
 
 const PING_MS = 15_000
 const TICK_MS = 1000
-/** A reader that takes nothing for this long has left. */
+/** A reader that reads nothing for this time counts as gone. */
 const STALL_MS = 120_000
-/** Organizations that are remembered; the one that was quiet for longest is forgotten. */
+/** Maximum organizations with stored events; the one that was quiet longest is removed. */
 const MAX_RINGS = 1000
 
 export interface Hub {
@@ -37,7 +37,7 @@ export interface Hub {
   /** Number of listeners of one session. */
   listening(session: string): number
   push(settled: Settled): void
-  /** The stream of a new listener. */
+  /** Returns the stream of a new listener. */
   listen(listening: Listening): ReadableStream<Uint8Array>
   close(): void
 }
@@ -56,7 +56,7 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   const channelOf = (orgId: number | null): Channel => {
     const known = channels.get(orgId ?? 0)
     if (known !== undefined) return known
-    // The wall clock has gone further than events were numbered: a number of a former process is smaller.
+    // The wall clock advances faster than events are numbered, so numbers of an earlier process are smaller.
     const made: Channel = { ring: new Ring(size, clock.now()), listeners: new Set() }
     channels.set(orgId ?? 0, made)
     if (channels.size > MAX_RINGS) forgetOne()

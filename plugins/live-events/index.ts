@@ -1,4 +1,4 @@
-// GET /api/events: completed requests as they end, as Server-Sent Events.
+// Serves GET /api/events: completed requests as Server-Sent Events.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shuttingDown } from '../../core/errors/shutting-down.ts'
@@ -10,21 +10,21 @@ import { settledOf } from './payload.ts'
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
-  // Proxies that gather would turn it into a file.
+  // Tells proxies not to buffer the stream.
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
-  // The address may hold a token.
+  // The address may contain a token.
   'referrer-policy': 'no-referrer',
 }
 
 export const liveEvents = definePlugin({
   name: 'live-events',
   config: z.strictObject({
-    /** Events kept of each organization, for those who reconnect or read slowly. */
+    /** Number of stored events of each organization, for clients that reconnect or read slowly. */
     buffer: z.int().min(1).default(256),
-    /** Open streams of this gateway. */
+    /** Maximum open streams of this gateway. */
     maxListeners: z.int().min(1).default(1000),
-    /** Open streams per session or token, or per address without sign-in. */
+    /** Maximum open streams per session or token, or per address without sign-in. */
     maxPerSession: z.int().min(1).default(5),
   }),
   variables: {
@@ -53,7 +53,7 @@ export const liveEvents = definePlugin({
       method: 'GET',
       path: '/api/events',
       summary: 'Completed requests as they end, as Server-Sent Events. `Last-Event-ID` goes on where a connection broke.',
-      // It judges credentials itself: EventSource cannot send a header.
+      // The handler checks credentials itself, because EventSource cannot send a header.
       role: 'public',
       query: z.strictObject({
         access_token: z.string().max(8192).optional().describe('A session token, where no header can be sent.'),
@@ -75,7 +75,7 @@ export const liveEvents = definePlugin({
           orgId,
           session,
           lastEventId: request.headers.get('last-event-id'),
-          // A session that has ended meanwhile hears no more.
+          // A session that has ended receives no more events.
           allowed: () =>
             identify().then(
               (still) => still.operator.orgId === orgId,

@@ -29,10 +29,10 @@ export async function listenerOf(
   return { operator, session: session ?? '' }
 }
 
-/** The Authorization header counts, where there is one. */
+/** An Authorization header takes precedence. */
 function credentialled(request: Request, token: string | undefined): Request {
   if (token === undefined || request.headers.has('authorization')) return request
-  // A management token has no end: it does not belong into an address.
+  // A management token does not expire, so it must not appear in an address.
   if (!SESSION_TOKEN.test(token)) throw refused()
   const { origin, pathname } = new URL(request.url)
   return new Request(`${origin}${pathname}`, { headers: { authorization: `Bearer ${token}` } })

@@ -1,10 +1,10 @@
-// The live event of a completed request: figures and names, never content.
+// Builds the live event of a completed request: figures and names, never content.
 import { answererOf, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export interface LiveEvent {
   readonly request_id: string
-  /** RFC 3339 UTC, when it ended. */
+  /** RFC 3339 UTC, the end of the request. */
   readonly occurred_at: string
   readonly org_id: number | null
   readonly api_key_label: string | null
@@ -28,7 +28,7 @@ export interface LiveEvent {
   readonly source: string
 }
 
-/** A settled request before it is formatted; most are never sent. */
+/** A settled request before formatting; most are never sent. */
 export interface Settled {
   readonly requestId: string
   /** Epoch ms. */

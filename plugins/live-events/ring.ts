@@ -1,4 +1,4 @@
-// The last events of one organization, numbered. Their text is formatted on the first read, once for all readers.
+// Stores the last events of one organization with numbers. Their text is formatted on the first read, once for all readers.
 import { eventOf, type Settled } from './payload.ts'
 
 interface Kept {
@@ -12,7 +12,7 @@ export class Ring {
   readonly #kept: Kept[] = []
   #next: number
 
-  /** @param first number of the first event: higher than any earlier number under this name. */
+  /** @param first number of the first event; it must be higher than any earlier number of this organization. */
   constructor(size: number, first: number) {
     this.#size = size
     this.#first = first
@@ -24,7 +24,7 @@ export class Ring {
     return this.#next
   }
 
-  /** Number of the oldest event that is kept. */
+  /** Number of the oldest stored event. */
   get oldest(): number {
     return Math.max(this.#first, this.#next - this.#size)
   }
@@ -39,7 +39,7 @@ export class Ring {
     this.#next++
   }
 
-  /** The SSE frame of an event that is kept. */
+  /** Returns the SSE frame of a stored event. */
   frame(number: number): string {
     const kept = this.#kept[number % this.#size] as Kept
     kept.frame ??= `id: ${number}\nevent: request\ndata: ${JSON.stringify(eventOf(kept.settled))}\n\n`

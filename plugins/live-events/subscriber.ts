@@ -5,7 +5,7 @@ import type { Ring } from './ring.ts'
 
 export interface SubscriberEnd {
   lagged(events: number): void
-  /** Once, whichever way it ended. */
+  /** Called once, however the stream ended. */
   ended(): void
 }
 
@@ -17,10 +17,10 @@ export class Subscriber {
   #pending: string
   #wake: (() => void) | null = null
   #over = false
-  /** Monotonic ms of the last thing handed to the reader. */
+  /** Monotonic ms of the last data that the reader took. */
   #readAt: number
 
-  /** @param from number of the first event to tell. @param head what is said before it. */
+  /** @param from number of the first event to send. @param head text that is sent first. */
   constructor(ring: Ring, from: number, head: string, now: number, end: SubscriberEnd) {
     this.#ring = ring
     this.#at = from
@@ -39,17 +39,17 @@ export class Subscriber {
     return this.#readAt
   }
 
-  /** Something waits for the reader. */
+  /** True when unread data waits for the reader. */
   get behind(): boolean {
     return this.#pending !== '' || this.#at < this.#ring.next
   }
 
-  /** There is a new event. */
+  /** Call it for a new event. */
   wake(): void {
     this.#wake?.()
   }
 
-  /** A comment that keeps the connection alive; one at a time. */
+  /** Sends a comment that keeps the connection alive; at most one is pending. */
   ping(now: number): void {
     if (this.#pending === '' && this.#wake !== null) {
       this.#pending = ': ping\n\n'
@@ -64,7 +64,7 @@ export class Subscriber {
     this.wake()
   }
 
-  /** For a reader that takes nothing. */
+  /** Ends the stream of a reader that does not read. */
   abandon(): void {
     void this.stream.cancel().catch(() => {})
     this.#finish()

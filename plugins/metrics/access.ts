@@ -6,14 +6,14 @@ import type { Peer } from '../../core/types/ports.ts'
 export interface MetricsRules {
   /** True when no credential is required. */
   open(): boolean
-  /** Client keys do not count. */
+  /** True: client keys are not accepted. */
   readonly operatorOnly: boolean
   operators(): OperatorService | undefined
-  /** True for a living client key. */
+  /** Returns whether a secret is an active client key. */
   isClientKey(secret: string): boolean
 }
 
-/** @throws GatewayError 401; 403 for a client key where only operators may read. */
+/** @throws GatewayError 401; 403 for a client key when only operators may read. */
 export async function checkReader(request: Request, peer: Peer, rules: MetricsRules): Promise<void> {
   if (rules.open() || peer.operator !== undefined) return
   const presented = credentials(request.headers)

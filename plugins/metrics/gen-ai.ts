@@ -1,10 +1,10 @@
-// The metrics of the OpenTelemetry conventions for generative AI, as Prometheus spells them: client ones of upstream calls,
-// server ones of the gateway's own requests.
+// Writes the metrics of the OpenTelemetry conventions for generative AI under their Prometheus names: client metrics for upstream calls,
+// server metrics for the gateway's own requests.
 import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { MetricsFactory } from '../../core/types/plugin.ts'
 
-/** Models with series of their own. Callers name models, and some upstreams answer to any name: the others are `other`. */
+/** Maximum models with their own series. Callers choose model names, and some upstreams accept any name; further models are `other`. */
 const MAX_MODELS = 200
 const OTHER = 'other'
 
@@ -54,12 +54,12 @@ export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>): GenAiRe
   }
 }
 
-/** Empty, as Prometheus has an absent label, where nothing failed. */
+/** Returns '' without an error, which Prometheus treats as an absent label. */
 function errorType(status: number): string {
   return status < 400 ? '' : String(status)
 }
 
-/** The label of a model: its id once an upstream has answered for it, as long as there is room. */
+/** Returns a model's label: its id after an upstream has answered for it, up to the maximum. */
 function shownModels(): (provider: string, model: string, answered: boolean) => string {
   const byProvider = new Map<string, Set<string>>()
   let count = 0

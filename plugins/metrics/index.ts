@@ -1,5 +1,5 @@
-// Core and GenAI metrics from settled requests, and /metrics. Label values come from routes and connections, never from a
-// request; of the models that upstreams answered for, a bounded number has its own.
+// Serves /metrics with core and GenAI metrics of settled requests. Label values come from routes and connections, never from a request; a
+// limited number of models that upstreams answered for has its own label.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { answererOf } from '../../core/records/request-record.ts'
@@ -12,9 +12,9 @@ const FIRST_TOKEN = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 export const metrics = definePlugin({
   name: 'metrics',
   config: z.strictObject({
-    /** /metrics takes a session or management token, never a client key. */
+    /** /metrics accepts a session or management token, never a client key. */
     requireOperator: z.boolean().default(false),
-    /** Client keys are needed on the data plane: then something is needed here too. */
+    /** The data plane needs client keys; then /metrics needs a credential too. */
     requireApiKey: z.boolean().default(false).meta({ env: 'REQUIRE_API_KEY' }),
   }),
   variables: {
@@ -45,7 +45,7 @@ export const metrics = definePlugin({
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 
     gateway.hook('settled', (ctx, outcome) => {
-      // A cache's answers are no provider's: they would make it look faster than it is.
+      // A cached answer has no provider: it would make the provider look faster than it is.
       const provider = outcome.cached === false ? (answererOf(ctx, outcome)?.provider ?? 'none') : 'none'
       requests.series(ctx.operation, ctx.dialect, provider, String(outcome.status)).add(1)
       duration.series(ctx.operation, ctx.dialect, provider).add(outcome.latencyMs / 1000)
@@ -79,7 +79,7 @@ export const metrics = definePlugin({
       method: 'GET',
       path: '/metrics',
       summary: 'Prometheus exposition.',
-      // It judges credentials itself: client keys count here.
+      // The handler checks credentials itself: client keys are accepted here.
       role: 'public',
       async handler({ request, peer }) {
         await checkReader(request, peer, rules)

@@ -1,4 +1,4 @@
-// Payload rules on a wire body: each path is set or removed in place, so that whatever no rule names stays byte for byte.
+// Applies payload rules to a wire body: each path is set or removed in place, so that all other bytes stay the same.
 import type { Frozen, Json } from '../../core/types/canonical.ts'
 import type { WireBody } from '../../core/types/dialect.ts'
 import { type Path, RESERVED, type Rule } from './rule.ts'
@@ -17,7 +17,7 @@ export function applyRule(body: WireBody, rule: Rule): boolean {
       if (present === undefined || present === 'null') set(path, value)
     }
   for (const [pattern, value] of rule.overrides) for (const path of placesOf(body, pattern)) set(path, value)
-  // From the back: an item that goes moves those behind it.
+  // From the end, because a removed item shifts those after it.
   for (const pattern of rule.removals)
     for (const path of placesOf(body, pattern).reverse()) {
       if (body.raw(dotted(path)) === undefined) continue
@@ -27,7 +27,7 @@ export function applyRule(body: WireBody, rule: Rule): boolean {
   return changed
 }
 
-/** The paths a pattern stands for: `*` is every item of an array and every value of an object. */
+/** Returns the paths that match a pattern: `*` is every item of an array and every value of an object. */
 function placesOf(body: WireBody, pattern: Path): Path[] {
   const last = pattern.lastIndexOf('*')
   if (last === -1) return [pattern]
@@ -43,7 +43,7 @@ function placesOf(body: WireBody, pattern: Path): Path[] {
 
 function keysOf(value: Frozen<Json> | undefined): string[] {
   if (typeof value !== 'object' || value === null) return []
-  // A path cannot spell a key that ends in a backslash.
+  // A path cannot express a key that ends in a backslash.
   return Object.keys(value).filter((key) => !key.endsWith('\\'))
 }
 
@@ -57,11 +57,11 @@ function isList(value: Frozen<Json> | undefined): value is readonly Frozen<Json>
   return Array.isArray(value)
 }
 
-/** Objects on the way are made, arrays are not, and a path does not go through a scalar. */
+/** Missing objects on the path are created, missing arrays are not. A path does not pass through a scalar. */
 function settable(body: WireBody, path: Path): boolean {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const container = body.raw(dotted(path.slice(0, depth)))
-    // A number is a place in an array: an object in its stead is what no upstream takes.
+    // A number is an array index: no upstream accepts an object in its place.
     if ((container === undefined || container === 'null') && INDEX.test(path[depth] as string)) return false
     if (container === undefined) continue
     if (container.startsWith('[')) return body.raw(dotted(path)) !== undefined

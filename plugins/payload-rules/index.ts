@@ -1,12 +1,12 @@
-// PAYLOAD_RULES_PATH: the operator's edits of upstream bodies, from a file that is reloaded on change. They run after other plugins' edits,
-// except for replayed thoughts and for fields that an upstream refused.
+// PAYLOAD_RULES_PATH: the operator's edits of upstream bodies, from a file that is reloaded on change. They run after other plugins'
+// edits, but before replayed thoughts and the removal of refused fields.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { applyRule } from './apply.ts'
 import { rulesFile } from './rules-file.ts'
 
-/** With the jitter of a job still within a second. */
+/** Less than a second, also with the jitter of a job. */
 const LOOK_MS = 900
 
 export const payloadRules = definePlugin({
@@ -24,7 +24,7 @@ export const payloadRules = definePlugin({
     await file.look()
     gateway.every('look', LOOK_MS, file.look)
 
-    // Caches know requests as callers send them: an answer under other rules is another answer.
+    // Cache keys cover the caller's request, so the version of the rules must be part of them.
     const cachePolicy = gateway.optional('cachePolicy')
     gateway.hook('ready', () => cachePolicy()?.version('payload_rules', () => file.version))
 
@@ -37,14 +37,14 @@ export const payloadRules = definePlugin({
       },
       {
         after: ['virtual-models', 'cache-injection'],
-        // A body that only counts tokens takes fewer members than one that asks.
+        // A token-count body has fewer valid members than a request.
         when: (ctx) => file.rules.length > 0 && ctx.operation !== 'count_tokens',
       },
     )
   },
 })
 
-/** Rules that were applied to earlier attempts. */
+/** Returns the rules that were applied to earlier attempts. */
 function noted(ctx: RequestContext): string[] {
   const names = ctx.notes?.payload_rules
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []

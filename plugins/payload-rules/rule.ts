@@ -1,11 +1,11 @@
-// One payload rule as the file says it, its aliases resolved and its paths looked through.
+// Parses payload rules of the file: resolves aliases and checks paths.
 import { z } from 'zod'
 import { pathSegments } from '../../core/json/json-path.ts'
 import { globMatch } from '../../core/text/glob.ts'
 import type { Json } from '../../core/types/canonical.ts'
 import type { CodecContext } from '../../core/types/dialect.ts'
 
-/** A dotted path, taken apart. */
+/** A dotted path, split into segments. */
 export type Path = readonly string[]
 
 export interface Rule {
@@ -18,11 +18,11 @@ export interface Rule {
 
 export interface RuleSet {
   readonly rules: readonly Rule[]
-  /** Ignored entries, for the log. */
+  /** Messages about ignored entries, for the log. */
   readonly ignored: readonly string[]
 }
 
-/** @throws ZodError when the file holds no rules, or one that is not one. */
+/** @throws ZodError when the file has no rules, or an invalid one. */
 export function readRules(file: unknown): RuleSet {
   const ignored: string[] = []
   const rules = FILE.parse(file).flatMap((given, index) => {
@@ -57,7 +57,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   moderations: 'moderations',
   ocr: 'ocr',
 }
-/** They name what every object has. */
+/** Names that every object inherits. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 const words = z.union([z.string(), z.array(z.string())]).transform((value) => (typeof value === 'string' ? [value] : value))
@@ -74,7 +74,7 @@ const path = z.string().transform((text, context): Path => {
   if (segments.some((segment) => FORBIDDEN.has(segment))) context.addIssue(`"${text}" names what cannot be set.`)
   return segments
 })
-// Not z.record: it drops a key named `__proto__`, and the rule would look fine.
+// Not z.record: it silently drops a key named `__proto__`, and the rule would look valid.
 const edits = z
   .custom<Record<string, Json>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
   .transform((values, context) =>
@@ -137,12 +137,12 @@ function ruleOf(name: string, given: Given, kept: (path: Path) => boolean): Rule
   }
 }
 
-/** The upstream's wire format; what is not a conversation has one of its own. */
+/** Returns the upstream's wire format; operations other than conversations have their own. */
 function formatOf({ operation, upstream }: CodecContext): string {
   return operation === 'chat' || operation === 'compact' ? upstream : operation
 }
 
-/** The list under any of a member's names; undefined when there is none. */
+/** Returns the list under any name of a member; undefined when there is none. */
 function either(...lists: (readonly string[] | undefined)[]): readonly string[] | undefined {
   const said = lists.filter((list) => list !== undefined)
   return said.length === 0 ? undefined : said.flat()

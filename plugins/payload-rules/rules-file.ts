@@ -1,5 +1,5 @@
-// The rules as a file that may change at any time: looked at again and again, read when its time or size is another one, and
-// the last good rules stay while it cannot be understood.
+// Reads the rules file at intervals, because it may change at any time. It is read again when its time or size has changed. While it is
+// invalid, the last valid rules stay.
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ const NOTHING = { rules: [], version: null }
 
 export function rulesFile(path: string, log: Logger): RulesFile {
   let current: { readonly rules: readonly Rule[]; readonly version: string | null } = NOTHING
-  /** Time and size of what was read last, good or bad; null: there was no file. */
+  /** Time and size of the last read, valid or not; null: there was no file. */
   let seen: string | null | undefined
 
   async function look(): Promise<void> {
@@ -57,7 +57,7 @@ export function rulesFile(path: string, log: Logger): RulesFile {
   }
 }
 
-/** null: there is no such file, or none that may be looked at. */
+/** Returns null when there is no file, or no permission to read it. */
 async function stateOf(path: string): Promise<string | null> {
   try {
     const { mtimeMs, size } = await stat(path)

@@ -1,4 +1,4 @@
-// GET /api/plugins: the plugins that serve, where they are from, what they registered, and how often they failed.
+// GET /api/plugins: lists the running plugins with their source, their registrations and their failures.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 

@@ -1,4 +1,4 @@
-// /api/policy. For all organizations together.
+// /api/policy: reads and sets the policies, which apply to all organizations.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import type { View } from '../../core/types/db.ts'
@@ -19,9 +19,9 @@ const policyRecord = z.strictObject({
 const providerId = z.string().min(1).max(64)
 
 export interface PolicyBook {
-  /** Policies of every provider with a sign-in, by id. */
+  /** Returns the policies of every provider with a sign-in, by id. */
   all(): readonly Policy[]
-  /** By id or alias. */
+  /** Finds a policy by provider id or alias. */
   find(provider: string): Policy | undefined
 }
 

@@ -1,4 +1,4 @@
-// Connections with a user's sign-in, and the refusals that vendors give to such credentials.
+// Finds connections with a user's sign-in, and recognizes vendors' refusals of such credentials.
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { Services } from '../../core/types/plugin.ts'
 
@@ -20,8 +20,8 @@ export function signedInOf(accounts: Services['accounts']): () => SignedIn {
 }
 
 /**
- * An error may quote the caller, whose words must not block a provider: only a sentence at the very start counts, which is the
- * vendor's own.
+ * An error may quote the caller, whose text must not block a provider. So only a sentence at the very start counts, which is the vendor's
+ * own.
  */
 const CREDENTIAL =
   /^(?:this|your|the) (?:oauth )?(?:credential|token|subscription|account)\b[^."]{0,60}\b(?:only (?:be )?(?:authori[sz]ed|used|allowed|valid)|not (?:authori[sz]ed|allowed|permitted) (?:for|to))\b[^."]{0,60}\b(?:use|used|apps?|applications?|clients?|third[- ]party)\b/i

@@ -44,7 +44,7 @@ export const policy = definePlugin({
         const { id, provider } = candidate.connection
         if (!accounts.has(id)) return true
         const { mode, effective } = of(provider)
-        // Found out a moment ago, and not stored yet.
+        // Observed just now and not stored yet.
         const blocked = effective === 'blocked' || (mode === 'auto' && pending.get(provider) === 'restricted')
         if (blocked) ctx.skip(candidate, 'policy_blocked')
         return !blocked
@@ -82,7 +82,7 @@ export const policy = definePlugin({
   },
 })
 
-/** It is the account that is refused, not the request, whatever the status says. */
+/** The account is refused, not the request, whatever the status is. */
 function towardsNextAccount(error: GatewayError): GatewayError {
   const { upstream } = error
   return upstream === null ? error : error.with({ upstream: { ...upstream, walk: 'next_account' } })
