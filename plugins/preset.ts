@@ -72,13 +72,13 @@ export type {} from './webhooks/resource.ts'
 export type {} from './webhooks/service.ts'
 
 export interface PresetOptions {
-  /** False leaves a plugin out; an object is its options. */
+  /** False leaves a plugin out; an object holds its options. */
   signIn?: Parameters<typeof signIn>[0]
   keys?: Parameters<typeof keys>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   guardrails?: false
   wasmFilters?: Parameters<typeof wasmFilters>[0] | false
-  /** Without it there is no semantic cache either. */
+  /** Without it there is no semantic cache. */
   exactCache?: Parameters<typeof exactCache>[0] | false
   registry?: false
   pluginList?: false
@@ -119,7 +119,7 @@ export interface PresetOptions {
   telemetry?: Parameters<typeof telemetry>[0] | false
 }
 
-/** `plugins: [...preset({ metrics: false }), ourPlugin()]`. @throws TypeError for an option that is none. */
+/** Example: `plugins: [...preset({ metrics: false }), ourPlugin()]`. @throws TypeError for an unknown option. */
 export function preset(options: PresetOptions = {}): Plugin[] {
   checkOptions(options)
   const plugins: (Plugin | false)[] = [
@@ -173,7 +173,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
   return plugins.filter((plugin) => plugin !== false)
 }
 
-/** True: `false` leaves it out. */
+/** True: `false` leaves the plugin out. */
 const OPTIONS: Record<keyof PresetOptions, boolean> = {
   signIn: false,
   keys: false,
@@ -220,7 +220,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   telemetry: true,
 }
 
-/** A slip in a name would leave a guardrail on, or off, without a word. @throws TypeError */
+/** A misspelled name would silently leave a guardrail on or off. @throws TypeError */
 function checkOptions(options: PresetOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(OPTIONS, name))

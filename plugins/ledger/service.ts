@@ -140,25 +140,27 @@ export interface UsageSum {
   readonly costNano: number
   readonly chargeNano: number
   readonly mediaUnits: number
-  /** The part that the gateway estimated because the upstream did not report it. */
+  /** The part that the gateway estimated, because the upstream reported nothing. */
   readonly estimated: EstimatedSum
   /** The part of `requests` that was interrupted. */
   readonly interrupted: number
 }
 
 export interface EstimatedSum {
-  /** In and out. */
+  /** Input and output together. */
   readonly tokens: number
   readonly costNano: number
   readonly chargeNano: number
 }
 
 export interface UsageReader {
-  /** The newest rows, newest first, at most `cap`; a few thousand at a time, so that requests go on in between. */
+  /**
+   * Passes the newest rows to `each`, newest first, at most `cap`. Reads a few thousand at a time, so that requests continue in between.
+   */
   newest(filter: UsageFilter, cap: number, each: (row: UsageRow) => void): Promise<{ truncated: boolean }>
-  /** Exact, summed by the database, in the order of the groups; page by page, so that memory stays bounded. */
+  /** Yields exact sums from the database in the order of the groups, page by page, so that memory stays limited. */
   sums(filter: UsageFilter, by: readonly UsageGroup[]): AsyncIterable<UsageSum>
-  /** The sum of the filter's rows; call it inside a transaction with its `db`. */
+  /** Returns the sum of the filter's rows; call it inside a transaction with its `db`. */
   charged(db: Db, filter: UsageFilter): Promise<Charged>
 }
 

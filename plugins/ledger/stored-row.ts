@@ -1,7 +1,7 @@
-// A usage row as engines give it back.
+// A usage row as engines return it.
 import type { UsageRow } from './service.ts'
 
-/** Not parsed: a summary reads a hundred thousand of them. */
+/** Not validated: a summary reads a hundred thousand of them. */
 export interface StoredRow {
   readonly request_id: string
   readonly step: number

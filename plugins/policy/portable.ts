@@ -1,4 +1,4 @@
-// Modes of the credential policy in an export. Observed verdicts stay with the gateway that observed them.
+// Exports and imports modes of the credential policy. Observed verdicts stay with the gateway that observed them.
 import { z } from 'zod'
 import type { View } from '../../core/types/db.ts'
 import type { PortableKind } from '../../core/types/portable.ts'

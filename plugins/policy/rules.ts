@@ -1,7 +1,7 @@
-// The policy for the sign-ins of one provider: mode overrides observed verdict overrides built-in verdict.
+// Computes the policy for the sign-ins of one provider: the mode overrides the observed verdict, which overrides the built-in verdict.
 import type { Mode, PolicyRow, Verdict } from './store.ts'
 
-/** Vendors whose subscriptions for people can be signed in with; their terms keep those to their own clients. */
+/** Vendors that offer sign-in with a personal subscription; their terms restrict it to their own clients. */
 export const SUBSCRIPTION_PROVIDERS = ['anthropic', 'google', 'openai'] as const
 
 export interface Policy {
@@ -21,7 +21,7 @@ export function policyOf(providerId: string, row: PolicyRow | undefined, profile
   const mode = row?.mode ?? 'auto'
   const kept = (SUBSCRIPTION_PROVIDERS as readonly string[]).includes(providerId) && profile === 'cloud'
   const observed = row?.verdict ?? null
-  // One request that got through does not change the terms.
+  // One successful request does not change the terms.
   const builtin = observed === null || (kept && observed === 'ok')
   const verdict = builtin ? (kept ? 'restricted' : 'unknown') : observed
   return {

@@ -1,4 +1,4 @@
-// One row per provider with a mode or an observed verdict. It applies to all organizations.
+// Stores one row per provider with a mode or an observed verdict. It applies to all organizations.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -43,7 +43,7 @@ export async function storeVerdict(
   )
 }
 
-/** @param providerId null: of all. Returns how many there were. */
+/** @param providerId null: of all providers. Returns how many verdicts there were. */
 export async function resetVerdicts(db: Db, providerId: string | null): Promise<number> {
   const which = providerId === null ? sql.empty : sql` AND provider_id = ${providerId}`
   const { changes } = await db.run(

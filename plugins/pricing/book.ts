@@ -1,4 +1,4 @@
-// Prices after many syncs: the newest card merged over the older ones.
+// Merges prices of many syncs: the newest card over the older ones.
 import type { Card, CardModel } from './cards/card.ts'
 import { movedBeyond } from './decimal.ts'
 
@@ -8,7 +8,7 @@ export type CardSource = (typeof CARD_SOURCES)[number]
 export interface BookModel extends CardModel {
   /** The source of this price. */
   source: CardSource
-  /** Prices that its source has not had since then, epoch ms. */
+  /** Prices that its source no longer has, with the epoch ms since when. */
   stale?: Readonly<Record<string, number>>
 }
 
@@ -25,7 +25,7 @@ export interface Drift {
 
 export interface Merged {
   readonly book: Book
-  /** Prices that are others now, new ones not counted. */
+  /** Number of changed prices, without new ones. */
   readonly changed: number
   readonly drifts: readonly Drift[]
 }
@@ -74,7 +74,7 @@ export function merged(book: Book, card: Card, rules: MergeRules): Merged {
   return { book: next, changed, drifts }
 }
 
-/** Without what has been gone for too long; null: nothing has. */
+/** Returns the book without prices that have been missing too long; null: nothing changed. */
 export function expired(book: Book, now: number): Book | null {
   let some = false
   const next = new Map<string, Map<string, BookModel>>()
@@ -109,7 +109,7 @@ function together(old: BookModel, model: CardModel, { source, now, primaryAt }: 
   return vanishedFrom(old, source) ? staleSince(over, gone, now) : over
 }
 
-/** The fallback does not have all that the primary source has: missing there says nothing. */
+/** The fallback has fewer models than the primary source, so a missing price there means nothing. */
 function vanishedFrom(old: BookModel, source: CardSource): boolean {
   return source === 'primary' || old.source === source
 }

@@ -1,10 +1,10 @@
-// Decimals of rate cards as integers: digits are shifted, never multiplied as floating point.
+// Converts decimals of rate cards to integers: digits are shifted, never multiplied as floating point.
 
 const DECIMAL = /^([+-]?)(\d{0,40})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,3}))?$/
-/** Far above any price; what is larger is no price. */
+/** Far above any price; a larger number is not a price. */
 const MAX_SHIFT = 60
 
-/** `value × 10^shift`, rounded half up; null: not a decimal number, or beyond all prices. */
+/** Returns `value × 10^shift`, rounded half up; null: not a decimal number, or too large for a price. */
 export function shifted(value: number | string, shift: number): bigint | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(String(value).trim()) ?? []
   if (sign === undefined || whole + fraction === '') return null
@@ -19,7 +19,7 @@ function rounded(digits: bigint, divisor: bigint): bigint {
   return (digits * 2n + divisor) / (divisor * 2n)
 }
 
-/** More than `pct` percent away from what it was; exactly `pct` is not more. */
+/** Returns whether a price changed by more than `pct` percent; exactly `pct` is not more. */
 export function movedBeyond(before: number, after: number, pct: number): boolean {
   const scale = 9
   const limit = shifted(pct, scale) ?? 0n
@@ -27,7 +27,7 @@ export function movedBeyond(before: number, after: number, pct: number): boolean
   return moved > limit * BigInt(before)
 }
 
-/** For people: four decimals. */
+/** Returns a percentage with four decimals, for people. */
 export function percentMoved(before: number, after: number): number {
   return Number((BigInt(Math.abs(after - before)) * 1_000_000n) / BigInt(before)) / 10_000
 }

@@ -1,4 +1,4 @@
-// Model facts from rate cards: prices override all others, other facts only fill gaps.
+// Adds model facts from rate cards: their prices override all others, other facts only fill gaps.
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { CardCapability, CardMode } from './cards/card.ts'
 import type { PriceOrigin } from './price-service.ts'
@@ -12,7 +12,7 @@ interface Facts {
   price?: ModelPrice
 }
 
-/** The part of the service `modelFacts` that is used here. */
+/** The part of the service `modelFacts` that this file uses. */
 interface FactsBelow {
   compiledIn(
     provider: string,
@@ -27,7 +27,7 @@ export function factsLayer(
 ): (provider: string, model: string) => Facts | null {
   return (provider, model) => {
     const { price, source, ref, borrowed, match } = resolver.resolve(null, provider, model)
-    // Those compiled in are there already.
+    // Built-in facts are there already.
     const own = price !== undefined && source !== 'builtin' && ref !== null
     if (own) origins.set(price, { ref, borrowed })
     // Facts of another provider's model do not apply to this one.

@@ -1,4 +1,4 @@
-// Prices: public rate cards, fetched now and then, what people say over them, and what each call costs by both.
+// Prices: fetches public rate cards periodically, applies overrides, and prices each call.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
@@ -25,7 +25,7 @@ export const pricing = definePlugin({
   requires: ['accounts', 'configuration', 'modelFacts', 'outbound', 'directCalls'],
   config: z.strictObject({
     enabled: z.boolean().default(true),
-    /** `{ref}` becomes the version reference. */
+    /** `{ref}` is replaced by the version reference. */
     url: z.string().default(PRIMARY_URL),
     fallbackUrl: z.string().default('https://models.dev/api.json'),
     ref: z.string().default('v1.89.4'),

@@ -1,6 +1,6 @@
 import type { Migration } from '../../core/types/db.ts'
 
-// The card is one row: it is read and replaced as a whole, by every replica.
+// The card is one row, because every replica reads and replaces it as a whole.
 export const migrations: Migration[] = [
   {
     id: '001-pricing',

@@ -1,4 +1,4 @@
-// Price overrides by model string or glob. They take precedence over every card, an organization's over the operator's.
+// Price overrides by model name or glob. They take precedence over every card, an organization's over the operator's.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { globMatch } from '../../core/text/glob.ts'
@@ -6,12 +6,12 @@ import type { Db } from '../../core/types/db.ts'
 import type { PriceList } from './cards/price-names.ts'
 
 export interface Override {
-  /** As it was given. */
+  /** The pattern as given. */
   readonly pattern: string
   readonly prices: PriceList
 }
 
-/** In the order they were given, by organization; 0: the operator's own. */
+/** By organization, in the given order; 0: the operator's own. */
 export type OverrideRows = ReadonlyMap<number, readonly Override[]>
 
 const overrideRow = z.object({
@@ -36,7 +36,7 @@ export async function allOverrides(db: Db): Promise<OverrideRows> {
 
 const AT_ONCE = 100
 
-/** All of an organization's, instead of those before. */
+/** Replaces all overrides of an organization. */
 export async function replaceOverrides(
   db: Db,
   orgId: number | null,
@@ -55,11 +55,11 @@ export async function replaceOverrides(
 
 export interface OverrideIndex {
   readonly any: boolean
-  /** The exact one, or the glob that says most before its first wildcard. */
+  /** Returns the exact one, or the glob with the longest text before its first wildcard. */
   find(provider: string, model: string): Override | null
 }
 
-/** @param providerId alias → id: `gemini/…` and `google/…` are one. */
+/** @param providerId maps an alias to its id, so that `gemini/…` and `google/…` are equal. */
 export function overrideIndex(overrides: readonly Override[], providerId: (name: string) => string): OverrideIndex {
   const exact = new Map<string, Override>()
   const globs: { glob: string; literal: number; override: Override }[] = []

@@ -1,4 +1,4 @@
-// Price overrides in an export.
+// Exports and imports price overrides.
 import type { z } from 'zod'
 import type { Json } from '../../core/types/canonical.ts'
 import type { View } from '../../core/types/db.ts'

@@ -6,7 +6,7 @@ import type { Resolver } from './resolver.ts'
 import { isLoopback } from './sync/sync.ts'
 import { tokenCost } from './token-cost.ts'
 
-/** The part of the service `accounts` that is used here. The list keeps its identity until a change. */
+/** The part of the service `accounts` that this file uses. Its list stays the same object until a change. */
 interface AccountList {
   list(): readonly { connection: Connection; orgId: number | null }[]
 }
@@ -14,11 +14,11 @@ interface AccountList {
 interface ConnectionOwners {
   orgOf(connection: Connection): number | null
   isLocal(connection: Connection): boolean
-  /** True: some connection of the provider leads here, or it is one that always does. */
+  /** True: a connection of the provider leads to this machine, or the provider always does. */
   isLocalProvider(provider: string): boolean
 }
 
-/** @param baseOf the provider's own address; null: it has none. */
+/** @param baseOf returns the provider's own address; null: it has none. */
 export function connectionOwners(accounts: AccountList, baseOf: (provider: string) => string | null): ConnectionOwners {
   let asOf: unknown = null
   let orgs = new Map<string, number | null>()
@@ -59,9 +59,9 @@ function leadsHere(address: string | null): boolean {
 export interface PriceParts {
   readonly resolver: Resolver
   readonly owners: ConnectionOwners
-  /** As lists show it: with what every plugin knows. */
+  /** Returns the price that lists show, with facts of every plugin. */
   listed(provider: string, model: string): ModelPrice | undefined
-  /** Origin of each synced price; a price without one is built-in or foreign. */
+  /** The origin of each synced price; other prices are built in or foreign. */
   readonly origins: WeakMap<ModelPrice, PriceOrigin>
 }
 

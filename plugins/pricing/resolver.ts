@@ -1,4 +1,4 @@
-// The price of a model and its source: overrides take precedence over the card, the card over built-in prices.
+// Finds the price of a model and its source: overrides take precedence over the card, and the card over built-in prices.
 import type { Clock } from '../../core/types/ports.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { CardLookup, CardMatch } from './cards/lookup.ts'
@@ -16,7 +16,7 @@ export interface Resolved extends ResolvedPrice {
 
 export interface Resolver {
   resolve(orgId: number | null, provider: string, model: string): Resolved
-  /** True: an organization has prices of its own. */
+  /** True: an organization has its own prices. */
   has(orgId: number | null): boolean
   forget(): void
 }
@@ -29,13 +29,13 @@ export interface ResolverParts {
   overrides(orgId: number | null): OverrideIndex
   /** The built-in price. */
   builtin(provider: string, model: string): ModelPrice | undefined
-  /** Runs on this machine: a name that it shares with a vendor's model says nothing. */
+  /** Returns true for a model on this machine: the price of a vendor's model with the same name does not apply. */
   local(provider: string): boolean
 }
 
-/** Prices compiled in may have an hour. */
+/** Built-in prices may depend on the hour. */
 const REMEMBERED_MS = 300_000
-/** Model ids come from callers too. */
+/** A limit, because model ids also come from callers. */
 const MAX_REMEMBERED = 5000
 
 export function resolver(parts: ResolverParts): Resolver {
@@ -48,7 +48,7 @@ export function resolver(parts: ResolverParts): Resolver {
     const nearest = parts.lookup()(provider, model, !parts.local(provider))
     const own = nearest?.borrowed === false && hasTokens(nearest.entry.prices)
     const builtin = own ? undefined : parts.builtin(provider, model)
-    // The provider's own price, compiled in, is better than what another asks for a model of this name.
+    // The provider's own built-in price is better than another provider's price for a model with the same name.
     const match = builtin !== undefined && nearest?.borrowed === true ? null : nearest
     const carded = match?.entry.prices ?? {}
     const below = builtin === undefined ? carded : { ...priceList(builtin), ...carded }

@@ -1,5 +1,4 @@
-// Prices as other plugins see them. Everything is nano-USD per 1M units, so that a cost is
-// `ceil(units * price / 1e6)` whatever is counted.
+// Types of the price services. All prices are nano-USD per 1M units, so that a cost is always `ceil(units * price / 1e6)`.
 import type { ModelPrice } from '../../core/types/prices.ts'
 
 export type PriceSource = 'override' | 'primary' | 'fallback' | 'builtin' | 'none'
@@ -8,21 +7,21 @@ export interface ResolvedPrice {
   readonly provider: string
   readonly model: string
   readonly source: PriceSource
-  /** Reference on usage rows: `override`, `primary:<run>`, `fallback:<run>`, `builtin`; null with source `none`. */
+  /** The reference in usage rows: `override`, `primary:<run>`, `fallback:<run>`, `builtin`; null with source `none`. */
   readonly ref: string | null
-  /** The rate card's version, as it was recorded when the card was fetched; null where prices are of no card. */
+  /** The rate card's version, recorded when the card was fetched; null for prices that are not from a card. */
   readonly version: string | null
-  /** The pattern of the override, or the model string under which the card has it. */
+  /** The override's pattern, or the card's name for the model. */
   readonly matchedKey: string | null
-  /** When the card was fetched, epoch ms. */
+  /** Epoch ms at which the card was fetched. */
   readonly fetchedAt: number | null
-  /** Since when the card has not had one of these prices any more. */
+  /** Epoch ms since when the card no longer has one of these prices. */
   readonly staleSince: number | null
   /** undefined: no token price is known. */
   readonly price: ModelPrice | undefined
 }
 
-/** Absent: not known. */
+/** Absent: unknown. */
 export interface MediaPrices {
   perImage?: number
   perSecond?: number
@@ -32,12 +31,12 @@ export interface MediaPrices {
 }
 
 export interface MediaWish {
-  /** `1024x1024`. */
+  /** For example `1024x1024`. */
   size?: string
   quality?: string
 }
 
-/** Read from memory. `orgId`: whose overrides hold, over the operator's own. */
+/** Reads from memory. `orgId`: the organization whose overrides apply, before the operator's own. */
 export interface RateCardService {
   resolve(provider: string, model: string, orgId?: number | null): ResolvedPrice
   media(
@@ -48,9 +47,9 @@ export interface RateCardService {
   ): MediaPrices & Pick<ResolvedPrice, 'source' | 'ref'>
 }
 
-/** How fresh the prices are, for /healthz. */
+/** The freshness of prices, for /healthz. */
 export interface PricingStatus {
-  /** null: no sync was tried yet. */
+  /** null: there was no sync yet. */
   summary(): { ok: boolean; last_success_at: string | null } | null
 }
 
@@ -60,7 +59,7 @@ declare module '../../core/types/plugin.ts' {
     pricingStatus: PricingStatus
   }
   interface EventMap {
-    /** A sync changed prices by more than PRICING_SYNC_DRIFT_PCT; inside the gateway only. */
+    /** A sync changed prices by more than PRICING_SYNC_DRIFT_PCT. The event stays inside the gateway. */
     'pricing.drift_detected': { run_id: number; drifted: number }
   }
 }

@@ -1,4 +1,4 @@
-// Tables of the card, its sources, its sync runs, and price changes to review.
+// Stores the card, its sources, its sync runs, and price changes for review.
 import { z } from 'zod'
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -63,7 +63,7 @@ export async function cardRun(db: Db): Promise<number> {
   return (await db.get<{ run_id: number }>(sql`SELECT run_id FROM pricing_card WHERE id = 1`))?.run_id ?? 0
 }
 
-/** Written by ourselves alone, and thousands of entries: not held against a schema again. */
+/** Only the gateway writes it, and it has thousands of entries, so it is not validated again. */
 export async function storedBook(db: Db): Promise<Book> {
   const row = await db.get<{ models: string }>(sql`SELECT models FROM pricing_card WHERE id = 1`)
   if (row === undefined) return new Map()
@@ -71,7 +71,7 @@ export async function storedBook(db: Db): Promise<Book> {
   return new Map(Object.entries(parsed).map(([provider, models]) => [provider, new Map(Object.entries(models))]))
 }
 
-/** False: another run has stored a card since `basedOn`. */
+/** Returns false when another run has stored a card since `basedOn`. */
 export async function storeBook(db: Db, book: Book, runId: number, basedOn: number): Promise<boolean> {
   await lock(db, 'pricing')
   if ((await cardRun(db)) !== basedOn) return false
@@ -101,11 +101,11 @@ export interface Claim {
   readonly reason: RunRow['reason']
   readonly now: number
   readonly leaseMs: number
-  /** With a run that began since then there is nothing to do. */
+  /** When a run has begun after this time, there is nothing to do. */
   readonly notSince: number | null
 }
 
-/** The id of a new run; null: another process runs, or has run. */
+/** Returns the id of a new run; null: another process is running one, or has done so. */
 export function claimRun(db: Db, { reason, now, leaseMs, notSince }: Claim): Promise<number | null> {
   return db.tx(async (tx) => {
     await lock(tx, 'pricing')
@@ -143,12 +143,12 @@ export function runOf(db: Db, id: number): Promise<RunRow | undefined> {
   return db.get(sql`SELECT * FROM pricing_runs WHERE id = ${id} AND status <> 'running'`, runRow)
 }
 
-/** The last that ended; undefined: none has. */
+/** Returns the last finished run; undefined: there is none. */
 export function lastRun(db: Db): Promise<RunRow | undefined> {
   return db.get(sql`SELECT * FROM pricing_runs WHERE status <> 'running' ORDER BY id DESC LIMIT 1`, runRow)
 }
 
-/** Some tens of rows a statement: engines limit the parameters of one. */
+/** Rows per statement, because engines limit its parameters. */
 const AT_ONCE = 100
 
 export async function insertDrifts(db: Db, drifts: readonly Drift[], runId: number, now: number): Promise<void> {
@@ -164,12 +164,12 @@ export async function insertDrifts(db: Db, drifts: readonly Drift[], runId: numb
 
 export interface DriftFilter {
   readonly reviewed: boolean
-  /** Older than this id. */
+  /** Entries older than this id. */
   readonly before: number | null
   readonly limit: number
 }
 
-/** Newest first. */
+/** Returns changes, newest first. */
 export function drifts(db: Db, { reviewed, before, limit }: DriftFilter): Promise<DriftRow[]> {
   const older = before === null ? sql.empty : sql` AND id < ${before}`
   const which = reviewed ? sql`reviewed_at IS NOT NULL` : sql`reviewed_at IS NULL`
@@ -198,7 +198,7 @@ export interface Stored {
   readonly driftOpen: number
 }
 
-/** More than these say the same: something is wrong with the source. */
+/** More entries add no information: the source is faulty. */
 const MAX_DRIFT = 5000
 
 export function storedView(gateway: PluginGateway): Promise<View<Stored>> {

@@ -1,5 +1,5 @@
-// The exact token cost of one call, rounded up once. It runs on every request, so it uses numbers while these are exact: up to 2^53
-// nano-USD for 1M tokens.
+// Computes the exact token cost of one call, rounded up once. It runs for every request, so it uses numbers while these are exact: up to
+// 2^53 nano-USD for 1M tokens.
 import type { Usage } from '../../core/types/answer.ts'
 import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'
 import type { PriceList } from './cards/price-names.ts'
@@ -7,7 +7,7 @@ import type { MediaPrices, MediaWish } from './service.ts'
 
 const PER = 1_000_000
 
-/** Nano-USD. Totals of `usage` are inclusive; a kind without a price of its own costs what the kind above it costs. */
+/** Returns nano-USD. Totals of `usage` are inclusive; a kind without its own price has the price of the kind that contains it. */
 export function tokenCost(price: ModelPrice, usage: Usage): number {
   const prices = pricesFor(price, usage)
   const input = prices.input ?? 0
@@ -53,7 +53,7 @@ export function tokenCost(price: ModelPrice, usage: Usage): number {
   ])
 }
 
-/** Tiers are of the whole call, by the tokens of its prompt. */
+/** Tiers apply to the whole call, by the tokens of its prompt. */
 function pricesFor(price: ModelPrice, usage: Usage): TokenPrices {
   const served = price.services === undefined ? undefined : servedPrices(price.services, usage)
   if (served === undefined && price.tiers === undefined) return price
@@ -64,7 +64,7 @@ function pricesFor(price: ModelPrice, usage: Usage): TokenPrices {
   return { ...price, ...tier, ...served, ...servedTier }
 }
 
-/** How it was served, where the usage says so. */
+/** Returns the prices of the service tier, when the usage names it. */
 function servedPrices(services: NonNullable<ModelPrice['services']>, { raw }: Usage): TieredPrices | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined
   const name = raw.service_tier
@@ -77,12 +77,12 @@ function searchesOf({ serverTools }: Usage): number {
   return searches
 }
 
-/** Counters are an upstream's word. */
+/** Counters come from an upstream and may be any number. */
 function whole(count: number | undefined): number {
   return count !== undefined && count > 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : 0
 }
 
-/** Rounds a whole number up; a floating-point quotient would lose the last nano. */
+/** Rounds an integer quotient up; a floating-point quotient would lose the last nano. */
 function roundedUp(sum: number): number {
   const rest = sum % PER
   return (sum - rest) / PER + (rest > 0 ? 1 : 0)
@@ -95,7 +95,7 @@ function exactCost(products: readonly (readonly [number, number])[]): number {
   return nano > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(nano)
 }
 
-// Media prices of a model: an image by quality and size, by size, by quality, by itself, then by its pixels.
+// Media prices of a model. The first match wins: by quality and size, by size, by quality, per image, by pixels.
 const SIZE = /^(\d{1,5})\s*(?:x|-x-)\s*(\d{1,5})$/
 const USUAL_SIZE = '1024x1024'
 const USUAL_QUALITIES = ['standard', 'medium', 'auto']

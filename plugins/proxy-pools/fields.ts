@@ -1,4 +1,4 @@
-// Members of a proxy pool in the API.
+// Schemas of a proxy pool's members in the API.
 import { z } from 'zod'
 import type { Pool } from './pool.ts'
 import { lastTest } from './store.ts'
@@ -48,7 +48,7 @@ export const poolRecord = z.strictObject({
   updated_at: z.string(),
 })
 
-/** @param lives whether the connection is still there. */
+/** @param lives returns whether the connection still exists. */
 export function recordOf({ row, url, assigned }: Pool, lives: (id: number) => boolean): z.input<typeof poolRecord> {
   return {
     id: row.id,
@@ -66,7 +66,7 @@ export function recordOf({ row, url, assigned }: Pool, lives: (id: number) => bo
 
 export const MASK = '***'
 
-/** `user:***@`; a lone user name is a token more often than not. */
+/** Returns `user:***@`; a user name alone is usually a token. */
 function masked(url: string): string {
   const parsed = new URL(url)
   if (parsed.password !== '') parsed.password = MASK

@@ -1,5 +1,4 @@
-// Outbound proxies by name, and the connections that go through them: connection.proxy_url → the assigned
-// proxy → OUTBOUND_PROXY → straight.
+// Named outbound proxies and their connections. Precedence: connection.proxy_url, the assigned proxy, OUTBOUND_PROXY, none.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { poolRoutes } from './api.ts'
@@ -13,7 +12,7 @@ export const proxyPools = definePlugin({
   name: 'proxy-pools',
   requires: ['accounts', 'outbound', 'directCalls'],
   config: z.strictObject({
-    /** A URL that answers with the caller's address. Used only by a proxy test. */
+    /** A URL that answers with the caller's address. Only a proxy test uses it. */
     testUrl: z.url({ protocol: /^https?$/ }).default('https://api.ipify.org'),
   }),
   migrations,

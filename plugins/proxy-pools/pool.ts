@@ -1,4 +1,4 @@
-// A pool as it acts: its URL opened, and the connections that go through it.
+// A pool in memory: its opened URL and its connections.
 import type { Db } from '../../core/types/db.ts'
 import type { Logger, Vault } from '../../core/types/ports.ts'
 import { allAssignments, allPools, type PoolRow } from './store.ts'
@@ -6,16 +6,16 @@ import { allAssignments, allPools, type PoolRow } from './store.ts'
 export interface Pool {
   readonly row: PoolRow
   readonly orgId: number | null
-  /** null: what is stored cannot be opened. */
+  /** null: the stored value cannot be opened. */
   readonly url: string | null
   readonly bypasses: (url: string) => boolean
-  /** Ids of connections, removed ones too. */
+  /** Ids of connections, also removed ones. */
   readonly assigned: readonly number[]
 }
 
 export const sealedAt = (id: number, orgId: number | null) => ({ table: 'proxy_pools', id, column: 'proxy_url', orgId })
 
-/** Made once for each pool; asked on every call. */
+/** Built once for each pool, because it runs for every call. */
 export function bypass(list: string): (url: string) => boolean {
   const suffixes = suffixesOf(list)
   if (suffixes.length === 0) return () => false
@@ -49,7 +49,7 @@ export async function loadPools(db: Db, vault: Vault, log: Logger): Promise<Pool
       orgId,
       url: await opened(row, orgId, vault, log),
       bypasses: bypass(row.no_proxy),
-      // An assignment of another organization is none.
+      // An assignment of another organization does not count.
       assigned: assignments
         .filter((assignment) => assignment.pool_id === row.id && assignment.org_id === row.org_id)
         .map((assignment) => assignment.connection_id),
@@ -62,7 +62,7 @@ async function opened(row: PoolRow, orgId: number | null, vault: Vault, log: Log
   try {
     return row.proxy_url === null ? null : await vault.open(row.proxy_url, sealedAt(row.id, orgId))
   } catch (error) {
-    // One altered row must not take the others down.
+    // One altered row must not disable the others.
     log.error('proxy_pool.unreadable', { id: row.id, error: (error as Error).message })
     return null
   }

@@ -1,4 +1,4 @@
-// Proxy pools in an export, with the connections that are assigned to them.
+// Exports and imports proxy pools with their assigned connections.
 import { z } from 'zod'
 import { type AddressRules, checkProxyUrl } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

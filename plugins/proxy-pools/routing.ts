@@ -5,7 +5,7 @@ import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Pool } from './pool.ts'
 
-/** A pool that fails all the time is said once in this time. */
+/** A pool that keeps failing is logged once in this time. */
 const SAID_MS = 60_000
 
 export function routeThroughPools(gateway: PluginGateway, view: View<readonly Pool[]>): void {

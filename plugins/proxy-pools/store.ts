@@ -1,4 +1,4 @@
-// Proxy pools as rows, and which connection goes through which. The URL is sealed: it may hold a password.
+// Stores proxy pools as rows, with the pool of each connection. The URL is sealed, because it may contain a password.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -39,7 +39,7 @@ export interface Assignment {
   pool_id: number
 }
 
-/** Pools of every organization. */
+/** Returns pools of every organization. */
 export function allPools(db: Db): Promise<PoolRow[]> {
   return db.all(sql`SELECT * FROM proxy_pools ORDER BY id`, poolRow)
 }
@@ -48,7 +48,7 @@ export function allAssignments(db: Db): Promise<Assignment[]> {
   return db.all<Assignment>(sql`SELECT connection_id, org_id, pool_id FROM proxy_pools_assigned ORDER BY connection_id`)
 }
 
-/** Without its URL: that is sealed under the row's id. */
+/** Without its URL, which is sealed under the row's id. */
 export async function insertPool(db: Db, orgId: number | null, pool: PoolFields, now: number): Promise<number> {
   const row = await db.get<{ id: number }>(
     sql`INSERT INTO proxy_pools (org_id, name, no_proxy, enabled, strict, created_at, updated_at)
@@ -79,7 +79,7 @@ export async function deletePool(db: Db, orgId: number | null, id: number): Prom
   await db.run(sql`DELETE FROM proxy_pools WHERE id = ${id} AND org_id = ${orgId ?? 0}`)
 }
 
-/** @param poolId null takes the connection out. */
+/** @param poolId null removes the connection from its pool. */
 export async function assign(db: Db, orgId: number | null, connectionId: number, poolId: number | null): Promise<void> {
   await db.run(sql`DELETE FROM proxy_pools_assigned WHERE connection_id = ${connectionId} AND org_id = ${orgId ?? 0}`)
   if (poolId === null) return

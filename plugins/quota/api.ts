@@ -1,4 +1,4 @@
-// /api/quota: what providers have said of what is left.
+// /api/quota: shows the remaining quota as providers reported it.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'

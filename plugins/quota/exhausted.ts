@@ -1,5 +1,5 @@
-// Accounts without remaining quota: in memory for every request, in rows for the next boot and for other processes. The event is emitted
-// once each time an account runs out.
+// Tracks accounts without remaining quota: in memory for every request, in rows for the next boot and for other processes. The event is
+// emitted once each time an account runs out.
 import { globMatch } from '../../core/text/glob.ts'
 import type { Db, View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -9,18 +9,18 @@ import { deleteExhausted, type ExhaustedRow, storeExhausted } from './store.ts'
 interface Block {
   /** Epoch ms. */
   until: number
-  /** The credential of this quota; undefined: not read since the boot. */
+  /** The credential of this quota; undefined: unknown since the boot. */
   credential?: string | null
 }
 
 export interface Told {
   /** Marks a whole account as exhausted, once. */
   ranOut(connection: Connection, until: number): void
-  /** The connection has another key, with a quota of its own. */
+  /** Call it when the connection has a new key with its own quota. */
   renewed(connectionId: string): void
 }
 
-/** Resets given as durations come out a little different each time. */
+/** Reset times from durations differ a little in each answer. */
 const SAME_MS = 60_000
 
 export class ExhaustedAccounts {
@@ -47,7 +47,7 @@ export class ExhaustedAccounts {
     return this.#blocks.size === 0
   }
 
-  /** Epoch ms; null: something is left. */
+  /** Returns epoch ms; null: quota remains. */
   until(connection: Connection, model: string): number | null {
     this.look(connection)
     const blocks = this.#blocks.get(connection.id)
@@ -61,7 +61,7 @@ export class ExhaustedAccounts {
     return until
   }
 
-  /** Before anything is heard of a connection: what was known may be of another key. */
+  /** Checks the connection's key before its first answer: earlier state may belong to another key. */
   look(connection: Connection): void {
     const blocks = this.#blocks.get(connection.id)
     if (blocks === undefined) return
@@ -76,12 +76,12 @@ export class ExhaustedAccounts {
     if (renewed) this.#told.renewed(connection.id)
   }
 
-  /** The whole account's reset time. */
+  /** Returns the whole account's reset time. */
   ofAccount(connection: Connection): number | null {
     return this.#blocks.get(connection.id)?.has('') ? this.until(connection, '') : null
   }
 
-  /** The globs that are blocked. */
+  /** Returns the blocked globs. */
   globs(connectionId: string): readonly string[] {
     return [...(this.#blocks.get(connectionId)?.keys() ?? [])]
   }
@@ -111,7 +111,7 @@ export class ExhaustedAccounts {
     this.#unwritten.add(key)
     try {
       return await this.#view.write((db) => {
-        // The reload that follows reads what is written here.
+        // The next reload reads the stored row.
         this.#unwritten.delete(key)
         return change(db)
       })

@@ -1,25 +1,25 @@
-// Quota windows out of the rate-limit headers of an answer: the OpenAI family's
-// `x-ratelimit-*`, Anthropic's per key, and Anthropic's unified ones of subscriptions.
+// Reads quota windows from the rate-limit headers of an answer: `x-ratelimit-*` of the OpenAI family, Anthropic's per key, and
+// Anthropic's unified ones for subscriptions.
 import { durationMs, RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
 import type { QuotaWindow } from './service.ts'
 
 const FAMILY = /^(?:x-)?ratelimit-(limit|remaining|reset)(?:-([a-z0-9_-]{1,60}))?$/
 const ANTHROPIC = /^anthropic-ratelimit-([a-z0-9_-]{1,60}?)-(limit|remaining|reset|status|utilization)$/
-/** A vendor has a handful. */
+/** A vendor has a few windows. */
 const MAX_WINDOWS = 20
 
-// The words of one window's headers, and what they mean.
+// The header values of one window.
 type RateLimitHeader = Partial<Record<'limit' | 'remaining' | 'reset' | 'status' | 'utilization', string>>
 
 const MAX_AHEAD_MS = 31 * 24 * 3_600_000
 
-/** Azure sends -1 for what it does not know. */
+/** Azure sends -1 for unknown values. */
 function count(text: string | undefined): number | null {
   return text !== undefined && /^\s*\d{1,15}(?:\.\d{1,9})?\s*$/.test(text) ? Number(text) : null
 }
 
-/** A duration, seconds, epoch seconds, epoch ms or a date, by form and size. */
+/** Reads a duration, seconds, epoch seconds, epoch ms or a date, by its form and size. */
 function resetAt(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
   const plain = count(text)
@@ -28,7 +28,7 @@ function resetAt(text: string | undefined, now: number): number | null {
   return Number.isFinite(at) && at >= now && at - now <= MAX_AHEAD_MS ? Math.round(at) : null
 }
 
-/** @param said by header name between `anthropic-ratelimit-` and the last word: `unified`, `unified-5h`. */
+/** @param said by the part of the header name between `anthropic-ratelimit-` and the last word: `unified`, `unified-5h`. */
 function unifiedWindows(said: ReadonlyMap<string, RateLimitHeader>, now: number): QuotaWindow[] {
   const overall = said.get('unified')
   const refused = overall?.status === undefined ? null : overall.status === 'rejected'
@@ -54,13 +54,13 @@ function percent(name: string, used: number, resetsAt: number | null) {
   return { name, unit: 'percent' as const, used, limit: 100, remaining: Math.max(0, 100 - used), resetsAt }
 }
 
-/** `7d_opus` is the week of the models with that word in their names. */
+/** `7d_opus` is the weekly window of models with that word in their names. */
 function modelOf(name: string): string | null {
   const family = /^\d+[hd][_-]([a-z0-9]+)$/.exec(name)?.[1]
   return family === undefined ? null : `*${family}*`
 }
 
-/** @param model that was called: what a vendor counts by model, it says of this one. */
+/** @param model the called model: counts per model belong to it. */
 export function headerWindows(headers: HeaderBag, model: string, now: number): QuotaWindow[] {
   const said = collected(headers)
   if (said === null) return []
@@ -77,7 +77,7 @@ interface Collected {
   readonly unified: ReadonlyMap<string, RateLimitHeader>
 }
 
-/** null: none of them is there, as on most answers of most vendors. */
+/** Returns null when none of them is present, as in most answers. */
 function collected(headers: HeaderBag): Collected | null {
   const list = headers.flat()
   let found: { limits: Map<string, RateLimitHeader>; unified: Map<string, RateLimitHeader> } | null = null
@@ -106,13 +106,13 @@ function limitWindow(key: string, said: RateLimitHeader, model: string, now: num
   return {
     name: key === '' ? 'requests' : key,
     unit,
-    // Without a name of its own it is the key's.
+    // A window without a name belongs to the key.
     model: key === '' ? null : model,
     used: limit === null || limit < remaining ? null : limit - remaining,
     limit,
     remaining,
     resetsAt,
-    // The border of the retry hints: what fills up again within the hour is a rate.
+    // The same limit as for retry hints: a window that resets within an hour is a rate limit.
     exhausted: remaining === 0 && resetsAt !== null && resetsAt - now > RATE_LIMIT_MAX_MS,
   }
 }

@@ -1,5 +1,5 @@
-// Tracks remaining quota: snapshots per account from the headers of every answer and from usage APIs. Accounts without quota are skipped
-// until it resets; accounts at a rate limit until that resets.
+// Tracks remaining quota: snapshots per account from the headers of every answer and from usage APIs. An account without quota, or at a
+// rate limit, is skipped until the reset.
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
@@ -12,7 +12,7 @@ import { openrouter } from './openrouter.ts'
 import { refresher } from './refresh.ts'
 import { loadExhausted, loadSnapshots } from './store.ts'
 
-/** The part of the service `accountState` that is used here. That service emits the event itself. */
+/** The part of the service `accountState` that this file uses. That service emits the event itself. */
 interface QuotaSink {
   quotaExhausted?(connectionId: string, until: number): void
 }
@@ -32,7 +32,7 @@ export const quota = definePlugin({
       const state = accountState()
       const sink = state as (typeof state & QuotaSink) | undefined
       if (sink?.quotaExhausted !== undefined) return sink.quotaExhausted(connection.id, until)
-      // The service for account state has detected and reported it already.
+      // The service for account state has already detected and reported it.
       if (state?.of(connection).quota_exhausted) return
       const orgId = accounts.list().find((account) => account.connection.id === connection.id)?.orgId ?? null
       const occurred_at = new Date(clock.now()).toISOString()
@@ -60,11 +60,11 @@ export const quota = definePlugin({
           heard(ctx, candidate)
         }
       },
-      // Around all that is sent again, and after what the failure itself says of the account.
+      // Outside all retries, and after the handling of the failure itself.
       { order: 'pre', before: 'resilience' },
     )
     gateway.hook('candidates', (ctx, candidates) => {
-      // An operator's own look at a connection goes through: its answer says whether something is left again.
+      // An operator's test of a connection is always allowed: its answer shows whether quota remains.
       if ((exhausted.none && meter.ratesFree) || (ctx.ingress === null && ctx.source === 'test')) return candidates
       return candidates.filter((candidate) => {
         const until = exhausted.until(candidate.connection, candidate.target.model)

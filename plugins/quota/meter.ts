@@ -1,4 +1,4 @@
-// Snapshots of all accounts: from headers as answers come, from drivers when asked, written behind.
+// Keeps snapshots of all accounts: from answer headers and from drivers. They are stored with a delay.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
@@ -9,14 +9,14 @@ import type { QuotaReading } from './service.ts'
 import { exhaustions, rateResetsAt, remainingFraction, type Snapshot, withError, withHeaders, withReading } from './snapshot.ts'
 import { loadSnapshots, storeSnapshot } from './store.ts'
 
-/** A snapshot is written this long after a change, ms: a busy account changes with every answer. */
+/** Delay before a changed snapshot is stored, ms: a busy account changes with every answer. */
 const BEHIND_MS = 10_000
 
 export class Meter {
   readonly #gateway: PluginGateway
   readonly #exhausted: ExhaustedAccounts
   readonly #snapshots: Map<string, Snapshot>
-  /** Connections with a rate limit that said 0 in their latest answer. */
+  /** Connections with a rate limit of 0 remaining in their latest answer. */
   readonly #usedUp = new Set<string>()
   readonly #unwritten = new Set<string>()
   readonly #writer: BatchWriter<string>
@@ -47,7 +47,7 @@ export class Meter {
     const writing = (id: string) => this.#unwritten.delete(id)
   }
 
-  /** True when no rate limit is used up, which is the usual case. */
+  /** True when every rate limit has something remaining, which is the usual case. */
   get ratesFree(): boolean {
     return this.#usedUp.size === 0
   }
@@ -69,7 +69,7 @@ export class Meter {
     this.#keep(connection, withError(this.#snapshots.get(connection.id), error, this.#gateway.clock.now()))
   }
 
-  /** Epoch ms until which a rate limit of the account or the model has nothing left; null: it has, or nothing is known. */
+  /** Returns the epoch ms until which a rate limit of the account or the model is used up; null: something remains, or nothing is known. */
   rateResetsAt(connection: Connection, model: string): number | null {
     if (!this.#usedUp.has(connection.id)) return null
     this.#look(connection)
@@ -91,7 +91,7 @@ export class Meter {
     this.#usedUp.delete(connectionId)
   }
 
-  /** Where another process heard later, its word counts. */
+  /** When another process has a later snapshot, that one is returned. */
   async snapshots(): Promise<ReadonlyMap<string, Snapshot>> {
     const all = await loadSnapshots(this.#gateway.db)
     for (const [id, own] of this.#snapshots) if ((all.get(id)?.fetchedAt ?? 0) <= own.fetchedAt) all.set(id, own)

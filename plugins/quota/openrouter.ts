@@ -1,4 +1,4 @@
-// OpenRouter: GET /key says what the key has used and may use, in USD (openrouter.ai/docs, "Get current API key").
+// The driver for OpenRouter: GET /key returns the key's usage and limit in USD (openrouter.ai/docs, "Get current API key").
 import { z } from 'zod'
 import type { QuotaDriver } from './service.ts'
 
@@ -19,7 +19,7 @@ export const openrouter: QuotaDriver = {
     const { data } = answer.parse(JSON.parse(new TextDecoder().decode(body)))
     const { limit, limit_remaining: remaining, usage } = data
     const plan = data.is_free_tier == null ? null : data.is_free_tier ? 'free' : 'paid'
-    // A key without a limit ends with the credits of its account, of which this says nothing.
+    // A key without a limit uses its account's credits, which this answer does not contain.
     if (limit == null || remaining == null) return { plan, windows: [] }
     return {
       plan,

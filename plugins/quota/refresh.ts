@@ -1,4 +1,4 @@
-// Asks the vendors that can be asked: when an operator says so, and every few minutes for accounts in use.
+// Queries vendors that have a driver: at an operator's request, and every few minutes for accounts in use.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectAnswer } from '../../core/services.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -12,9 +12,9 @@ const EVERY_MS = 300_000
 
 export interface Refresher {
   readonly drivers: Map<string, QuotaDriver>
-  /** A call was made on it: it is worth asking about. */
+  /** Records that a call used the connection, so that it is queried. */
   used(connection: Connection): void
-  /** Those without a driver are left out. */
+  /** Connections without a driver are left out. */
   refresh(connections: readonly Connection[]): Promise<{ refreshed: number; failed: number }>
 }
 

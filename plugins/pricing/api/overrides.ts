@@ -1,4 +1,4 @@
-// /api/pricing/overrides: an organization's own prices, read and replaced as a whole.
+// /api/pricing/overrides: reads and replaces an organization's own prices as a whole.
 import { z } from 'zod'
 import type { View } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
@@ -6,7 +6,7 @@ import { isUnit, type PriceList, usdOf } from '../cards/price-names.ts'
 import { shifted } from '../decimal.ts'
 import { type Override, type OverrideRows, replaceOverrides } from '../overrides.ts'
 
-/** Member of the API → name of the price. */
+/** Maps API members to price names. */
 const MEMBERS = {
   input: 'input',
   output: 'output',

@@ -1,4 +1,4 @@
-// GET /api/pricing/resolve: what one model costs, or a page of all that something is known of.
+// GET /api/pricing/resolve: the price of one model, or a page of all known models.
 import { z } from 'zod'
 import type { View } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
@@ -28,7 +28,7 @@ const query = z.strictObject({
   limit: z.coerce.number('must be a whole number').int('must be a whole number').min(1).max(200).default(50),
 })
 
-// Answer of GET /api/pricing/resolve. Unknown members are absent.
+// The answer's schema. Unknown members are absent.
 const usd = z.number().min(0).optional()
 const tokenKinds = Object.fromEntries(Object.keys(TOKEN_KINDS).map((name) => [name, usd])) as Record<
   keyof typeof TOKEN_KINDS,

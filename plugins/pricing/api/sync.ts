@@ -1,4 +1,4 @@
-// POST /api/pricing/sync, and price changes that wait for a review. Rate cards belong to the whole gateway.
+// POST /api/pricing/sync, and price changes that need a review. Rate cards belong to the whole gateway.
 import { z } from 'zod'
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
@@ -41,7 +41,7 @@ const driftRecord = z.strictObject({
   reviewed_by: z.string().nullable(),
 })
 
-/** @param sync null: switched off. */
+/** @param sync null: fetching is disabled. */
 export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (() => Promise<RunRow | null>) | null): void {
   gateway.api({
     method: 'POST',

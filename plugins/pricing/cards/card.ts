@@ -1,4 +1,4 @@
-// A rate card as one source has it: models by our provider ids.
+// A rate card of one source: models by our provider ids.
 import type { CAPABILITIES, MODES } from '../../../core/models/model-words.ts'
 import { sourcePrice } from './price-names.ts'
 
@@ -6,7 +6,7 @@ export type CardMode = (typeof MODES)[number]
 export type CardCapability = (typeof CAPABILITIES)[number]
 
 export interface CardModel {
-  /** As the source spells it, without the provider. */
+  /** In the source's spelling, without the provider. */
   id: string
   /** Nano-USD per 1M units, by name. */
   prices: Record<string, number>
@@ -21,9 +21,9 @@ export type Card = ReadonlyMap<string, ReadonlyMap<string, CardModel>>
 
 export interface ParsedCard {
   readonly card: Card
-  /** Models with a price. */
+  /** Number of models with a price. */
   readonly priced: number
-  /** Prices that no price can be: negative, or beyond all reason. */
+  /** Number of impossible prices: negative, or far too high. */
   readonly refused: number
 }
 
@@ -35,7 +35,7 @@ export class CardBuilder {
   #models = 0
   #refused = 0
 
-  /** The model, made on first use; null for an id that cannot be one. @throws Error for a card without end. */
+  /** Returns the model, created on first use; null for an invalid id. @throws Error for a card that is too large. */
   model(provider: string, id: string): CardModel | null {
     if (provider === '' || id === '' || provider.length > 64 || id.length > MAX_ID) return null
     const models = this.#card.get(provider) ?? new Map<string, CardModel>()
@@ -48,7 +48,7 @@ export class CardBuilder {
     return made
   }
 
-  /** `value × 10^shift` is nano-USD per 1M units. */
+  /** Adds the price `value × 10^shift`, in nano-USD per 1M units. */
   price(model: CardModel, name: string, value: unknown, shift: number): void {
     const nano = sourcePrice(name, value, shift)
     if (nano === 'refused') this.#refused++

@@ -1,8 +1,8 @@
-// models.dev's api.json, field by field: USD per 1M tokens, providers with their models.
+// Parses models.dev's api.json: USD per 1M tokens, providers with their models.
 import { CardBuilder, type CardCapability, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'
 import { fallbackProvider } from './lookup.ts'
 
-/** USD per 1M tokens, as nano-USD. */
+/** Converts USD per 1M tokens to nano-USD. */
 const SHIFT = 9
 const KINDS = ['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'input_audio', 'output_audio'] as const
 
@@ -33,7 +33,7 @@ function addPrices(builder: CardBuilder, model: CardModel, cost: Readonly<Record
     return above === undefined ? [] : [{ tier, above }]
   })
   for (const { tier, above } of tiers) add(tier, `_above_${above}`)
-  // The older spelling of the same surcharge.
+  // An older spelling of the same surcharge.
   if (tiers.length === 0 && isRecord(cost.context_over_200k)) add(cost.context_over_200k, '_above_200000')
 }
 
@@ -65,7 +65,7 @@ function words(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((word) => typeof word === 'string') : undefined
 }
 
-/** `true`, or `{ supported: true }`. */
+/** Reads `true`, or `{ supported: true }`. */
 function flag(value: unknown): boolean | undefined {
   const said = isRecord(value) ? value.supported : value
   return typeof said === 'boolean' ? said : undefined

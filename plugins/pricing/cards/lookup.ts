@@ -1,11 +1,10 @@
-// Under which name the card has a model: its own, without the date, the base provider's, or the one
-// provider's that has a model of this name.
+// Finds a model in the card: by its own name, without its date, at the base provider, or at the only provider with a model of this name.
 import type { Book, BookModel } from '../book.ts'
 
 export interface CardMatch {
   readonly provider: string
   readonly entry: BookModel
-  /** True: another provider's. */
+  /** True: the price belongs to another provider. */
   readonly borrowed: boolean
 }
 
@@ -57,12 +56,12 @@ export function fallbackProvider(name: string): string {
   return FALLBACK.get(name) ?? name.toLowerCase()
 }
 
-/** Google's own models on Vertex cost what they cost elsewhere; the other way they are asked for under `google`. */
+/** Google's own models on Vertex have the same prices as elsewhere. Models of other vendors are not looked up under `google`. */
 export function alsoGoogle(provider: string, model: string): boolean {
   return provider === 'vertex' && /^(?:gemini|gemma|imagen|veo|text-embedding|learnlm)/i.test(model)
 }
 
-/** The provider whose model names and prices a provider shares when the card has none of its own. */
+/** The provider whose model names and prices apply when the card has none for a provider. */
 const BASE: ReadonlyMap<string, string> = new Map([
   ['azure', 'openai'],
   ['vertex', 'google'],
@@ -105,7 +104,7 @@ export function cardLookup(book: Book): CardLookup {
 
 const DATED = /(?:-\d{8}|-\d{4}-\d{2}-\d{2}|@[^/@]*|:latest)$/
 
-/** The name, and without what says which day's version it is. */
+/** Returns the name, and the name without its date or version. */
 function spellings(model: string): string[] {
   const name = model.toLowerCase()
   const bare = name.replace(DATED, '')

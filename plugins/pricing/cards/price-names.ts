@@ -1,5 +1,5 @@
-// The names of prices. A model's are kept flat, in nano-USD per 1M units: `input`, `input_above_200000`, `input_batch`,
-// `per_image`, `per_image:hd/1024x1024`; so they are compared, merged and stored one by one.
+// Names of prices. A model's prices are flat, in nano-USD per 1M units: `input`, `input_above_200000`, `input_batch`, `per_image`,
+// `per_image:hd/1024x1024`. So each is compared, merged and stored by itself.
 import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../../core/types/prices.ts'
 import { shifted } from '../decimal.ts'
 
@@ -22,7 +22,7 @@ type TokenKind = keyof typeof TOKEN_KINDS
 
 const SERVICE_TIERS = ['batch', 'priority', 'flex'] as const satisfies readonly ServiceTier[]
 
-/** USD for 1M tokens, and for one of anything else. */
+/** Returns USD for 1M tokens, or for one unit of any other kind. */
 export function usdOf(name: string, nano: number): number {
   return isUnit(name) ? nano / 1e15 : nano / 1e9
 }
@@ -31,13 +31,13 @@ export function isUnit(name: string): boolean {
   return name.startsWith('per_')
 }
 
-/** 10,000 USD for 1M tokens: more is a mistake of the source, or worse. Others are limited by what an integer holds: 9 USD. */
+/** 10,000 USD for 1M tokens: a higher price is an error of the source. Prices of other units are limited by the integer range: 9 USD. */
 const MAX_TOKEN_PRICE = 10_000n * 1_000_000_000n
 const MAX_UNIT_PRICE = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * A source's price, `value × 10^shift` nano-USD per 1M units. null: not known, which is also what zero means;
- * `refused`: no price can be this.
+ * Returns a source's price, `value × 10^shift` nano-USD per 1M units. null: unknown, which is also the meaning of zero; `refused`: an
+ * impossible price.
  */
 export function sourcePrice(name: string, value: unknown, shift: number): number | null | 'refused' {
   if (typeof value !== 'number' && typeof value !== 'string') return null
@@ -47,7 +47,7 @@ export function sourcePrice(name: string, value: unknown, shift: number): number
   return nano < 0n || nano > (isUnit(name) ? MAX_UNIT_PRICE : MAX_TOKEN_PRICE) ? 'refused' : Number(nano)
 }
 
-/** True: overriding the price called `given` takes this one away, a tier, service or size of it. */
+/** Returns true when an override of the price `given` also removes this one: its tier, service or size. */
 export function isVariantOf(name: string, given: string): boolean {
   if (name === given || name.startsWith(`${given}_above_`) || name.startsWith(`${given}:`)) return true
   return (
@@ -71,7 +71,7 @@ function tokenName(name: string): TokenName | null {
   return { kind: kind as TokenKind, above: above === undefined ? null : Number(above), service }
 }
 
-/** Token prices as they are counted with; null when there are none. */
+/** Returns token prices in the form for calculations; null when there are none. */
 export function modelPrice(list: PriceList): ModelPrice | null {
   const price: ModelPrice = {}
   const services: Partial<Record<ServiceTier, TieredPrices>> = {}
@@ -97,7 +97,7 @@ function setPrice(prices: TieredPrices, { kind, above }: TokenName, nano: number
   prices.tiers = [...others, tier].sort((a, b) => a.above - b.above)
 }
 
-/** The other way, for a price that is not from a card. */
+/** The inverse, for a price that is not from a card. */
 export function priceList(price: ModelPrice): PriceList {
   const list: Record<string, number> = {}
   const add = (prices: TokenPrices, suffix: string) => {

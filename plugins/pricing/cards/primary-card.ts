@@ -3,7 +3,7 @@ import { CAPABILITIES, MODES } from '../../../core/models/model-words.ts'
 import { CardBuilder, type CardMode, type CardModel, isRecord, type ParsedCard, tokenCount } from './card.ts'
 import { alsoGoogle, primaryProvider } from './lookup.ts'
 
-/** USD per token, as nano-USD per 1M tokens. */
+/** Converts USD per token to nano-USD per 1M tokens. */
 const SHIFT = 15
 const NO_MODELS = new Set(['sample_spec', 'fallback_generalizations'])
 
@@ -23,7 +23,7 @@ const TOKENS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The first that is a price counts. */
+/** The first key with a price wins. */
 const UNITS: readonly { name: string; keys: readonly string[]; modes?: readonly string[] }[] = [
   // For a chat model it is the price of an image in the prompt.
   { name: 'per_image', keys: ['output_cost_per_image', 'input_cost_per_image'], modes: ['image_generation', 'image_edit'] },
@@ -49,7 +49,7 @@ export function primaryCard(json: unknown): ParsedCard {
     const { provider, model, variant } = placeOf(key, entry.litellm_provider)
     add(builder, builder.model(provider, model), entry, variant, names)
   }
-  // Last: what the provider's own list says is not replaced.
+  // Last, because the provider's own list is not replaced.
   for (const [key, entry] of Object.entries(json)) {
     if (!isRecord(entry) || typeof entry.litellm_provider !== 'string' || !entry.litellm_provider.startsWith('vertex_ai'))
       continue
@@ -94,7 +94,7 @@ function add(
   if (model === null) return
   const mode = typeof entry.mode === 'string' ? entry.mode : ''
   for (const [key, value] of Object.entries(entry)) {
-    // Thousands of models have the same few members.
+    // Thousands of models share the same few members.
     if (!names.has(key)) names.set(key, tokenPriceName(key))
     const name = names.get(key) ?? null
     if (name !== null) builder.price(model, name, value, SHIFT)

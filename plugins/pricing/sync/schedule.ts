@@ -1,4 +1,4 @@
-// When the rate card is fetched: shortly after the start, on an interval, and on request.
+// Schedules fetching of the rate card: shortly after the start, at intervals, and on request.
 import type { View } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Timer } from '../../../core/types/ports.ts'
@@ -6,12 +6,12 @@ import type { PricingStatus } from '../service.ts'
 import type { RunRow, Stored } from '../store.ts'
 import type { Syncer } from './sync.ts'
 
-/** A command that is done before then fetches nothing. */
+/** A command that ends earlier fetches nothing. */
 const FIRST_MS = 2000
 
 export interface Schedule {
   now(): Promise<RunRow | null>
-  /** Resolves when nothing runs any more. */
+  /** Resolves when nothing is running. */
   stop(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
     return started
   }
 
-  /** A process that was killed may have left its claim: that ends, and then it is tried once more. */
+  /** A killed process may have left its claim. Wait for its end, then try once more. */
   const first = (again: boolean): void => {
     run('start').then(
       (done) => {
@@ -51,7 +51,7 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
   }
 }
 
-// How fresh the prices are, in metrics and for /healthz. All processes show what one of them has fetched.
+// Shows the freshness of prices in metrics and /healthz. All processes show the same fetch.
 export function showFreshness({ metrics }: PluginGateway, view: View<Stored>): PricingStatus {
   const succeeded = metrics.gauge('pricing_last_success_timestamp_seconds', 'When a rate card was fetched last; 0: never.')
   const models = metrics.gauge('pricing_models', 'Models of the rate card.')

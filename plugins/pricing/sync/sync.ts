@@ -1,5 +1,5 @@
-// A sync: the primary source, the fallback when that fails, and what they said over what was known. One process
-// at a time; the others follow the view.
+// Runs a sync: fetches the primary source, or the fallback when that fails, and merges the result over known prices. One process runs at
+// a time; the others follow the view.
 import { guardAddress } from '../../../core/config/addresses.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { AuditLog, DirectCalls } from '../../../core/services.ts'
@@ -26,7 +26,7 @@ import {
 
 export interface SyncOptions {
   readonly urls: Readonly<Record<CardSource, string>>
-  /** Recorded with what the primary source says. */
+  /** Stored with the primary source's prices. */
   readonly ref: string | null
   readonly intervalMs: number
   readonly timeoutMs: number
@@ -35,15 +35,15 @@ export interface SyncOptions {
 }
 
 export interface Syncer {
-  /** null: another process is at it, or has just been. Two calls at once are one run. */
+  /** Returns null when another process is running a sync, or has just done so. Two concurrent calls share one run. */
   run(reason: RunRow['reason'], signal: AbortSignal): Promise<RunRow | null>
-  /** How long a run may take at most, ms. */
+  /** Longest duration of a run, ms. */
   readonly leaseMs: number
 }
 
-// One fetch of a rate card: bounded in time and size, conditional, and only a card that has prices is one.
+// One fetch of a rate card: limited in time and size, conditional, and accepted only with prices.
 const MAX_BYTES = 64 * 1024 * 1024
-/** A public card has thousands. */
+/** A public card has thousands of models. */
 const LEAST_OF_PUBLIC = 100
 const ETAG = /^[\x21-\x7e]{1,256}$/
 
@@ -61,12 +61,12 @@ interface FetchedCard extends ParsedCard {
   readonly etag: string | null
 }
 
-/** Hosts of the public cards: what comes from there is large, or it is not the card. */
+/** Hosts of the public cards. A small answer from them is not the card. */
 const PUBLIC_HOSTS = ['raw.githubusercontent.com', 'models.dev']
 
 const REF = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/
 
-/** With the version reference in its place. @throws Error naming the variable that is wrong. */
+/** Returns the URL with the version reference. @throws Error naming the wrong variable. */
 export function sourceUrl(variable: string, template: string, ref: string, outbound: OutboundGuard): string {
   if (template.includes('{ref}') && (!REF.test(ref) || ref.includes('..')))
     throw new Error('GATEWAY_PRICING_SYNC_REF: a tag, branch or commit, in letters, digits and `._/-`.')
@@ -95,7 +95,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(host) || host === '[::1]'
 }
 
-/** null: it is the one we have. @throws Error saying what is wrong, free of addresses. */
+/** Returns null when the card has not changed. @throws Error with the reason, without addresses. */
 async function fetchCard(calls: DirectCalls, request: CardRequest): Promise<FetchedCard | null> {
   const { url, timeoutMs, proxyUrl, etag, signal, parse } = request
   const headers = etag === null ? [] : ['if-none-match', etag]
@@ -126,7 +126,7 @@ interface Found {
   readonly card: FetchedCard | null
 }
 
-/** More say no more: all of them are rows. */
+/** Maximum changes in the answer; the rows contain all of them. */
 const SHOWN = 20
 
 async function announceDrift(
@@ -193,7 +193,7 @@ export function syncer(gateway: PluginGateway, view: View<Stored>, options: Sync
     return { found: null, errors }
   }
 
-  /** Only while the book equals the primary source's last card; otherwise fetch it again. */
+  /** Returns the ETag only while the book equals the primary source's last card; otherwise the card is fetched again. */
   function knownTag(): string | null {
     const { sources, bookRun } = view.current
     const state = sources.get('primary')
@@ -224,7 +224,7 @@ export function syncer(gateway: PluginGateway, view: View<Stored>, options: Sync
     const models = sizeOf(next ?? book)
     const state =
       card === null
-        ? // A book that only lost what had been gone for long is still what the source said.
+        ? // A book that only lost long-missing prices still equals the source.
           confirmed && { ...confirmed, runId: next === null ? confirmed.runId : id }
         : { source, runId: id, ref, url: options.urls[source], etag: card.etag, fetchedAt: now, confirmedAt: now }
     const run = await view.write(async (tx: Db) => {
@@ -247,7 +247,7 @@ export function syncer(gateway: PluginGateway, view: View<Stored>, options: Sync
     return { run, drifts }
   }
 
-  /** The database has it as it was. */
+  /** The database still has the earlier book. */
   async function unstored(id: number, cause: unknown): Promise<{ run: RunRow; drifts: readonly Drift[] }> {
     const error = cause instanceof Error ? cause.message.slice(0, 1000) : 'The prices could not be stored.'
     const none = { source: null, ref: null, models: 0, changed: 0, drifted: 0, refused: 0 }
