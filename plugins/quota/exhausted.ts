@@ -61,7 +61,7 @@ export class ExhaustedAccounts {
     return until
   }
 
-  /** Checks the connection's key before its first answer: earlier state may belong to another key. */
+  /** Checks the connection's key before its headers are read: earlier state may belong to another key. */
   look(connection: Connection): void {
     const blocks = this.#blocks.get(connection.id)
     if (blocks === undefined) return

@@ -12,9 +12,9 @@ export const rateLimits = definePlugin({
   name: 'rate-limits',
   requires: ['keys'],
   config: z.strictObject({
-    /** Requests per minute of each key without a cap of its own, and of each anonymous address; 0 or null = none. */
+    /** Requests per minute of each key without its own limit, and of each anonymous address; 0 or null = none. */
     defaultRpm: z.int().min(0).nullable().default(null),
-    /** How many of them may come at once; default: the rate. */
+    /** Number of requests that may arrive at once; default: the rate. */
     defaultBurst: z.int().min(0).nullable().default(null),
   }),
   variables: {
@@ -63,7 +63,7 @@ export const rateLimits = definePlugin({
       { order: 'post' },
     )
 
-    /** Against what is booked: a request larger than the cap passes when the window is empty. */
+    /** Checks against booked tokens: a request larger than the limit passes when the window is empty. */
     function checkTokens(ctx: RequestContext): Promise<void> | undefined {
       const limit = keys.of(ctx)?.rateLimitTpm
       if (!limit) return undefined
@@ -84,7 +84,7 @@ export const rateLimits = definePlugin({
   },
 })
 
-/** All upstream calls made for the request. */
+/** Returns the tokens of all upstream calls of the request. */
 function tokensOf({ steps, usage }: Outcome): number {
   return steps.length === 0 ? usage.total : steps.reduce((sum, step) => sum + step.usage.total, 0)
 }

@@ -1,4 +1,4 @@
-// The gateway's own 429: says which cap, and when to come back, in the headers that SDKs read.
+// The gateway's own 429: it names the limit and the retry time, in the headers that SDKs read.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export function overRate(unit: 'requests' | 'tokens', limit: number, retryAfterMs: number): GatewayError {

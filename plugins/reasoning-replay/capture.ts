@@ -1,4 +1,4 @@
-// Watches an answer for thoughts that come with tool calls, streamed or whole.
+// Captures thoughts of an answer with tool calls, streamed or whole.
 import type { Choice } from '../../core/types/answer.ts'
 import type { Frozen, Part, ReasoningPart } from '../../core/types/canonical.ts'
 import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
@@ -24,7 +24,7 @@ export function captured(keyOf: KeyOf, keep: (keys: readonly string[], parts: re
         if (parts === undefined) running.set(event.choice, [event.full])
         else parts.push(event.full)
       }
-      // One that is cut off has no call that could come back.
+      // A truncated answer has no call that a client could send back.
       if (event.e === 'finish') {
         choice(running.get(event.choice) ?? [])
         running.delete(event.choice)

@@ -1,12 +1,12 @@
-// Puts thoughts back into the history of a request: for chat upstreams in the field that they read, for messages upstreams as the
-// signed blocks that they wrote.
+// Restores thoughts in the history of a request: for chat upstreams in the field that they read, for messages upstreams as their own
+// signed blocks.
 import { bringsSecret, signatureFits } from '../../core/models/signature.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject, Message, ReasoningPart } from '../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../core/types/dialect.ts'
 import type { KeyOf } from './scope.ts'
 import type { Find, Wanted } from './thoughts.ts'
 
-/** The turns that called a tool and come without their thoughts. */
+/** Returns the turns that called a tool and have no thoughts. */
 export function wantedInChat(body: WireBody, keyOf: KeyOf): Wanted[] {
   if (!body.contains('messages', '"tool_calls"')) return []
   const messages = body.get('messages')
@@ -50,7 +50,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The turns that called a tool and come without their thoughts: one without its secret is none to a messages upstream. */
+/** Returns the turns that called a tool and have no thoughts. For a messages upstream a thought without its secret does not count. */
 export function wantedInMessages({ messages }: Frozen<CanonicalRequest>, keyOf: KeyOf): Wanted[] {
   return messages.flatMap(({ role, parts }, index) => {
     if (role !== 'assistant' || parts.some(bringsSecret)) return []
@@ -59,7 +59,7 @@ export function wantedInMessages({ messages }: Frozen<CanonicalRequest>, keyOf: 
   })
 }
 
-/** null when nothing is put back. */
+/** Returns null when nothing is restored. */
 export function replayInMessages(
   { messages }: Frozen<CanonicalRequest>,
   codec: CodecContext,

@@ -1,6 +1,6 @@
-// REASONING_REPLAY: some upstreams refuse a tool turn that comes back without the thoughts it came with, and
-// most callers leave them out. So the thoughts of answers with tool calls are kept for two hours, for the same key, tenant and
-// model only, and put back into a history that lacks them. Off by default; off, no request looks at anything.
+// REASONING_REPLAY: some upstreams refuse a tool turn without its original thoughts, and most callers omit them. This plugin stores the
+// thoughts of answers with tool calls for two hours, for the same key, tenant and model only, and restores them in a history without
+// them. Off by default; then no request is inspected.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
@@ -42,7 +42,7 @@ export const reasoningReplay = definePlugin({
       captured(keyOf(ctx), (keys: readonly string[], parts: readonly ReasoningPart[]) => {
         if (enabled) thoughts.keep(ctx.principal.orgId, keys, parts)
       })
-    // As the upstream said it: what another plugin makes of a text is no thought to its model.
+    // Captures the upstream's own text: a thought that another plugin changed is useless for its model.
     gateway.hook('stream', (ctx) => capture(ctx), { order: 'pre', before: 'think-tags', when })
     gateway.hook(
       'response',

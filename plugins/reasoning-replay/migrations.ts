@@ -1,6 +1,6 @@
 import type { Migration } from '../../core/types/db.ts'
 
-// `key` is a digest under the master key: which calls there were cannot be read off it.
+// `key` is a digest under the master key, so that it reveals no call.
 export const migrations: Migration[] = [
   {
     id: '001-cache',

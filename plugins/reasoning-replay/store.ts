@@ -1,4 +1,5 @@
-// The thoughts as rows: for a restart and for other replicas, sealed under the organization's key and bound to their place.
+// Stores the thoughts as rows, for a restart and for other replicas. They are sealed under the organization's key and bound to their
+// place.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
@@ -19,9 +20,9 @@ export interface ThoughtRow extends KeptThoughts {
 export interface ThoughtStore {
   /** Replaces existing rows. Above `maxRows` the oldest are deleted. */
   write(rows: readonly ThoughtRow[]): Promise<void>
-  /** Those that have not run out; one that cannot be opened is not there. */
+  /** Returns rows that have not expired and can be opened. */
   find(orgId: number | null, keys: readonly string[]): Promise<ThoughtRow[]>
-  /** Removes what has run out. Resolves to whether anything is left. */
+  /** Removes expired rows. Resolves to whether any row is left. */
   prune(): Promise<boolean>
   clear(): Promise<void>
 }
@@ -49,7 +50,7 @@ export function thoughtStore(gateway: Pick<PluginGateway, 'vault' | 'clock' | 'l
 
   return {
     async write(rows) {
-      // Once each: a statement may not write a row twice. In one order: two replicas wait for each other, never in a circle.
+      // Each row once, because a statement must not write a row twice. In one order, so that replicas cannot deadlock.
       const latest = [...new Map(rows.map((row) => [row.key, row])).values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       const values: unknown[][] = []
       for (const { key, orgId, until, parts } of latest)
@@ -80,7 +81,7 @@ export function thoughtStore(gateway: Pick<PluginGateway, 'vault' | 'clock' | 'l
   }
 }
 
-/** Bound into what is sealed: thoughts moved to another row do not open there. */
+/** Bound into the sealed value: thoughts that were moved to another row do not open there. */
 function placeOf(orgId: number | null, key: string) {
   return { table: 'reasoning_replay_cache', id: key, column: 'thoughts_sealed', orgId }
 }

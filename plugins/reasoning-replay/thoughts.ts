@@ -1,5 +1,5 @@
-// The thoughts that are kept: in memory, and written behind into a table, which is read when memory lacks some. So a restart
-// loses none of them, and another replica can go on with a conversation. A table that does not answer is a miss.
+// Keeps the thoughts in memory and writes them with a delay to a table, which is read when memory lacks some. So a restart loses none,
+// and another replica can continue a conversation. A table that does not answer counts as a miss.
 import { ExpiringMap } from '../../core/collections/expiring-map.ts'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import type { ReasoningPart } from '../../core/types/canonical.ts'
@@ -16,24 +16,24 @@ export type Find = (key: string) => readonly ReasoningPart[] | undefined
 
 export interface Thoughts {
   keep(orgId: number | null, keys: readonly string[], parts: readonly ReasoningPart[]): void
-  /** In memory. */
+  /** Finds thoughts in memory. */
   readonly find: Find
-  /** Takes what memory lacks of `wanted` from the table, in one read; undefined: there is nothing to wait for. Never rejects. */
+  /** Reads the missing thoughts of `wanted` from the table, in one query; undefined: there is nothing to wait for. Never rejects. */
   fetched(orgId: number | null, wanted: readonly Wanted[]): Promise<void> | undefined
-  /** Removes what has run out; in the table also while `kept` is false, until nothing is left there. */
+  /** Removes expired thoughts; while `kept` is false also from the table, until it is empty. */
   sweep(kept: boolean): Promise<void>
-  /** Here and in the table. */
+  /** Removes all, in memory and in the table. */
   forget(): Promise<void>
   close(): Promise<void>
 }
 
 const TTL_MS = 2 * 3_600_000
 const MAX_ENTRIES = 2000
-/** Characters of all thoughts of an answer. */
+/** Maximum characters of all thoughts of an answer. */
 const MAX_LENGTH = 64 * 1024
 /** Number of newest turns that are looked up in the table. */
 const MAX_FETCHED = 64
-/** A request does not wait longer for the table. */
+/** Longest wait of a request for the table. */
 const FETCH_MS = 1000
 const AT_ONCE = 50
 const MAX_QUEUED_BYTES = 16 << 20
@@ -42,7 +42,7 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
   const { clock, log } = gateway
   const memory = new ExpiringMap<KeptThoughts>({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES })
   const store = thoughtStore(gateway, gateway.db, MAX_ENTRIES)
-  /** Counts how often all was forgotten: what was under way then is not kept any more. */
+  /** Counts how often all was removed. Writes that began earlier are then discarded. */
   let age = 0
   let failing = false
   let leftInTable = true
@@ -70,7 +70,7 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
       if (asked === age) for (const { key, parts, until } of rows) memory.set(key, { parts, until })
       failing = false
     } catch (error) {
-      // Once per outage.
+      // Logged once per outage.
       if (!failing) log.warn('reasoning_replay.read_failed', { error: String(error) })
       failing = true
     }
@@ -110,7 +110,7 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
         await store.clear()
       } catch (error) {
         log.warn('reasoning_replay.forget_failed', { error: String(error) })
-        // The sweep sees to it.
+        // The sweep removes it.
         leftInTable = true
       }
     },

@@ -1,4 +1,4 @@
-// GET /api/registry: the providers this gateway knows, and what each needs to become a connection.
+// GET /api/registry: lists the known providers, and the fields that a connection to each needs.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Provider } from '../../core/types/provider.ts'
@@ -77,7 +77,7 @@ function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'suppo
     auth: needsKey ? ['api_key'] : ['api_key', 'none'],
     needs_key: needsKey,
     key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,
-    // The gateway signs in to no provider and pretends no client version.
+    // The gateway supports no provider sign-in.
     oauth_flow: null,
     client_version: null,
     capabilities: Object.fromEntries(Object.entries(known).filter(([, value]) => value)) as z.input<typeof capabilities>,

@@ -1,4 +1,4 @@
-// /api/logs. Every route first lets the queue out, so that a request just answered is found.
+// /api/logs. Every route first flushes the queue, so that a request that was just answered is found.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { jsonAnswer } from '../../core/http/json.ts'
@@ -13,10 +13,10 @@ import { facetsOf, type LogRow, placeBelow, rowOf, rowsBetween } from './store.t
 
 const params = z.object({ request_id: z.string().regex(/^(?:req_)?[0-9a-f-]{36}$/) })
 
-/** A few ms, also where rows have to be fetched for what no index knows. */
+/** Takes a few ms, also when rows must be read because no index has the filter. */
 const PIECE = 10_000
 
-/** Newest first. */
+/** Returns rows, newest first. */
 export async function newestRows(db: Db, orgId: number | null, filter: LogFilter, limit: number): Promise<LogRow[]> {
   if (db.dialect !== 'sqlite' || !looksFarAndWide(filter)) return rowsBetween(db, orgId, filter, limit)
   const found: LogRow[] = []
@@ -30,12 +30,15 @@ export async function newestRows(db: Db, orgId: number | null, filter: LogFilter
   }
 }
 
-/** Neither a plain page, nor one that an index leads to. */
+/** Returns true when the filter is neither empty nor covered by an index. */
 function looksFarAndWide({ cursor: _cursor, since: _since, until: _until, ...asked }: LogFilter): boolean {
   return Object.values(asked).some((value) => value !== undefined) && !ledByIndex(asked)
 }
 
-/** Their own rows are all that is looked at: pieces of theirs, not of the log. A session has fewer than a user. */
+/**
+ * Only rows of the session or user are read, so pieces are counted in them and not in the whole log. A session has fewer rows than a
+ * user.
+ */
 function whoseOf({ session_id, user_id }: LogFilter): Pick<LogFilter, 'session_id' | 'user_id'> {
   if (session_id?.length === 1) return { session_id }
   return user_id?.length === 1 ? { user_id } : {}

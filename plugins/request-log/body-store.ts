@@ -1,4 +1,4 @@
-// Bodies as rows: sealed, apart from the log's own rows, and their size kept as a running sum (a scan would read gigabytes).
+// Stores bodies as rows: sealed, separate from the log's own rows, with their size as a running sum (a scan would read gigabytes).
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 
@@ -12,7 +12,7 @@ export interface SealedBodies {
   readonly response_truncated: number
 }
 
-/** Rows of an earlier try are not counted twice. */
+/** Rows of an earlier attempt are not counted twice. */
 export async function insertBodies(db: Db, rows: readonly SealedBodies[]): Promise<void> {
   const sized = rows.map((row) => ({ ...row, bytes: sizeOf(row) }))
   const values = sized.map((row) => [
@@ -41,7 +41,7 @@ export function bodiesOf(db: Db, orgId: number | null, requestId: string): Promi
   return db.get<SealedBodies>(sql`SELECT * FROM request_log_bodies WHERE request_id = ${requestId} AND org_id = ${orgId ?? 0}`)
 }
 
-/** False when there is no such row in this organization. */
+/** Returns false when this organization has no such row. */
 export function deleteLogged(db: Db, orgId: number | null, requestId: string): Promise<boolean> {
   const mine = sql`request_id = ${requestId} AND org_id = ${orgId ?? 0}`
   return db.tx(async (tx) => {
@@ -51,7 +51,7 @@ export function deleteLogged(db: Db, orgId: number | null, requestId: string): P
   })
 }
 
-/** Inside the transaction that deleted them. */
+/** Call it in the transaction that deleted them. */
 export async function removed(tx: Db, bodies: readonly { bytes?: unknown }[]): Promise<void> {
   const total = bodies.reduce((sum, { bytes }) => sum + Number(bytes), 0)
   if (total > 0) await tx.run(sql`UPDATE request_log_totals SET body_bytes = body_bytes - ${total} WHERE id = 1`)

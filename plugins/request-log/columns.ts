@@ -1,4 +1,4 @@
-// A log row's columns in the order they are written, and what an entry puts into them. One place, so that the two cannot part.
+// Lists a log row's columns in the order of writing, with the values of an entry. Both are in one file, so that they stay equal.
 import { asCallerError } from '../../core/errors/classify.ts'
 import { spentNano, usedTokens } from '../../core/records/request-record.ts'
 import { codeOf, type Entry } from './entry.ts'
@@ -49,7 +49,7 @@ const MAX_JSON = 16_384
 export function addValues(to: unknown[], entry: Entry): void {
   const { outcome, attempts, properties, notes } = entry
   const { error } = outcome
-  // A panel's row says what all its calls came to.
+  // A panel's row has the sums of all its calls.
   const tokens = usedTokens(outcome)
   const { costNano, chargeNano } = spentNano(outcome)
   let sent = 0
@@ -73,7 +73,7 @@ export function addValues(to: unknown[], entry: Entry): void {
     word(entry.virtualModel),
     entry.stream ? 1 : 0,
     outcome.status,
-    // The error as the caller saw it. Inside a stream the stored error is still the vendor's.
+    // The error as the caller saw it. In a stream the stored error is still the vendor's.
     error === undefined ? null : codeOf(asCallerError(error, entry.wireFormat)),
     error === undefined ? null : loggedMessage(error),
     Math.round(outcome.latencyMs),
@@ -98,13 +98,13 @@ function word(text: string | null): string | null {
   return text === null ? null : plainText(text, MAX_WORD)
 }
 
-/** Too many are none: half of a JSON text is nothing. */
+/** Returns null when the text is too long, because truncated JSON is useless. */
 function wholeJson(value: object): string | null {
   const json = JSON.stringify(value)
   return json.length > MAX_JSON ? null : json
 }
 
-/** An upstream's counters are whatever it says. */
+/** An upstream's counters may be any number. */
 function whole(count: number): number {
   return Number.isFinite(count) ? Math.round(count) : 0
 }

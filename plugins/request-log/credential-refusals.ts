@@ -1,10 +1,11 @@
-// Calls with a wrong or missing credential cost their sender nothing: the log keeps a sample of them, the metric counts all.
+// Samples calls with a wrong or missing credential: they cost their sender nothing, so the log keeps some of them, and the metric counts
+// all.
 import type { Outcome } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 
 const MINUTE_MS = 60_000
 
-/** Returns whether a request goes into the log: every one that was let in, and up to `perMinute` refused credentials. */
+/** Returns whether a request is logged: every admitted one, and up to `perMinute` refused credentials. */
 export function credentialRefusals({ clock, metrics }: PluginGateway, perMinute: number): (outcome: Outcome) => boolean {
   const refused = metrics.tally(
     'request_log_refused_credentials_total',

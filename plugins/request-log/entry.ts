@@ -1,4 +1,4 @@
-// A settled exchange for the log. Taken on the request path, so it is formatted later.
+// A settled exchange for the log. It is captured on the request path and formatted later.
 import { answererOf } from '../../core/records/request-record.ts'
 import type { Dialect, Json } from '../../core/types/canonical.ts'
 import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
@@ -63,7 +63,10 @@ export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
 const MAX_CAUSES = 8
 const VENDOR_CODE = /^[\w.:-]{1,64}$/
 
-/** The error message for records, in the gateway's words. A vendor's message may quote the prompt; it is stored only with the body. */
+/**
+ * Returns the error message for records, in the gateway's own text. A vendor's message may quote the prompt, so it is stored only with
+ * the body.
+ */
 export function messageOf(error: GatewayErrorShape): string {
   const vendor = vendorFailure(error)
   if (vendor === null) return error.message

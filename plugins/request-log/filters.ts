@@ -5,11 +5,11 @@ import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
 import type { Sql } from '../../core/types/db.ts'
 
 const MAX_CHOICES = 50
-/** The gateway's own, or a caller's UUID. */
+/** The gateway's own id, or a caller's UUID. */
 const REQUEST_ID = /^(?:req_[0-9a-f-]*|[0-9a-f]{8}-[0-9a-f-]*)$/
 const ID_OF_A_MINUTE = 'req_'.length + 8
 
-/** By comma or repeated; as many as one may ask for. */
+/** Comma-separated or repeated values, up to a maximum. */
 function choices<T>(one: z.ZodType<T, string>) {
   const text = z
     .string()
@@ -109,7 +109,7 @@ function placeOf(cursor: string): Place | null {
 
 export function conditionsOf(orgId: number | null, filter: LogFilter): Sql {
   const { cursor, since, until, cached, free_pool, min_latency_ms, min_cost_usd, q } = filter
-  // `+` keeps the engines from the index of pages where that of ids knows the few rows there are.
+  // The `+` prevents the use of the page index when the id index finds the few matching rows.
   const org = q !== undefined && namesFew(q) ? sql`+org_id` : sql`org_id`
   return sql.and([
     sql`${org} = ${orgId ?? 0}`,
@@ -128,13 +128,13 @@ export function conditionsOf(orgId: number | null, filter: LogFilter): Sql {
   ])
 }
 
-/** One value as an equation: an index can then give the rows in order. */
+/** A single value becomes an equality, so that an index can return the rows in order. */
 function anyOf(column: string, values: readonly (string | number)[] | undefined): Sql[] {
   if (values === undefined) return []
   return [values.length === 1 ? sql`${sql.id(column)} = ${values[0]}` : sql`${sql.id(column)} IN ${sql.in(values)}`]
 }
 
-/** `status >= 400` stands there as a text: that is how the engines know that the index of errors will do. */
+/** `status >= 400` is literal text: only then the engines use the error index. */
 const FAILED = sql`status >= 400`
 
 function statusIn(asked: readonly string[] | undefined): Sql[] {
@@ -147,7 +147,7 @@ function statusIn(asked: readonly string[] | undefined): Sql[] {
   return [...(onlyFailures(asked) ? [FAILED] : []), sql.or(conditions)]
 }
 
-/** An index has little more than what is asked for. */
+/** Returns whether an index contains few rows besides the matching ones. */
 export function ledByIndex({ status, q }: LogFilter): boolean {
   return onlyFailures(status) || (q !== undefined && (namesFew(q) || !REQUEST_ID.test(q)))
 }
@@ -163,7 +163,7 @@ function found(q: string): Sql {
   return sql.and([FAILED, sql`LOWER(error_message) LIKE ${pattern} ESCAPE '\\'`])
 }
 
-/** The gateway's ids begin with their time, those of callers are random: so much of one is that of few rows. */
+/** Returns whether a prefix matches few rows: the gateway's ids begin with their time, and callers' ids are random. */
 function namesFew(q: string): boolean {
   return REQUEST_ID.test(q) && (q.length >= ID_OF_A_MINUTE || !q.startsWith('req_'))
 }

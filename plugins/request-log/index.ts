@@ -1,4 +1,4 @@
-// The request log: a row for every exchange, written behind, and where it is asked for the bodies.
+// The request log: writes a row for every exchange with a delay, and the bodies if enabled.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { logRoutes } from './api.ts'
@@ -17,17 +17,17 @@ const amount = (fallback: number) => z.int().min(0).default(fallback)
 export const requestLog = definePlugin({
   name: 'request-log',
   config: z.strictObject({
-    /** False: nothing is logged; usage, budgets and metrics go on. */
+    /** False: no request is logged; usage, budgets and metrics still work. */
     enabled: z.boolean().default(true),
     /** Largest size of each body, bytes. */
     maxBodyBytes: amount(1_048_576),
-    /** 0 = for ever. */
+    /** 0 = unlimited. */
     retentionDays: amount(30).meta({ env: 'LOG_RETENTION_DAYS' }),
-    /** Size of all rows and bodies together; 0 = unbounded. */
+    /** Size of all rows and bodies together; 0 = unlimited. */
     retentionMaxBytes: amount(2_147_483_648),
     /** 0 = as long as rows. */
     bodyRetentionDays: amount(0),
-    /** Rows of calls with a wrong or missing credential, per minute; the rest is only counted. */
+    /** Logged calls with a wrong or missing credential per minute; further ones are only counted. */
     refusedPerMinute: amount(60),
   }),
   settings: {
@@ -88,7 +88,7 @@ export const requestLog = definePlugin({
       return pruning
     }
     gateway.every('retention', HOUR_MS, pruned)
-    // Beside the first requests, not before them.
+    // Runs beside the first requests, so that they do not wait.
     gateway.hook('ready', () => void pruned())
 
     return async () => {

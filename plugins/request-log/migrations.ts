@@ -1,9 +1,9 @@
 import type { Migration } from '../../core/types/db.ts'
 
-// Each index costs every request, one by model as much as all others together (docs/performance.md). So there is one for
-// pages, which grows at its end only and holds what is filtered by most, and small ones: of failures, and of the users and
-// sessions that requests name, which cost nothing where they name none.
-// In the bodies table what retention reads stands before the long texts, so that they are not read with it.
+// Each index costs every request, and one by model as much as all others together (docs/performance.md). So there is one index for pages,
+// which grows only at its end and contains the most common filters. Small indexes cover failures, and the users and sessions that
+// requests name; they cost nothing for other requests. In the bodies table the columns for retention come before the long texts, so that
+// retention does not read the texts.
 export const migrations: Migration[] = [
   {
     id: '001-request-log',

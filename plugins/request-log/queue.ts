@@ -1,4 +1,4 @@
-// The two queues between requests and the database: rows, and where bodies are logged theirs, which are given up first.
+// The two queues between requests and the database: one for rows, and one for bodies if they are logged, which are dropped first.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
@@ -9,30 +9,30 @@ import type { Entry } from './entry.ts'
 
 export interface LogQueue {
   push(entry: Entry, bodies: Bodies | null): void
-  /** Resolves when what was pushed so far is in the database or lost, or when that takes too long to wait for. */
+  /** Resolves when everything pushed so far is stored or lost, or after the longest wait. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
 /** Approximate memory of a waiting row. */
 const ROW_BYTES = 1024
-/** With so many rows waiting, the store is too slow for bodies. */
+/** With this many waiting rows, the store is too slow for bodies. */
 const ROWS_BEFORE_BODIES = 2000
-/** A reader would rather miss the last moment than wait for a store that is away. */
+/** A reader should miss the newest rows rather than wait for an unavailable store. */
 const FLUSH_MS = 250
 
 // Metrics of the log, read at scrape time.
 interface LogFigures {
-  /** Rows that wait. */
+  /** Number of waiting rows. */
   depth(): number
-  /** Lost since this instance of the plugin was set up. */
+  /** Number of rows lost since this instance of the plugin was set up. */
   droppedRows(): number
   droppedBodies(): number
 }
 
 interface LogMetrics {
   written(rows: number): void
-  /** Reports the last values that were not scraped. */
+  /** Adds the last values that were not yet scraped. */
   close(): void
 }
 
@@ -45,7 +45,7 @@ function logMetrics({ metrics }: PluginGateway, figures: LogFigures): LogMetrics
   )
   const depth = metrics.gauge('request_log_queue_depth', 'Rows of the request log that wait to be written.')
   const seen = { row: 0, body: 0 }
-  // Counters outlive a reload, the figures do not: only what is new is added.
+  // Counters continue after a reload, but these figures restart: only the increase is added.
   const count = (): void => {
     const now = { row: figures.droppedRows(), body: figures.droppedBodies() }
     for (const what of ['row', 'body'] as const) {
@@ -58,10 +58,10 @@ function logMetrics({ metrics }: PluginGateway, figures: LogFigures): LogMetrics
   return { written: (written) => rows.add(written), close: count }
 }
 
-/** A batch is cut into these lengths: PostgreSQL and SQLite bind at most some 32,000 values. */
+/** A batch is split into these lengths: PostgreSQL and SQLite accept at most about 32,000 values. */
 const LENGTHS = [128, 64, 32, 16, 8, 4, 2, 1]
 
-/** Writes in one transaction; what is there already, because an earlier try got through, stays. */
+/** Writes in one transaction. Rows that an earlier attempt has written stay. */
 export function logWriter(db: Db): (entries: readonly Entry[]) => Promise<void> {
   const texts = new Map<number, string>()
   const textOf = (length: number): string => {

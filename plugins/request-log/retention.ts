@@ -1,13 +1,13 @@
-// Retention of the log: rows by age, bodies by their own age, and everything by total size. Deletes the oldest rows first, in steps with
-// requests served in between. Rows are ordered by their end, so a long answer may be slightly out of order; a step still removes the oldest
-// rows.
+// Deletes old log data: rows by age, bodies by their own age, and everything by total size. It deletes the oldest rows first, in steps
+// with requests served in between. Rows are ordered by their end, so a long answer may be slightly out of order; a step still removes the
+// oldest rows.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { removed } from './body-store.ts'
 
 export interface Limits {
-  /** Days to keep each kind: 0 = none. */
+  /** Days to keep each kind: 0 = unlimited. */
   readonly days: number
   readonly bodyDays: number
   readonly maxBytes: number
@@ -18,11 +18,11 @@ export interface Pruned {
   bodies: number
 }
 
-/** Rows in one transaction: writers wait for it. */
+/** Rows per transaction; writers wait for it. */
 const AT_ONCE = 1000
 const PAUSE_MS = 25
 const DAY_MS = 86_400_000
-/** A row with its part of the indexes, as measured by bench/logs.mjs. */
+/** Bytes of a row with its part of the indexes, as measured by bench/logs.mjs. */
 export const ROW_BYTES = 400
 
 export async function prune(db: Db, clock: Clock, limits: Limits, signal: AbortSignal): Promise<Pruned> {
@@ -49,7 +49,7 @@ export async function prune(db: Db, clock: Clock, limits: Limits, signal: AbortS
   return pruned
 }
 
-/** Mostly there is nothing to do: that is found out without keeping writers out. */
+/** Usually there is nothing to do, so it is checked without blocking writers. */
 async function oldBodies(db: Db, cutoff: number): Promise<number> {
   const last = (await firstBodies(db)).filter(({ created_at }) => created_at < cutoff).at(-1)
   return last === undefined ? 0 : deleteBodies(db, last.id, cutoff)
@@ -64,7 +64,7 @@ async function oldRows(db: Db, cutoff: number): Promise<number> {
   return (await db.run(sql`DELETE FROM request_log WHERE id <= ${last.id} AND created_at < ${cutoff}`)).changes
 }
 
-/** As many of the oldest as are too much. */
+/** Returns the number of oldest bodies to delete. */
 async function bodiesOver(db: Db, maxBytes: number): Promise<number> {
   let excess = (await sizeOf(db)) - maxBytes
   if (excess <= 0) return 0

@@ -1,14 +1,14 @@
-// The service `requestLog`.
+// Type of the service `requestLog`.
 import type { RequestContext } from '../../core/types/context.ts'
 
-/** Bodies that are not kept, also where bodies are. */
+/** Bodies that are not stored, even when bodies are logged. */
 export interface OmittedBodies {
   readonly request: boolean
   readonly answer: boolean
 }
 
 export interface RequestLogService {
-  /** Before the request ends. */
+  /** Call it before the request ends. */
   omit(ctx: RequestContext, bodies: OmittedBodies): void
 }
 

@@ -1,4 +1,4 @@
-// Reading the log: rows, what there is to filter by, one row.
+// Reads the log: rows, facets, one row.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
 import { conditionsOf, type LogFilter, type Place } from './filters.ts'
@@ -84,7 +84,7 @@ const LISTED = sql.join(
   ].map((name) => sql.id(name)),
 )
 
-/** Newest first; not older than `from`, where that is given. */
+/** Returns rows, newest first; none older than `from` if given. */
 export function rowsBetween(db: Db, orgId: number | null, filter: LogFilter, limit: number, from?: Place): Promise<LogRow[]> {
   const oldest = from === undefined ? [] : [sql`(created_at, id) >= (${from[0]}, ${from[1]})`]
   return db.all<LogRow>(
@@ -94,8 +94,8 @@ export function rowsBetween(db: Db, orgId: number | null, filter: LogFilter, lim
 }
 
 /**
- * The place so many rows further down, undefined when there are fewer. Read from an index alone.
- * @param filter what an index is sorted by: a user, a session or nothing, and the place to begin at
+ * Returns the place that many rows further down; undefined when there are fewer. Reads only an index.
+ * @param filter the prefix of an index: a user, a session or nothing, and the place to start at.
  */
 export async function placeBelow(
   db: Db,
@@ -110,7 +110,7 @@ export async function placeBelow(
   return found === undefined ? undefined : [found.created_at, found.id]
 }
 
-/** Facets of an organization's newest rows. */
+/** Returns the facets of an organization's newest rows. */
 export async function facetsOf(db: Db, orgId: number | null): Promise<Facets> {
   const rows = await db.all<{ provider: string | null; model: string | null; source: string }>(
     sql`SELECT DISTINCT provider, model, source FROM (

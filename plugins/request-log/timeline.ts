@@ -1,4 +1,4 @@
-// The attempt timeline as it is kept and shown: one line for each upstream call, and for each candidate passed over.
+// The attempt timeline in its stored and public form: one line for each upstream call and each skipped candidate.
 import { sanitizeMessage } from '../../core/text/sanitize.ts'
 import type { Attempt, Step } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
@@ -26,7 +26,7 @@ const MAX_MESSAGE = 500
 export function timelineJson({ attempts, outcome }: Entry): string | null {
   const [only] = attempts
   if (only === undefined) return null
-  // Most requests are one call that answered: its row says the rest. In full it would be half of the row.
+  // Most requests are one successful call, and its row has the same facts. The full timeline would be half of the row.
   if (attempts.length === 1 && only.action === 'returned' && only.error === undefined && only.role === undefined)
     return `[${only.startedAt},${Math.round(only.latencyMs ?? 0)},${only.status ?? 200}]`
   const billed = [...outcome.steps]
@@ -74,7 +74,7 @@ export function loggedMessage(error: GatewayErrorShape): string {
   return plainText(sanitizeMessage(messageOf(error)), MAX_MESSAGE)
 }
 
-/** Column text: PostgreSQL keeps no NUL, and half a surrogate pair comes back as something else. */
+/** Returns text for a column: PostgreSQL stores no NUL, and a lone surrogate would be read back changed. */
 export function plainText(text: string, max: number): string {
   const cut = text.length > max ? text.slice(0, max) : text
   const whole = cut.includes('\0') ? cut.replaceAll('\0', '\uFFFD') : cut
@@ -95,7 +95,7 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     model: target.model,
     started_at: new Date(startedAt).toISOString(),
     latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
-    // No upstream was called. Without this, the gateway's own status would read as an upstream's.
+    // No upstream was called: the gateway's own status would look like an upstream's.
     status: skipped === undefined ? (status ?? null) : null,
     error: error === undefined ? null : { code: codeOf(error), message: loggedMessage(error) },
     action: action ?? null,
@@ -108,7 +108,7 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
   }
 }
 
-/** The bill's line for this call: each is given once, to the attempt that answered. */
+/** Takes this call's line of the bill. Each line is used once, for the attempt that answered. */
 function taken(billed: Step[], { candidate, startedAt, action }: Attempt): Step | null {
   if (action !== 'returned') return null
   const at = billed.findIndex(

@@ -1,4 +1,4 @@
-// A streamed answer put together while it passes: also one that was cut short, as far as it got. It only watches.
+// Assembles a streamed answer while it passes, also a truncated one. It only watches.
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Part } from '../../../core/types/canonical.ts'
 import type { StreamEvent, StreamTransform } from '../../../core/types/stream.ts'
@@ -18,9 +18,9 @@ interface OpenChoice {
 
 export interface Assembly {
   readonly transform: StreamTransform
-  /** Characters held. */
+  /** Number of stored characters. */
   readonly size: number
-  /** The message so far, as JSON; `truncated` when more came than is held. */
+  /** Returns the message so far as JSON; `truncated` when it was longer than the limit. */
   message(): { json: string; truncated: boolean }
 }
 
@@ -60,7 +60,7 @@ export function assembly(maxChars: number): Assembly {
       choiceAt(next.choice).parts.set(next.part, { kind: next.kind, name, id, text: '', full: null })
     } else if (next.e === 'part_stop') {
       const open = choiceAt(next.choice).parts.get(next.part)
-      // Media come with the end of their part; texts are here already.
+      // Media arrive at the end of their part; texts are stored already.
       if (open !== undefined && (next.full.t === 'image' || next.full.t === 'audio')) open.full = next.full
     } else if (next.e === 'finish') choiceAt(next.choice).finish = next.finish
     else if (next.e === 'usage') usage = { ...usage, ...next.usage }

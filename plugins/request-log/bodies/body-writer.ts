@@ -1,5 +1,4 @@
-// Bodies on their way into the database: prepared and sealed here, off the request path, and given up first when there is
-// too much of them.
+// Prepares and seals bodies for the database, outside the request path. Under pressure bodies are dropped first.
 import { BatchWriter } from '../../../core/db/batch-writer.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
 import type { Db } from '../../../core/types/db.ts'
@@ -21,7 +20,7 @@ export interface Bodies {
 const AT_ONCE = 50
 const MAX_QUEUED = 1000
 const MAX_QUEUED_BYTES = 32 << 20
-/** Requests are served between bodies of this size. */
+/** After a body of this size, other requests get a turn. */
 const LARGE = 65_536
 
 export function bodyWriter(gateway: PluginGateway, db: Db, maxBytes: number): BatchWriter<Bodies> {
@@ -67,7 +66,7 @@ async function sealedBodies({ vault }: PluginGateway, bodies: Bodies, maxBytes: 
 
 type BodyColumn = 'request_sealed' | 'response_sealed'
 
-/** Bound into what is sealed: a body moved to another row does not open there. */
+/** Bound into the sealed value: a body that was moved to another row does not open there. */
 export function bodyPlace(requestId: string, orgId: number | null, column: BodyColumn) {
   return { table: 'request_log_bodies', id: requestId, column, orgId }
 }

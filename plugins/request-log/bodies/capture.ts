@@ -1,5 +1,5 @@
-// Answers as they pass, while bodies are logged: whole ones as they are sent, streamed ones put together. Where bodies are not
-// logged, none of this takes part in a request.
+// Captures answers while bodies are logged: whole ones as they are sent, streamed ones assembled. When bodies are not logged, none of
+// this runs.
 import { rootOf } from '../../../core/records/root-request.ts'
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
 import type { Reply, RequestContext } from '../../../core/types/context.ts'
@@ -11,14 +11,14 @@ export type Answer =
   | { readonly kind: 'whole'; readonly body: Uint8Array; readonly type: string }
   | { readonly kind: 'stream'; readonly assembly: Assembly }
 
-/** Returns what was caught of a request's answer. */
+/** Returns a function that returns the captured answer of a request. */
 export function captureAnswers(
   gateway: PluginGateway,
   logged: () => boolean,
   maxBytes: number,
 ): (ctx: RequestContext) => Answer | null {
   const slot = gateway.slot<Answer>()
-  // Only what came with a body of its own: lists of models say nothing of anybody.
+  // Only requests with a body: model lists contain nothing private.
   const when = (ctx: RequestContext): boolean => {
     if (!logged()) return false
     const root = rootOf(ctx)
@@ -35,7 +35,7 @@ export function captureAnswers(
     'stream',
     (ctx) => {
       const made = assembly(maxBytes)
-      // The judge of a panel answers for the request that it is a step of.
+      // In a panel, the judge's answer is the answer of the parent request.
       slot.set(rootOf(ctx), { kind: 'stream', assembly: made })
       return made.transform
     },
@@ -44,7 +44,7 @@ export function captureAnswers(
   return (ctx) => slot.get(ctx) ?? null
 }
 
-/** The error text for the log. An upstream's message may quote the prompt, so it is stored like an answer. */
+/** Returns the error text for the log. An upstream's message may quote the prompt, so it is stored like an answer. */
 export function failureAnswer(error: GatewayErrorShape | undefined): Answer | null {
   if (error === undefined) return null
   const { message, code, upstream } = error

@@ -1,4 +1,4 @@
-// A body as it is kept: media and secrets taken out, and no longer than it may be.
+// Prepares a body for storage: removes media and secrets, and cuts it to the limit.
 import { entropy } from '../../../core/ids/entropy.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
 import { withoutMedia } from './media.ts'
@@ -8,19 +8,19 @@ export interface KeptText {
   readonly truncated: boolean
 }
 
-/** Beyond the cap: what masking shortens is made up for. */
+/** Additional characters before masking, because masking shortens the text. */
 const SPARE_CHARS = 65_536
 
-// Secrets of known shape in a text: they are masked wherever they stand, before anything is kept.
+// Secrets of known shape are masked everywhere in a text before it is stored.
 const HIDDEN = '***'
 /**
- * A match begins where no other could have begun, which keeps the expressions linear on any text; in JSON also behind an
- * escaped line end.
+ * A match may begin only at a word start, which keeps the expressions linear on any text. In JSON an escaped line end also precedes a
+ * word.
  */
 const ALONE = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt]|\\u[0-9A-Fa-f]{4}))`
 const SHAPES = new RegExp(
   [
-    // The gateway's own, and vendors' keys.
+    // The gateway's own keys, and vendors' keys.
     String.raw`${ALONE}(?:gw_|gmt_|sk-|sk_live_|rk_live_|github_pat_|glpat-|npm_|AIza)[\w-]{16,}`,
     `${ALONE}A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])`,
     `${ALONE}gh[pousr]_[A-Za-z0-9]{20,}`,
@@ -33,7 +33,7 @@ const SHAPES = new RegExp(
 )
 const PRIVATE_KEY = '-----BEGIN '
 const KEY_END = 'PRIVATE KEY-----'
-/** `api_key = …`, also as a member of a JSON text, and of one inside a string. */
+/** Matches `api_key = …`, also as a member of JSON text, and of JSON inside a string. */
 const ASSIGNED =
   /(password|passwd|secret|token|api[_-]?key|authorization)(\\{0,3}["']?\s{0,4}[:=]\s{0,4}\\{0,3}["']?(?:Bearer\s{1,4}|Basic\s{1,4})?)([^\s"'\\,;&<>{}()[\]]{16,512})/gi
 const MIN_ENTROPY = 3.5
@@ -60,24 +60,24 @@ function withoutPrivateKeys(text: string): string {
     }
     const end = text.indexOf(KEY_END, begin + named + KEY_END.length)
     out += `${text.slice(at, begin)}[private key]`
-    // One without an end reaches to the end.
+    // Without an end marker it extends to the end of the text.
     at = end === -1 ? text.length : end + KEY_END.length
   }
 }
 
-/** At most `maxBytes` of UTF-8. */
+/** Returns at most `maxBytes` of UTF-8. */
 export function keptText(json: string, maxBytes: number): KeptText {
   const plain = withoutMedia(json)
   const bound = maxBytes + SPARE_CHARS
-  // Half a secret would not be known for one.
+  // Half a secret would not be recognized.
   const looked = plain.length > bound ? plain.slice(0, wordStart(plain, bound)) : plain
   const clipped = clippedUtf8(withoutSecrets(looked), maxBytes)
   return { text: clipped.text, truncated: clipped.truncated || looked.length < plain.length }
 }
 
-/** Never within a character. */
+/** Never cuts inside a character. */
 export function clippedUtf8(text: string, maxBytes: number): KeptText {
-  // A UTF-16 unit is at most three bytes.
+  // A UTF-16 unit has at most three bytes.
   if (text.length * 3 <= maxBytes) return { text, truncated: false }
   const bytes = encodeUtf8(text)
   if (bytes.length <= maxBytes) return { text, truncated: false }
@@ -86,7 +86,7 @@ export function clippedUtf8(text: string, maxBytes: number): KeptText {
   return { text: decodeUtf8(bytes, 0, end), truncated: true }
 }
 
-/** The start of the unbroken piece of text that `at` is in; not more than a secret's length back. */
+/** Returns the start of the word that contains `at`, at most one secret's length back. */
 function wordStart(text: string, at: number): number {
   let start = at
   while (start > 0 && at - start < 8192 && /[\w+/=.-]/.test(text[start - 1] as string)) start--

@@ -1,9 +1,9 @@
-// Media in a JSON text: base64 becomes `[media N bytes image/png]`. From string to string in one pass, without parsing: a body
-// may be 20 MiB, and most of that the media.
+// Replaces media in a JSON text: base64 becomes `[media N bytes image/png]`. It works on the string in one pass, without parsing: a body
+// may have 20 MiB, and most of it is media.
 
-/** Members that hold media in one of the dialects; elsewhere only what is long and looks like it. */
+/** Members that hold media in one of the dialects. In other members only long strings that look like media are replaced. */
 const MEDIA_MEMBER = /^(?:data|b64_json|file_data|image_data|image_url|url|partial_image_b64)$/
-/** Beside the data, in the same object. */
+/** The member with the type, in the same object. */
 const TYPE_MEMBER = /"(?:media_type|mime_type|mimeType|mime|format)"\s*:\s*"([\w./+-]{1,80})"/
 const DATA_URL = /^data:([\w.+-]{1,60}\/[\w.+-]{1,60})[^,"]{0,100},/
 const MARK = ';base64,'
@@ -11,16 +11,16 @@ const IN_TEXT = /data:([\w.+-]{1,60}\/[\w.+-]{1,60});base64,[A-Za-z0-9+/=_-]+/g
 const BASE64 = /^(?:[A-Za-z0-9+/_=-]|\\\/)+$/
 const MIN_CHARS = 64
 const SURELY_CHARS = 4096
-/** Characters checked at both ends of a long string. */
+/** Number of characters that are checked at both ends of a long string. */
 const LOOKED_AT = 512
-/** How far away the type may stand. */
+/** Maximum distance to the member with the type. */
 const NEAR = 300
 
 export function withoutMedia(json: string): string {
   let out = ''
   let copied = 0
   let member = ''
-  // Looked for once, not from every string on: that would be the square of the length.
+  // Searched once and not from every string on, which would take quadratic time.
   let mark = json.indexOf(MARK)
   for (let open = json.indexOf('"'); open !== -1; ) {
     const end = endOfString(json, open + 1)
@@ -43,7 +43,7 @@ export function mediaNote(bytes: number, type: string | null): string {
   return `[media ${bytes} bytes${type === null ? '' : ` ${type}`}]`
 }
 
-/** The replacement of the string from `start` to `end`; null: keep it. `marked`: it contains a data URL. */
+/** Returns the replacement for the string from `start` to `end`; null: keep it. `marked`: it contains a data URL. */
 function replacement(json: string, start: number, end: number, member: string, marked: boolean): string | null {
   const url = DATA_URL.exec(json.slice(start, Math.min(end, start + 256)))
   if (url !== null) return mediaNote(decodedBytes(json, start + url[0].length, end), url[1] as string)
@@ -74,7 +74,7 @@ function decodedBytes(text: string, start: number, end: number): number {
   return Math.floor(((last - start) * 3) / 4)
 }
 
-/** Where the closing quote is; the end of the text when there is none. */
+/** Returns the position of the closing quote; the end of the text when there is none. */
 function endOfString(json: string, from: number): number {
   for (let at = json.indexOf('"', from); at !== -1; at = json.indexOf('"', at + 1)) {
     let slashes = 0

@@ -1,4 +1,4 @@
-// All accounts' states, and what attempts make of them: changes are announced once, and handed on to be kept and shared.
+// Holds all accounts' states, and applies attempts to them. A change is announced once, then passed on for storage and other processes.
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Clock } from '../../../core/types/ports.ts'
 import type { Connection } from '../../../core/types/provider.ts'
@@ -11,24 +11,24 @@ import type { Effect } from './effects.ts'
 export interface Sent {
   readonly state: AccountState
   readonly connection: Connection
-  /** As `accessOf` said when it was sent. */
+  /** The access (see `accessOf`) at the time of the call. */
   readonly access: unknown
   readonly model: string
   /** The state's serial when it started. */
   seen: number
-  /** It is the one request that an open circuit lets through. */
+  /** True for the one request that an open circuit admits. */
   readonly probe: boolean
-  /** An operator's own test: what it finds out counts, whatever was known before. */
+  /** True for an operator's own test: its result always applies. */
   readonly test: boolean
 }
 
 export interface AccountBookOptions {
   clock: Clock
   announce: Announcer
-  /** Differs when what a connection presents to its upstream does. */
+  /** Returns a value that changes when the connection sends another credential or address. */
   accessOf(connection: Connection): unknown
   rules(): BreakerRules
-  /** A state has changed in a way that outlives a moment. */
+  /** Called when a state has changed for more than a moment. */
   changed(state: AccountState): void
 }
 
@@ -71,7 +71,7 @@ export class AccountBook {
     if (state.serial !== before || circuit !== null) changed(state)
   }
 
-  /** The whole answer has come. */
+  /** Call it after the whole answer. */
   succeeded(sent: Sent): void {
     const { clock } = this.#options
     const { state, model, seen } = sent
@@ -87,7 +87,7 @@ export class AccountBook {
     if (!wasQuiet) this.#options.changed(state)
   }
 
-  /** It ended without saying anything about the account: the caller left, or the request itself was refused. */
+  /** Call it when the attempt shows nothing about the account: the caller left, or the request itself was refused. */
   toldNothing({ state, probe }: Sent): void {
     if (!probe) return
     state.breaker.probeToldNothing(this.#options.clock.monotonic())
@@ -127,7 +127,7 @@ export class AccountBook {
   }
 
   #cleared(state: AccountState): void {
-    // Later than any before, so that other processes take it over.
+    // Later than any earlier change, so that other processes accept it.
     state.clearedAt = Math.max(this.#options.clock.now(), state.clearedAt + 1)
     state.circuitAt = state.breaker.closed ? 0 : state.circuitAt
     this.#options.changed(state)

@@ -1,5 +1,5 @@
-// State of one account: cooldown, model locks, quota, refused credential, circuit. Kept in memory, changed by effects and successes, read
-// by every candidate. Times are monotonic ms; expiry is checked on read.
+// The state of one account: cooldown, model locks, quota, refused credential, circuit. It is in memory, changed by effects and successes,
+// and read for every candidate. Times are monotonic ms; expiry is checked on read.
 import type { SkipReason } from '../../../core/types/error.ts'
 import type { Connection } from '../../../core/types/provider.ts'
 import { Breaker, type BreakerRules, type CircuitChange } from './breaker.ts'
@@ -8,9 +8,9 @@ import type { Effect, LockReason, Span } from './effects.ts'
 export interface ModelLock {
   until: number
   reason: LockReason
-  /** Times in a row without a hint of the upstream's own. */
+  /** Number of consecutive times without a hint from the upstream. */
   level: number
-  /** Serial number of the change that made it. */
+  /** Serial number of the change that created it. */
   serial: number
 }
 
@@ -26,7 +26,7 @@ export interface LastError {
   at: number
 }
 
-/** Why a candidate is passed over; `until` is monotonic. */
+/** Why a candidate is skipped; `until` is monotonic. */
 export interface Block {
   reason: SkipReason
   until: number | null
@@ -43,9 +43,9 @@ export interface Started {
 export const ALL_MODELS = '*'
 const MAX_SPAN_MS = 300_000
 const MAX_LEVEL = 15
-/** After its end a lock still knows how often it came; not for ever. */
+/** After its end a lock keeps its level for this time. */
 const FORGOTTEN_MS = 3_600_000
-/** Model names come from callers. */
+/** A limit, because model names come from callers. */
 const MAX_LOCKS = 500
 
 export class AccountState {
@@ -53,10 +53,10 @@ export class AccountState {
   readonly breaker = new Breaker()
   readonly locks = new Map<string, ModelLock>()
   cooldown: Cooldown | null = null
-  /** 429s of the whole account in a row, without a hint. */
+  /** Consecutive 429s of the whole account without a hint. */
   level = 0
   quotaUntil: number | null = null
-  /** The access that was refused: a connection that has another one since gets another try. */
+  /** The refused access: when a connection has another one since, it is tried again. */
   refused: unknown = null
   inflight = 0
   lastError: LastError | null = null
@@ -66,7 +66,7 @@ export class AccountState {
   clearedAt = 0
   /** Epoch ms of the last change of the circuit. */
   circuitAt = 0
-  /** Goes up with each change: an attempt knows what was there when it started. */
+  /** Increases with each change, so that an attempt knows which changes came before it. */
   serial = 0
   /** True without any state to check, which is the usual case. */
   quiet = true
@@ -74,7 +74,7 @@ export class AccountState {
   /** Monotonic ms: until then a limit on another model is not reported again. */
   #reportedUntil = 0
 
-  /** @param accessOf differs when what a connection presents to its upstream does. */
+  /** @param accessOf returns a value that changes when the connection sends another credential or address. */
   constructor(id: string, accessOf: (connection: Connection) => unknown = (connection) => connection) {
     this.id = id
     this.#accessOf = accessOf
@@ -84,7 +84,7 @@ export class AccountState {
     return this.refused !== null && this.refused === this.#accessOf(connection)
   }
 
-  /** null: it may be asked. */
+  /** Returns null when the account may be used. */
   blocked(connection: Connection, model: string, now: number): Block | null {
     if (this.quiet) return null
     if (this.refused !== null) {
@@ -113,8 +113,8 @@ export class AccountState {
   }
 
   /**
-   * @param access what was sent; the connection may have another one by now.
-   * @param seen the serial when the attempt started: of failures that ran side by side one raises the level.
+   * @param access the access of the call; the connection may have another one by now.
+   * @param seen the serial when the attempt started: among concurrent failures only one raises the level.
    */
   apply(effect: Effect, access: unknown, model: string, now: number, seen: number): Started {
     const started: Started = {}
@@ -122,9 +122,9 @@ export class AccountState {
       const name = effect.lock.all ? ALL_MODELS : model
       const before = this.locks.get(name)
       const { until, level } = this.#extended(effect.lock, before, before?.level ?? 0, now, seen)
-      // Reported once for the account, however many models are asked for.
+      // Reported once for the account, however many models are requested.
       if (effect.lock.reason === 'rate_limited' && now >= this.#reportedUntil) started.cooldownMs = until - now
-      // Behind the others: the oldest goes when there are too many.
+      // Moves the lock to the end: the oldest is removed when there are too many.
       this.locks.delete(name)
       this.locks.set(name, { until, level, reason: effect.lock.reason, serial: ++this.serial })
       if (this.locks.size > MAX_LOCKS) this.locks.delete(this.locks.keys().next().value as string)
@@ -156,7 +156,10 @@ export class AccountState {
     return change
   }
 
-  /** Ends what a success disproves, unless it is younger than the attempt. Returns ms the circuit was open, if this closed it. */
+  /**
+   * Ends states that a success disproves, unless they are newer than the attempt. Returns ms that the circuit was open, when this closed
+   * it.
+   */
   succeeded(model: string, now: number, seen: number, probe: boolean): number | null {
     const openFor = this.breaker.succeeded(now, probe)
     if (this.quiet) return openFor
@@ -171,7 +174,7 @@ export class AccountState {
     return openFor
   }
 
-  /** As if nothing had ever been said of it; running requests go on. */
+  /** Resets the state; running requests continue. */
   clear(): void {
     this.breaker.reset()
     this.locks.clear()
@@ -195,7 +198,7 @@ export class AccountState {
       this.refused === null
   }
 
-  /** Never shortened; doubled once for all that failed side by side. */
+  /** Never shortens the time; doubles it once for all concurrent failures. */
   #extended(
     span: Span,
     before: { until: number; serial: number } | null | undefined,

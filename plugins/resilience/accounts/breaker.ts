@@ -1,30 +1,30 @@
-// The circuit of one account: closed → open after consecutive failures → one probe → closed, or open for
-// twice as long. A probe before its time that fails changes nothing about when the next one is due. Times are monotonic ms.
+// The circuit of one account: closed → open after consecutive failures → one probe → closed, or open for twice as long. An early probe
+// that fails does not delay the next regular one. Times are monotonic ms.
 
 export interface BreakerRules {
   /** Consecutive failures that open it. */
   threshold: number
   cooldownMs: number
-  /** Doubling ends here. */
+  /** The longest cooldown; doubling stops here. */
   maxCooldownMs: number
 }
 
 export type Circuit = 'closed' | 'open' | 'half_open'
 
-/** `kept_open`: by a probe before its time, until when it was open anyway. */
+/** `kept_open`: an early probe failed while the circuit would have stayed open anyway. */
 export type CircuitChange = 'opened' | 'reopened' | 'kept_open'
 
-/** Bounds what a probe that never ends keeps closed to others. */
+/** Limits how long a probe that never ends blocks others. */
 export const PROBE_LEASE_MS = 30_000
 
 export class Breaker {
-  /** In a row; none of it while open. */
+  /** Consecutive failures; not counted while open. */
   failures = 0
   /** Time of the first opening; null while closed. */
   openedAt: number | null = null
   openUntil = 0
   reopenings = 0
-  /** Probes without a result since the last opening; part of the next probe's name. */
+  /** Number of unfinished probes since the last opening; part of the next probe's name. */
   probes = 0
   /** Time of the opening, or of the last failed probe. */
   lookedAt = 0
@@ -39,13 +39,13 @@ export class Breaker {
     return now < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** When a request may be tried; not in the future: now. */
+  /** Returns the time at which a request may probe; a time in the past: now. */
   admitsAt(now: number): number {
     if (this.openedAt === null) return now
     return Math.max(this.openUntil, this.#probeUntil)
   }
 
-  /** True for the one request that may look whether the account works again. */
+  /** Returns true for the one request that may probe the account. */
   beginProbe(now: number): boolean {
     if (this.openedAt === null || this.admitsAt(now) > now) return false
     this.#probeUntil = now + PROBE_LEASE_MS
@@ -57,21 +57,21 @@ export class Breaker {
     return this.openedAt !== null && now < this.openUntil && this.#probeUntil <= now && this.lookedAt + everyMs <= now
   }
 
-  /** True for the one request that may look before its time. */
+  /** Returns true for the one request that may probe early. */
   beginEarlyProbe(now: number, everyMs: number): boolean {
     if (!this.admitsEarly(now, everyMs)) return false
     this.#probeUntil = now + PROBE_LEASE_MS
     return true
   }
 
-  /** It said neither yes nor no: the next request is the probe. */
+  /** The probe had no result: the next request becomes the probe. */
   probeToldNothing(now: number): void {
     this.#probeUntil = 0
     this.lookedAt = now
     this.probes++
   }
 
-  /** The effect on the circuit. While it is open only the probe counts: other calls were sent before. */
+  /** Applies a failure. While the circuit is open only the probe counts, because other calls were sent earlier. */
   failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
     if (this.openedAt === null) {
       if (++this.failures < rules.threshold) return null
@@ -91,7 +91,7 @@ export class Breaker {
     return 'reopened'
   }
 
-  /** How long it was open when this closed it, ms; else null. */
+  /** Returns how long the circuit was open, ms, when this closed it; otherwise null. */
   succeeded(now: number, probe: boolean): number | null {
     if (this.openedAt === null) {
       this.failures = 0

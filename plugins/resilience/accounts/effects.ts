@@ -1,11 +1,11 @@
-// The effects of an upstream's failure on its account. Pure: state is kept elsewhere.
+// Derives the effects of an upstream's failure on its account. The functions are pure; account-state.ts holds the state.
 import { isQuota } from '../../../core/errors/classify.ts'
 import { RATE_LIMIT_MAX_MS } from '../../../core/errors/retry-hint.ts'
 import type { GatewayErrorShape, UpstreamFailure } from '../../../core/types/error.ts'
 
 export interface Span {
   ms: number
-  /** Doubled for each time in a row. */
+  /** Doubled for each consecutive time. */
   backoff: boolean
 }
 
@@ -17,15 +17,15 @@ export interface Effect {
   /** Cooldown of the account. */
   cooldown?: Span
   quotaMs?: number
-  /** The credential is not taken: nothing is sent until the connection changes. */
+  /** The credential is refused: no call until the connection changes. */
   refused?: true
   /** Counts towards opening the circuit. */
   breaker?: true
-  /** The upstream said itself when it wants to hear from us again, and may be waited for, ms. */
+  /** The upstream's own retry time, which a request may wait for, ms. */
   waitMs?: number
-  /** Where the walk goes, when not where the error itself sends it. */
+  /** The executor's next step, when it differs from the error's own. */
   walk?: UpstreamFailure['walk']
-  /** Once more to the same account. */
+  /** True: one more call to the same account. */
   again?: true
 }
 
@@ -37,10 +37,10 @@ const MISCONFIGURED_MS = 60_000
 const OVERLOADED_MS = 5000
 const BACKOFF_MS = 2000
 
-/** @param error one with an upstream. */
+/** @param error one from an upstream. */
 export function effectOf(error: GatewayErrorShape): Effect {
   const { status, kind, stale, vendorCode } = error.upstream as UpstreamFailure
-  // A dead proxy or a socket that had been idle too long says nothing about the account.
+  // A dead proxy or a socket that was idle for too long shows nothing about the account.
   if (status === 0) return kind === 'proxy' || stale ? {} : { breaker: true }
   if (status >= 500) return serverEffect(error, status === 529 || vendorCode === 'overloaded_error')
   if (status >= 300 && status < 400) return { lock: { ms: MISCONFIGURED_MS, backoff: false, reason: 'misconfigured', all: true } }
@@ -64,7 +64,7 @@ export function effectOf(error: GatewayErrorShape): Effect {
   }
 }
 
-/** Statuses that speak of what was sent, not of who sent it. */
+/** Statuses about the request, not about the account. */
 const OF_THE_REQUEST = new Set([405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 422, 424, 431, 451])
 
 function serverEffect(error: GatewayErrorShape, overloaded: boolean): Effect {
@@ -75,7 +75,7 @@ function serverEffect(error: GatewayErrorShape, overloaded: boolean): Effect {
 
 function rateEffect(error: GatewayErrorShape): Effect {
   const hint = error.retryAfterMs
-  // Google says RESOURCE_EXHAUSTED and "quota" of a minute, too: what ends within the hour is a rate.
+  // Google sends RESOURCE_EXHAUSTED and "quota" also for a limit per minute: a limit that ends within the hour is a rate limit.
   const rate = hint !== null && hint <= RATE_LIMIT_MAX_MS && error.upstream?.vendorCode === 'RESOURCE_EXHAUSTED'
   if ((hint !== null && hint > RATE_LIMIT_MAX_MS) || (isQuota(error) && !rate)) return { quotaMs: quotaMs(error) }
   const span: Span = hint === null ? { ms: BACKOFF_MS, backoff: true } : { ms: hint, backoff: false }
@@ -92,8 +92,8 @@ function quotaMs(error: GatewayErrorShape): number {
 }
 
 /**
- * A 400 may quote the caller: its words must not shut an account down. So only the vendor's own code, or Anthropic's
- * sentence at the very start, means money.
+ * A 400 may quote the caller, whose text must not disable an account. So only the vendor's own code, or Anthropic's sentence at the very
+ * start, means money.
  */
 function isBilling400(error: GatewayErrorShape): boolean {
   return (
@@ -103,7 +103,7 @@ function isBilling400(error: GatewayErrorShape): boolean {
   )
 }
 
-/** A 404 about something else that the request names: the caller's mistake, whatever the model. */
+/** A 404 about another thing that the request names: the caller's mistake, whatever the model is. */
 function isOtherThing({ param, message, upstream }: GatewayErrorShape): boolean {
   if (param !== null) return param !== 'model'
   if (/model/i.test(`${upstream?.vendorCode ?? ''} ${message}`)) return false
