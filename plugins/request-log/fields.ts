@@ -1,4 +1,4 @@
-// A log row as callers see it: metadata in lists; attempts, labels and bodies only one by one.
+// A log row in the API: lists have the metadata; a single row also has attempts, labels and bodies.
 import { z } from 'zod'
 import type { DetailRow, LogRow } from './store.ts'
 import { timelineOf, usd } from './timeline.ts'
@@ -114,7 +114,7 @@ export function detailOf(row: DetailRow, bodies: ShownBodies): z.input<typeof lo
   }
 }
 
-/** Two have members of their own. */
+/** Two notes have their own members. */
 function notesOf(json: string | null) {
   const noted = json === null ? {} : (JSON.parse(json) as Record<string, unknown>)
   const { guardrails = null, payload_rules = null, ...rest } = noted

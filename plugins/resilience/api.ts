@@ -1,4 +1,4 @@
-// Account states in the control plane: their record, and DELETE /api/providers/:id/locks, which ends cooldowns early.
+// Account states in the control plane: the record, and DELETE /api/providers/:id/locks, which ends cooldowns early.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'
@@ -27,7 +27,7 @@ export function lockRoute(gateway: PluginGateway, states: Pick<AccountStateServi
   })
 }
 
-// An account's state as operators see it.
+// Returns an account's state for operators.
 export function recordOf(state: AccountState, connection: Connection, clock: Clock): AccountStateRecord {
   const now = clock.monotonic()
   const time = (epochMs: number) => new Date(epochMs).toISOString()

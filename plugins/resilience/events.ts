@@ -1,4 +1,4 @@
-// The events of accounts and providers: each once per transition, over all processes.
+// Emits the events of accounts and providers: each once per transition, across processes.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -21,7 +21,7 @@ export interface CircuitOpened extends OfAccount {
 }
 
 export interface CircuitClosed extends OfAccount {
-  /** From the first opening. */
+  /** Ms since the first opening. */
   readonly open_for_ms: number
 }
 
@@ -53,7 +53,7 @@ export const SUBSCRIPTIONS = {
   'provider.outage': { defaultOn: true },
 } satisfies Partial<Record<keyof EventMap, { defaultOn: boolean }>>
 
-/** Two processes that see the same upstream fail do so within this time. */
+/** Two processes that observe the same failing upstream do so within this time. */
 const SAME_MS = 5000
 
 export interface Announcer {
@@ -99,7 +99,7 @@ const MINOR = 5
 const MAJOR = 10
 /** Minimum time between two events of one provider, over all processes. A minor outage that becomes major is the same outage. */
 const DEBOUNCE_MS = 600_000
-/** Failures remembered of one provider; beyond that only the time of the last ones is exact. */
+/** Maximum remembered failures of one provider; above that only the times of the last ones are exact. */
 const MAX_FAILURES = 1000
 
 export type OutageWatch = (provider: string) => void

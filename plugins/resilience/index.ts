@@ -1,5 +1,5 @@
-// The state of accounts: circuits, cooldowns, model locks, exhausted quotas, refused credentials and in-flight caps. It keeps
-// requests away from accounts that cannot serve them, and lets them back.
+// Tracks the state of accounts: circuits, cooldowns, model locks, exhausted quotas, refused credentials and in-flight caps. It keeps
+// requests away from unusable accounts, and admits them again.
 import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -25,10 +25,10 @@ export const resilience = definePlugin({
   name: 'resilience',
   requires: ['accounts', 'connections', 'status'],
   config: z.strictObject({
-    /** Concurrent requests of each account without a cap of its own; null or 0 = unlimited. */
+    /** Concurrent requests of each account without its own limit; null or 0 = unlimited. */
     accountMaxInflight: z.int().min(0).nullable().default(null),
     costCenterMaxInflight: z.int().min(0).nullable().default(null),
-    /** Longest time one request waits for accounts that said when to come back, ms; null or 0 = it does not. */
+    /** Longest total wait of one request for accounts with a retry time, ms; null or 0 = no wait. */
     cooldownRetryMaxWaitMs: z.int().min(0).nullable().default(null),
     requestDeadlineMs: z.int().min(0).nullable().default(null).meta({ env: 'REQUEST_DEADLINE_MS' }),
     healthCheckIntervalSecs: z.int().min(0).nullable().default(null),
@@ -39,7 +39,7 @@ export const resilience = definePlugin({
     'breaker.cooldown_secs': z.number().min(1).max(86_400).default(30),
     'breaker.max_cooldown_secs': z.number().min(1).max(86_400).default(300),
     /** Interval of early probes of an open circuit by requests without another account; 0 = never. */
-    // Off: an open circuit may be asked after `cooldown_until`, not before.
+    // Off: an open circuit is probed after `cooldown_until`, not earlier.
     'breaker.early_probe_secs': z.number().min(0).max(86_400).default(0),
   },
   variables: {

@@ -1,4 +1,4 @@
-// The service `accountState`: read and change the state of accounts.
+// Types of the service `accountState`: reads and changes the state of accounts.
 import type { SkipReason } from '../../core/types/error.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
@@ -23,13 +23,13 @@ export interface AccountStateService {
   of(connection: Connection): AccountStateRecord
   /** The reason why the router skips the account for this model now; `until` in epoch ms. */
   blocked(connection: Connection, model: string): { readonly reason: SkipReason; readonly until: number | null } | null
-  /** Forgets cooldown, locks, quota, circuit and a refused credential: for a connection that has got a new key. */
+  /** Removes cooldown, locks, quota, circuit and a refused credential, for a connection with a new key. */
   clear(connectionId: string): void
   /** Ends the locks of one model (`*`: the lock of all models), or every lock. Returns how many. */
   clearLocks(connectionId: string, model?: string): number
 }
 
-/** How the prober looks at a connection; provided by the plugin that knows how model lists are asked for. */
+/** Lists models for the prober. The plugin that requests model lists provides it. */
 export interface ModelListProbe {
   /**
    * GET of the provider's model list over this connection: its key, address, headers and proxy. The call is not booked. Resolves with the
@@ -38,9 +38,9 @@ export interface ModelListProbe {
   status(connection: Connection, signal: AbortSignal): Promise<number>
 }
 
-/** Accounts whose credential can be renewed; provided by the plugin that owns such accounts. */
+/** Renews credentials of accounts. The plugin that owns such accounts provides it. */
 export interface CredentialService {
-  /** True when a new credential is in place. Called once at a time for each account; a failure is logged. */
+  /** Resolves to true when there is a new credential. It never runs twice at once for one account; a failure is logged. */
   renew(connection: Connection): Promise<boolean>
 }
 

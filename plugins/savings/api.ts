@@ -1,5 +1,5 @@
-// /api/savings: receipts, sums, the export and its check. Each asks for the chain of the caller's organization,
-// and what was booked before it asks has its place in it.
+// /api/savings: receipts, sums, the export and its verification. Each route first adds pending receipts to the chain of the caller's
+// organization.
 import { z } from 'zod'
 import { streamed } from '../../core/http/streamed.ts'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
@@ -13,7 +13,7 @@ import { chainOf, chainPending, newestReceipts, receiptsAfter } from './store.ts
 import { ROLLUPS, rolledUp, totalOf } from './sums.ts'
 import { verifyChain } from './verify.ts'
 
-/** Groups of a rollup. */
+/** Maximum groups of a rollup. */
 const MAX_GROUPS = 1000
 
 // The chain of an organization as lines of JSON or CSV, read page by page while it is sent.

@@ -1,4 +1,4 @@
-// Writes the savings of a request as receipts. A request without savings costs a few comparisons.
+// Computes the savings of a request as receipts. A request without savings costs a few comparisons.
 import { comparableJson } from '../../core/json/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Money } from './money.ts'
@@ -12,7 +12,7 @@ import { isCheapestFirst, routingSaving } from './sources/routing.ts'
 
 export type Claims = ReadonlyMap<string, Claim>
 
-/** At most one of each source; what a plugin claims counts over what is found here. */
+/** Returns at most one receipt per source; a plugin's claim takes precedence over the savings computed here. */
 export function receiptsOf(money: Money, ctx: RequestContext, outcome: Outcome, claims: Claims | undefined): readonly Booked[] {
   const { steps, cached } = outcome
   const prompts = usesPromptCache(steps)

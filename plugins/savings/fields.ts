@@ -1,4 +1,4 @@
-// Receipts and sums as callers see them, and what lists can be asked for.
+// Schemas of receipts and sums in the API, and of list queries.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
@@ -91,7 +91,7 @@ export function shownSum({ tokensSaved, usdSavedNano, receipts }: Sum): z.input<
   return { tokens_saved: tokensSaved, usd_saved: usdSavedNano / 1e9, receipts }
 }
 
-/** SQL conditions for the chain of one organization. */
+/** Returns SQL conditions for the chain of one organization. */
 export function conditions(orgId: number | null, query: z.output<typeof listQuery>): Sql {
   const { since, until, source, model, cursor } = query
   return sql.and([
@@ -104,7 +104,7 @@ export function conditions(orgId: number | null, query: z.output<typeof listQuer
   ])
 }
 
-/** A chain that was tampered with can still be read. */
+/** A chain with altered receipts stays readable. */
 function jsonOf(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,5 +1,5 @@
-// The savings ledger: an append-only receipt for each request and way in which it cost less than it would have,
-// booked in the commit of its usage row, and chained by hashes for each organization.
+// The savings ledger: an append-only receipt for each way in which a request cost less. It is booked in the commit of the usage row, and
+// chained by hashes per organization.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { rootOf } from '../../core/records/root-request.ts'
@@ -15,7 +15,7 @@ import { savedIn, savedOf } from './sums.ts'
 const CHAIN_MS = 10_000
 const RETENTION_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Receipts in one transaction: who chains waits for it. */
+/** Receipts per transaction; writers of the chain wait for it. */
 const PRUNED_AT_ONCE = 1000
 
 /** Provides the service `savings`. */
@@ -23,7 +23,7 @@ export const savings = definePlugin({
   name: 'savings',
   requires: ['ledger'],
   config: z.strictObject({
-    /** Receipts older than this go; 0 and below keep them for ever. */
+    /** Older receipts are deleted; 0 and below keep them. */
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
   }),
   migrations,

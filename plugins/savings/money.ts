@@ -1,4 +1,4 @@
-// Actual and avoided cost of calls, at current prices.
+// Computes actual and avoided cost of calls at current prices.
 import type { StepPrice } from '../../core/services.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext, Step, Target } from '../../core/types/context.ts'
@@ -7,11 +7,11 @@ import type { Connection } from '../../core/types/provider.ts'
 import type { PriceRef } from './saving.ts'
 
 export interface Money {
-  /** null: no price is known. */
+  /** Returns null when no price is known. */
   price(ctx: RequestContext, connection: Connection | null, model: string, usage: Usage): StepPrice | null
-  /** The account that a step was asked on. */
+  /** Returns the account of a step. */
   connectionOf(ctx: RequestContext, step: Step): Connection | null
-  /** Accounts that a target may be asked on. */
+  /** Returns the accounts that may serve a target. */
   accounts(ctx: RequestContext, target: Pick<Target, 'provider' | 'model' | 'connectionId'>): readonly Connection[]
   ref(ctx: RequestContext, provider: string, model: string, ref: string): PriceRef
 }
@@ -36,7 +36,7 @@ export function moneyOf(gateway: PluginGateway): Money {
     },
     ref(ctx, provider, model, ref) {
       const resolved = rateCard()?.resolve(provider, model, ctx.principal.orgId)
-      // The card does not price this call: the price is another source's, or the model is local and free.
+      // The card does not price this call: its price has another source, or the model is local and free.
       const own = resolved?.ref === ref ? resolved : undefined
       const { input, output, cacheRead, cacheWrite } = own?.price ?? {}
       return {

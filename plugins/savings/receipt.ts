@@ -2,14 +2,14 @@
 // You can verify exported lines by themselves: the hash covers the line without its last member.
 import { createHash } from 'node:crypto'
 
-/** `prev_hash` of the first one. */
+/** `prev_hash` of the first receipt. */
 export const GENESIS = '0'.repeat(64)
 
-/** As it is booked, in the names of its columns. */
+/** A receipt before it is in the chain, with the names of its columns. */
 export interface Booked {
   readonly request_id: string
   readonly source: string
-  /** 0: none. */
+  /** 0: no organization. */
   readonly org_id: number
   /** Start of the request, epoch ms. */
   readonly at: number
@@ -19,20 +19,20 @@ export interface Booked {
   readonly virtual_model: string | null
   readonly cost_center: string | null
   readonly user_id: string | null
-  /** `source` of the usage row it belongs to. */
+  /** `source` of its usage row. */
   readonly usage_source: string
   readonly tokens_before: number
   readonly tokens_after: number
   readonly tokens_saved: number
   readonly usd_saved_nano: number
   readonly method: string
-  /** Canonical JSON, hashed as it stands. */
+  /** Canonical JSON; its exact text is hashed. */
   readonly details: string
   readonly price_ref: string | null
 }
 
 export interface Receipt extends Booked {
-  /** From 1 on, without a gap, in each organization. */
+  /** From 1, without gaps, in each organization. */
   readonly seq: number
   readonly prev_hash: string
   readonly hash: string
@@ -43,14 +43,14 @@ export function chained(booked: Booked, seq: number, prevHash: string): Receipt 
   return { ...receipt, hash: hashOf(receipt) }
 }
 
-/** False when any column was altered. */
+/** Returns false when any column was altered. */
 export function intact(receipt: Receipt): boolean {
-  // A line that cannot be serialized as a receipt was not written by the gateway.
+  // The gateway did not write a receipt with an invalid time.
   if (!Number.isSafeInteger(receipt.at) || Math.abs(receipt.at) > 8.64e15) return false
   return hashOf(receipt) === receipt.hash
 }
 
-/** One line of the export. */
+/** Returns one line of the export. */
 export function exportLine(receipt: Receipt): string {
   return `${hashedJson(receipt).slice(0, -1)},"hash":${text(receipt.hash)}}\n`
 }
@@ -61,7 +61,7 @@ function hashOf(receipt: Omit<Receipt, 'hash'>): string {
     .digest('hex')
 }
 
-/** Members in canonical order; `details` and `price_ref` are canonical already. */
+/** The members are in canonical order; `details` and `price_ref` are canonical already. */
 function hashedJson(r: Omit<Receipt, 'hash'>): string {
   return (
     `{"at":"${new Date(r.at).toISOString()}","cost_center":${text(r.cost_center)},"details":${r.details},` +

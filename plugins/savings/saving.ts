@@ -1,7 +1,7 @@
-// One thing a request saved by, before it is a receipt.
+// One saving of a request, before it becomes a receipt.
 import type { Method } from './service.ts'
 
-/** The price it was computed with, so that anyone can do so again. USD per 1M tokens; null: not known. */
+/** The price of the computation, so that it can be repeated. USD per 1M tokens; null: unknown. */
 export interface PriceRef {
   readonly source: string | null
   readonly ref: string
@@ -16,11 +16,11 @@ export interface Saving {
   readonly method: Method
   readonly provider: string | null
   readonly model: string | null
-  /** `source` of the usage row it belongs to. */
+  /** `source` of its usage row. */
   readonly usageSource: string
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Nano-USD, whole. */
+  /** Whole nano-USD. */
   readonly usdSavedNano: number
   /** null: no price is known, and the amount is 0. */
   readonly priceRef: PriceRef | null

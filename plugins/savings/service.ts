@@ -1,27 +1,27 @@
-// The savings ledger as other plugins see it: they claim what they saved, and ask for sums.
+// Types of the service `savings`: plugins claim savings and read sums.
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** Sources of the gateway's own plugins. Other plugins use their own names. */
 export const SOURCES = ['token_filter', 'exact_cache', 'semantic_cache', 'prompt_cache', 'routing', 'free_pool'] as const
 
-/** `measured`: the provider's own count. `tokenizer`: ours. `counterfactual`: what another choice would have cost. */
+/** `measured`: the provider's own count. `tokenizer`: the gateway's count. `counterfactual`: the cost of another choice. */
 export const METHODS = ['measured', 'tokenizer', 'counterfactual'] as const
 export type Method = (typeof METHODS)[number]
 
 export interface Claim {
-  /** One of `SOURCES`, or lower-case letters, digits and underscores, at most 40. */
+  /** One of `SOURCES`, or at most 40 lower-case letters, digits and underscores. */
   readonly source: string
   readonly method: Method
   /** Tokens of the whole text before the change. */
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Nano-USD, whole, may be negative. Default: the tokens at the input price of the model that answered. */
+  /** Whole nano-USD, may be negative. Default: the tokens at the input price of the model that answered. */
   readonly usdSavedNano?: number
   /** Evidence for a reviewer, without text of a prompt or an answer. At most 4 KiB of JSON; larger details are dropped. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** Columns of usage rows that savings can be summed by. */
+/** Columns of usage rows to sum savings by. */
 export type SavingsGroup =
   | 'org'
   | 'key'
@@ -34,7 +34,7 @@ export type SavingsGroup =
   | 'month'
   | 'source'
 
-/** Half open, epoch ms, by the start of the request. `orgId` undefined: of all. */
+/** Half open, epoch ms, by the start of the request. `orgId` undefined: all organizations. */
 export interface SavingsFilter {
   readonly since: number
   readonly until: number
@@ -43,14 +43,14 @@ export interface SavingsFilter {
 
 export interface SavingsService {
   /**
-   * Before the request is settled. Booked with it when an upstream was asked for it, that of an internal call with its parent; a
-   * later claim of the same source takes the place of the earlier one.
-   * @throws TypeError for tokens that are no whole numbers from 0 on, and for a source of another shape.
+   * Call it before the request is settled. The claim is booked when an upstream was called; that of an internal call is booked with its
+   * parent. A later claim with the same source replaces the earlier one.
+   * @throws TypeError for tokens that are not integers from 0 on, and for an invalid source.
    */
   claim(ctx: RequestContext, claim: Claim): void
-  /** Nano-USD. */
+  /** Returns nano-USD. */
   total(filter: SavingsFilter): Promise<number>
-  /** Nano-USD of each group, named as the ledger's `UsageSum.stored` names it; at most 2,000 at a time. */
+  /** Returns nano-USD of each group, named as in the ledger's `UsageSum.stored`; at most 2,000 groups per call. */
   totalsOf(filter: SavingsFilter, by: readonly SavingsGroup[], groups: readonly (readonly string[])[]): Promise<number[]>
 }
 

@@ -1,10 +1,10 @@
-// Receipts as rows: booked without a place, put into the chain of their organization, read, and taken away when they are old.
+// Stores receipts as rows: booked, then added to the chain of their organization, read, and pruned.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql, Statement } from '../../core/types/db.ts'
 import { type Booked, chained, GENESIS, type Receipt } from './receipt.ts'
 
-/** Where the chain of an organization begins and ends. */
+/** The first and last receipt of an organization's chain. */
 export interface Chain {
   readonly head_seq: number
   readonly head_hash: string
@@ -29,11 +29,11 @@ const COLUMNS = [
   ...(['usage_source', 'tokens_before', 'tokens_after', 'tokens_saved', 'usd_saved_nano', 'method', 'details'] as const),
   'price_ref' as const,
 ]
-/** Constant: it runs with requests, and engines keep it prepared. The first receipt of a request and source stands. */
+/** Constant, because it runs for requests and engines keep it prepared. The first receipt of a request and source stays. */
 const INSERT = `INSERT INTO savings_receipts (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
   ON CONFLICT (request_id, source) DO NOTHING`
 
-/** Receipts that one transaction puts into the chain. */
+/** Receipts per transaction. */
 const CHAINED_AT_ONCE = 200
 
 export function insertReceipt(booked: Booked): Statement {
@@ -47,7 +47,7 @@ export async function chainOf(db: Db, orgId: number): Promise<Chain> {
   return chain ?? { head_seq: 0, head_hash: GENESIS, anchor_seq: 0, anchor_hash: GENESIS }
 }
 
-/** Organizations with receipts that wait for their place. */
+/** Returns organizations with receipts that are not in the chain yet. */
 export async function unchained(db: Db): Promise<number[]> {
   const rows = await db.all<{ org_id: number }>(
     sql`SELECT DISTINCT org_id FROM savings_receipts WHERE seq IS NULL ORDER BY org_id`,
@@ -55,7 +55,7 @@ export async function unchained(db: Db): Promise<number[]> {
   return rows.map(({ org_id }) => org_id)
 }
 
-/** Puts what waits now into the chain, oldest first. Any number of processes may do so at once. */
+/** Adds the waiting receipts to the chain, oldest first. Any number of processes may do so at once. */
 export async function chainPending(db: Db, orgId: number, signal?: AbortSignal): Promise<void> {
   const waits = await db.get(sql`SELECT 1 AS one FROM savings_receipts WHERE org_id = ${orgId} AND seq IS NULL LIMIT 1`)
   let count = waits === undefined ? 0 : CHAINED_AT_ONCE
@@ -75,7 +75,7 @@ function chainSome(db: Db, orgId: number): Promise<number> {
       hash = receipt.hash
       return [receipt.request_id, receipt.source, receipt.seq, receipt.prev_hash, receipt.hash]
     })
-    // Both engines name the columns of VALUES so.
+    // Both engines give the columns of VALUES these names.
     await tx.run(
       sql`UPDATE savings_receipts SET seq = CAST(v.column3 AS BIGINT), prev_hash = v.column4, hash = v.column5
           FROM (VALUES ${sql.values(rows)}) AS v
@@ -86,12 +86,12 @@ function chainSome(db: Db, orgId: number): Promise<number> {
   })
 }
 
-/** Receipts of the chain, oldest first, as stored: after tampering they may be invalid. */
+/** Returns receipts of the chain, oldest first, as stored: after tampering they may be invalid. */
 export function receiptsAfter(db: Db, orgId: number, seq: number, limit: number): Promise<Receipt[]> {
   return db.all(sql`SELECT * FROM savings_receipts WHERE org_id = ${orgId} AND seq > ${seq} ORDER BY seq LIMIT ${limit}`)
 }
 
-/** Receipts of the chain, newest first. */
+/** Returns receipts of the chain, newest first. */
 export function newestReceipts(db: Db, matching: Sql, limit: number): Promise<Receipt[]> {
   return db.all(sql`SELECT * FROM savings_receipts WHERE ${matching} ORDER BY seq DESC LIMIT ${limit}`)
 }
@@ -101,7 +101,7 @@ export async function chains(db: Db): Promise<number[]> {
   return rows.map(({ org_id }) => org_id)
 }
 
-/** Takes away up to `limit` of the oldest, up to the first that is not older than `cutoff`. Returns how many went. */
+/** Deletes up to `limit` of the oldest receipts, up to the first that is not older than `cutoff`. Returns how many. */
 export function pruneOldest(db: Db, orgId: number, cutoff: number, limit: number): Promise<number> {
   return alone(db, orgId, async (tx, { anchor_seq, head_seq }) => {
     const bound = Math.min(head_seq, anchor_seq + limit)
@@ -120,10 +120,10 @@ export function pruneOldest(db: Db, orgId: number, cutoff: number, limit: number
   })
 }
 
-/** One writer of an organization's chain at a time over all processes, and it sees what the one before it wrote. */
+/** Allows one writer of an organization's chain at a time across processes. It sees the writes of the one before. */
 function alone<T>(db: Db, orgId: number, fn: (tx: Db, chain: Chain) => Promise<T>): Promise<T> {
   return db.tx(async (tx) => {
-    // The snapshot of SERIALIZABLE would be older than the wait for the lock.
+    // A SERIALIZABLE snapshot would be older than the wait for the lock.
     if (tx.dialect === 'postgresql') await tx.run(sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`)
     await lock(tx, `savings:${orgId}`)
     await tx.run(

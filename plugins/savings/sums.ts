@@ -1,4 +1,4 @@
-// Sums of receipts, by the database: of everything, by one column, or by the groups of a usage report.
+// Sums receipts in the database: in total, by one column, or by the groups of a usage report.
 import { z } from 'zod'
 import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -14,7 +14,7 @@ export interface Sum {
 export const ROLLUPS = ['day', 'source', 'model', 'key', 'virtual_model'] as const
 export type Rollup = (typeof ROLLUPS)[number]
 
-/** Past 2^53 the last digits go, not the answer. */
+/** Above 2^53 the last digits are lost, but the request still works. */
 const total = z.number()
 const sumRow = z
   .object({ key: z.string().nullable(), receipts: z.number().int(), tokens_saved: total, usd_saved_nano: total })
@@ -28,11 +28,11 @@ const sumRow = z
 const TOTALS = sql`COUNT(*) AS receipts, COALESCE(SUM(tokens_saved), 0) AS tokens_saved,
   COALESCE(SUM(usd_saved_nano), 0) AS usd_saved_nano`
 
-/** `provider/model`, as rollups and filters name a model. */
+/** `provider/model`, the name of a model in rollups and filters. */
 export const MODEL_NAME = sql`(COALESCE(provider, '') || '/' || model)`
 
 const ROLLUP_KEYS: Readonly<Record<Rollup, Sql>> = {
-  // The literal: a parameter would be a float to SQLite, and divide as one.
+  // A literal: SQLite would read a parameter as a float and divide as such.
   day: sql`CAST(at / 86400000 AS TEXT)`,
   source: sql`source`,
   model: MODEL_NAME,
@@ -42,7 +42,7 @@ const ROLLUP_KEYS: Readonly<Record<Rollup, Sql>> = {
 
 const DAY_MS = 86_400_000
 
-/** Sums of the chain, largest savings first, days in order; at most `limit`. */
+/** Returns sums of the chain, the largest savings first, days in order; at most `limit`. */
 export async function rolledUp(
   db: Db,
   filter: SavingsFilter,
@@ -61,7 +61,7 @@ export async function rolledUp(
   return rows.map((row) => ({ ...row, key: new Date(Number(row.key) * DAY_MS).toISOString().slice(0, 10) }))
 }
 
-/** Total of the chain. */
+/** Returns the total of the chain. */
 export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
   const [sum] = await db.all(
     sql`SELECT NULL AS key, ${TOTALS} FROM savings_receipts WHERE ${matching(filter)} AND seq IS NOT NULL`,
@@ -70,7 +70,7 @@ export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
   return sum as Sum
 }
 
-/** Nano-USD. */
+/** Returns nano-USD. */
 export async function savedIn(db: Db, filter: SavingsFilter): Promise<number> {
   const row = await db.get(
     sql`SELECT COALESCE(SUM(usd_saved_nano), 0) AS nano FROM savings_receipts WHERE ${matching(filter)}`,
@@ -79,7 +79,7 @@ export async function savedIn(db: Db, filter: SavingsFilter): Promise<number> {
   return row?.nano ?? 0
 }
 
-/** As the ledger's rows have them, as text. */
+/** The same values as in the ledger's rows, as text. */
 const COLUMNS: Readonly<Record<Exclude<SavingsGroup, 'month'>, Sql>> = {
   org: sql`CAST(org_id AS TEXT)`,
   key: sql`CAST(COALESCE(key_id, -1) AS TEXT)`,
@@ -92,7 +92,7 @@ const COLUMNS: Readonly<Record<Exclude<SavingsGroup, 'month'>, Sql>> = {
   source: sql`usage_source`,
 }
 
-/** Nano-USD of each group, in their order; 0 where nothing was saved. */
+/** Returns nano-USD of each group, in their order; 0 for a group without savings. */
 export async function savedOf(
   db: Db,
   filter: SavingsFilter,

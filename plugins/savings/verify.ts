@@ -1,4 +1,4 @@
-// Verifies an organization's chain from its first kept receipt to its head. It finds every changed, removed or added receipt. It cannot
+// Verifies an organization's chain from its first stored receipt to its head. It finds every changed, removed or added receipt. It cannot
 // detect that the whole chain was rewritten; only earlier exports can.
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -7,22 +7,22 @@ import { type Chain, chainOf, receiptsAfter } from './store.ts'
 
 export interface ChainReport {
   readonly ok: boolean
-  /** Receipts there should be. */
+  /** Expected number of receipts. */
   readonly count: number
-  /** The first that is missing, altered, or out of place. */
+  /** The first receipt that is missing, altered, or out of place. */
   readonly first_bad_seq: number | null
 }
 
 const PAGE = 500
 
-/** Reads page by page, beside writers. @param orgId 0: none. */
+/** Reads page by page, while writers continue. @param orgId 0: no organization. */
 export async function verifyChain(db: Db, orgId: number): Promise<ChainReport> {
   for (;;) {
-    // First: what has a number by now is below the head that is read afterwards.
+    // Read first: every number assigned by now is below the head that is read later.
     const beyond = await lastSeq(db, orgId)
     const chain = await chainOf(db, orgId)
     const bad = (await firstBad(db, orgId, chain)) ?? (beyond > chain.head_seq ? chain.head_seq + 1 : null)
-    // Pruned meanwhile: what seemed to be missing is gone by right.
+    // A prune removed receipts meanwhile: the missing one may be deleted legitimately.
     if (bad !== null && (await chainOf(db, orgId)).anchor_seq !== chain.anchor_seq) continue
     return { ok: bad === null, count: chain.head_seq - chain.anchor_seq, first_bad_seq: bad }
   }

@@ -1,5 +1,5 @@
-// One request and the cache: what is kept for a similar question is given, or the answer on its way is taken along and kept,
-// and now and then both are done and compared.
+// Serves one request with the cache: it returns the stored answer of a similar question, or stores the new answer. For a sample of the
+// hits it does both and compares the two.
 import { randomId } from '../../core/ids/ids.ts'
 import { replaySource } from '../../core/pipeline/whole-answer.ts'
 import { callOf } from '../../core/records/cached-call.ts'
@@ -15,10 +15,10 @@ import { agree, type KeptText, keptOf, readKept, responseOf } from './kept-text.
 import { promptOf, scopeOf } from './prompt.ts'
 import type { Route, Routes } from './routes.ts'
 
-/** A request whose answer is waited for. */
+/** A request whose answer will be stored. */
 export interface Pending {
   readonly by: EmbedModel
-  /** As it was when the request was looked for: what its answer is made under. */
+  /** The policy version at the look-up, which also applies to the answer. */
   readonly policy: string
   readonly vector: Float32Array
   /** The stored answer, when this request is a sample. */
@@ -35,25 +35,25 @@ export interface AnsweringSources {
   readonly embed: Embed
   readonly pending: Slot<Pending>
   readonly ttlMs: number
-  /** Share of the hits that are answered afresh. */
+  /** Fraction of the hits that are answered by the model and compared. */
   readonly revalidateRate: number
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   random(): number
-  /** null: the cache is off for this organization. */
+  /** Returns null when the cache is off for this organization. */
   modelFor(orgId: number | null): EmbedModel | null
   policyOf(ctx: RequestContext): string
-  /** ms: greatest age of an answer it takes, and lifetime of its own; Infinity where it does not say. */
+  /** Returns ms: the maximum accepted age, and the lifetime of its own answer; Infinity when not set. */
   maxAgeOf(ctx: RequestContext): number
   bypassed(ctx: RequestContext): boolean
   noStore(ctx: RequestContext): boolean
   counted(result: 'hit' | 'sampled' | 'miss'): void
-  /** Work behind the answer. */
+  /** Runs work after the answer. */
   behind(work: Promise<void>): void
 }
 
-/** Several models answer together there, and none of their scopes would be the answer's. */
+/** In these strategies several models answer together, and none of their scopes fits the answer. */
 const COMBINING: ReadonlySet<string> = new Set(['fusion', 'pipeline'])
-/** A cosine of 32-bit numbers that is exactly the threshold comes out a little lower. */
+/** The computed cosine of 32-bit numbers at exactly the threshold is a little too low. */
 const ROUNDING = 1e-6
 
 export function answering(sources: AnsweringSources) {
@@ -92,7 +92,7 @@ export function answering(sources: AnsweringSources) {
       return given(ctx, hit.kept, hit.similarity)
     },
 
-    /** Hook `stream`: watches what the caller is sent. */
+    /** For the hook `stream`: watches the answer to the caller. */
     watch(ctx: RequestContext): StreamTransform | undefined {
       const waiting = pending.get(ctx)
       if (waiting === undefined) return undefined
@@ -101,7 +101,7 @@ export function answering(sources: AnsweringSources) {
       return { passive: true, event: whole.event }
     },
 
-    /** Hook `response`. */
+    /** For the hook `response`. */
     see(ctx: RequestContext, response: Frozen<CanonicalResponse>): undefined {
       const waiting = pending.get(ctx)
       if (waiting !== undefined) waiting.response = () => response
@@ -128,7 +128,7 @@ export function answering(sources: AnsweringSources) {
     }
   }
 
-  /** Its answer is kept when it has ended well. */
+  /** Stores the answer when the request has succeeded. */
   function expect(ctx: RequestContext, waiting: Pending): void {
     pending.set(ctx, waiting)
     ctx.hold({ settle: (outcome) => sources.behind(keep(ctx, waiting, outcome)) })
@@ -141,7 +141,7 @@ export function answering(sources: AnsweringSources) {
     try {
       const kept = keptOf(response(), call)
       if (kept === null) return
-      // Under the target that answered, which need not be the one that was looked under.
+      // Under the target that answered, which may differ from the one of the look-up.
       if (!sources.noStore(ctx)) await store(ctx, scopeAt(ctx, target, by, policy), vector, kept)
       if (sampled === null) return
       const agreed = await agree(sampled.kept.text, kept.text, (texts) => sources.embed(ctx, by, texts))
@@ -166,7 +166,7 @@ function place(scope: string, id: string, { principal: { orgId } }: RequestConte
   return { table: 'semantic_cache', id: `${scope}:${id}`, column: 'answer', orgId }
 }
 
-/** A caller may ask for more likeness than the route does, never for less. */
+/** A caller may require more similarity than the route, never less. */
 function thresholdOf({ headers }: RequestContext, { threshold }: Route): number {
   const asked = Number(headers.get('x-gateway-cache-threshold') ?? Number.NaN)
   return asked > threshold && asked <= 1 ? asked : threshold

@@ -1,4 +1,4 @@
-// GET /api/settings/semantic-cache/routes: how the routes of an organization stand.
+// GET /api/settings/semantic-cache/routes: shows the state of an organization's routes.
 import { z } from 'zod'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { precisionOf, type Routes } from './routes.ts'

@@ -1,4 +1,4 @@
-// Embeddings of short texts from an upstream, in OpenAI's format. A failure gives no vector and never fails a request.
+// Fetches embeddings of short texts from an upstream in OpenAI's format. After a failure there is no vector; a request never fails by it.
 import { z } from 'zod'
 import { estimateText, noUsage } from '../../core/models/token-estimate.ts'
 import type { ConnectionService, DirectCalls } from '../../core/services.ts'
@@ -18,7 +18,7 @@ export interface EmbedderSources {
 // refused and the cache stays off.
 export interface EmbedModel {
   readonly name: string
-  /** Id or alias. */
+  /** Provider id or alias. */
   readonly provider: string
   readonly model: string
 }
@@ -29,7 +29,7 @@ interface Known {
   knowsProvider(provider: string): boolean
 }
 
-/** The model, or why it cannot be one. */
+/** Returns the model, or the reason why it is invalid. */
 export function embedModelOf(name: string | null, { internalNames, knowsProvider }: Known): EmbedModel | { reason: string } {
   if (name === null || name === '') return { reason: 'no embed model is set' }
   const slash = name.indexOf('/')
@@ -41,7 +41,7 @@ export function embedModelOf(name: string | null, { internalNames, knowsProvider
   return { name, provider, model: name.slice(slash + 1) }
 }
 
-/** Vectors of length 1, one a text; null when there are none. Billed to the caller's organization, not to its key. */
+/** Returns one vector of length 1 per text; null when there are none. Billed to the caller's organization, not to its key. */
 export type Embed = (ctx: RequestContext, by: EmbedModel, texts: readonly string[]) => Promise<readonly Float32Array[] | null>
 
 const TIMEOUT_MS = 2000
@@ -93,7 +93,7 @@ function inOrder(data: z.output<typeof answer>['data']): number[][] {
   return [...data].sort((a, b) => (a.index ?? 0) - (b.index ?? 0)).map(({ embedding }) => embedding)
 }
 
-/** null: a vector without a direction. */
+/** Returns null for a vector without a direction. */
 function normalised(values: readonly number[]): Float32Array | null {
   const length = Math.hypot(...values)
   return length > 0 && Number.isFinite(length) ? Float32Array.from(values, (value) => value / length) : null

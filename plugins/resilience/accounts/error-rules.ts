@@ -1,5 +1,5 @@
-// GATEWAY_ERROR_RULES: an operator's own classes of failure, before the built-in ones; the first match wins.
-// They see what the vendor's answer was read into: its status, its code and its message.
+// GATEWAY_ERROR_RULES: an operator's own classes of failure. They run before the built-in ones, and the first match wins. They see the
+// parsed answer of the vendor: status, code and message.
 import { RE2JS } from 're2js'
 import { z } from 'zod'
 import { globMatch } from '../../../core/text/glob.ts'
@@ -16,7 +16,7 @@ export const errorRule = z.strictObject({
   provider: z.string().nullish(),
   /** Glob. */
   model: z.string().nullish(),
-  /** 0: no answer at all. */
+  /** 0: no answer. */
   status: z.union([status, z.array(status)]).nullish(),
   contains: z.union([word, z.array(word)]).nullish(),
   regex: word.nullish(),
@@ -28,7 +28,7 @@ export const errorRule = z.strictObject({
     .max(31 * 86_400)
     .nullish(),
   backoff: z.boolean().default(false),
-  /** False: what the action says of the account holds, and the caller gets this error. */
+  /** False: the action applies to the account, and the caller gets this error. */
   retryable: z.boolean().default(true),
 })
 type RuleFields = z.output<typeof errorRule>
@@ -39,10 +39,10 @@ export interface Failure {
   readonly model: string
 }
 
-/** The effect of the first rule that matches, else null. */
+/** Returns the effect of the first matching rule, otherwise null. */
 export type ErrorRules = (failure: Failure) => Effect | null
 
-/** Rules that are wrong are logged and left out; what is no list at all is left out whole. */
+/** Invalid rules are logged and skipped. When the value is not a list, all rules are skipped. */
 export function errorRules(given: unknown, log: Logger): ErrorRules {
   if (given === null || given === undefined) return () => null
   if (!Array.isArray(given)) {
@@ -65,12 +65,12 @@ export function errorRules(given: unknown, log: Logger): ErrorRules {
   }
 }
 
-/** @throws Error for a regular expression that is none of RE2's. */
+/** @throws Error for a regular expression that RE2 does not support. */
 function compiled(rule: RuleFields): { matches(failure: Failure): boolean; effect(error: GatewayErrorShape): Effect } {
   const statuses = rule.status === null || rule.status === undefined ? null : [rule.status].flat()
   const words = rule.contains ? [rule.contains].flat().map((text) => text.toLowerCase()) : null
   const codes = rule.error_code ? [rule.error_code].flat() : null
-  // Upstreams write the text that it runs over: in linear time, whatever the two say.
+  // RE2, because upstreams write the text: it takes linear time for any pattern and text.
   const regex = rule.regex ? RE2JS.compile(rule.regex, RE2JS.CASE_INSENSITIVE) : null
   return {
     matches({ error, provider, model }) {

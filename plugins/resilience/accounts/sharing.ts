@@ -1,6 +1,6 @@
-// Account states over several processes, through the shared store: what changes here is written there, and once a second a
-// process looks whether something changed elsewhere. Requests never wait for it; while the store is away each process knows
-// what it found out itself. Without one a reload finds in the process's own store what was known before it, circuits too.
+// Shares account states between processes through the shared store: a process writes its changes there and checks once a second for
+// others' changes. Requests never wait for it. While the store is unavailable each process uses its own knowledge. Without a shared store
+// a reload finds the earlier states, with circuits, in the process's own store.
 import { z } from 'zod'
 import { randomId } from '../../../core/ids/ids.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
@@ -13,15 +13,15 @@ const POLL_MS = 1000
 const TTL_SECONDS = 32 * 86_400
 
 export interface Sharing {
-  /** Takes over what others know by now. Never rejects. */
+  /** Takes over the states of other processes. Never rejects. */
   look(): Promise<void>
   publish(state: AccountState): void
-  /** Resolves when everything published so far is out. */
+  /** Resolves when everything published so far is written. */
   close(): Promise<void>
 }
 
-// An account's state in wall-clock time: what is stored, and what processes tell each other. Joining two keeps the later end
-// of everything, so that the order in which they arrive does not matter.
+// An account's state in wall-clock time, as it is stored and shared. A merge of two states keeps the later end of each part, so that the
+// order of arrival does not matter.
 const reason = z.enum(['rate_limited', 'permission', 'not_found', 'misconfigured', 'rule'])
 
 export const snapshot = z.object({
@@ -33,13 +33,13 @@ export const snapshot = z.object({
   circuit: z
     .object({ opened_at: z.number(), open_until: z.number(), reopenings: z.number(), probes: z.number(), failures: z.number() })
     .nullable(),
-  /** Epoch ms: the later circuit holds. */
+  /** Epoch ms: the later circuit wins. */
   circuit_at: z.number(),
   cleared_at: z.number(),
 })
 export type Snapshot = z.output<typeof snapshot>
 
-/** Ends that differ by less are the same: converting between the clocks rounds. */
+/** Smaller differences are ignored, because converting between the clocks rounds. */
 const SAME_MS = 1000
 
 export function snapshotOf(state: AccountState, clock: Clock): Snapshot {
@@ -65,7 +65,7 @@ export function snapshotOf(state: AccountState, clock: Clock): Snapshot {
   }
 }
 
-/** Takes over what is later elsewhere. Returns true when the other side lacks something that is known here. */
+/** Takes over later parts. Returns true when the other side lacks a part that this side has. */
 export function join(state: AccountState, other: Snapshot, clock: Clock): boolean {
   const here = (until: number) => clock.monotonic() + until - clock.now()
   if (other.cleared_at < state.clearedAt) return true
@@ -106,13 +106,13 @@ export function join(state: AccountState, other: Snapshot, clock: Clock): boolea
   )
 }
 
-/** @param shared whether other processes write there; who is alone knows best. */
+/** @param shared whether other processes write there; otherwise this process's state is always the latest. */
 export function startSharing(gateway: PluginGateway, book: () => AccountBook, shared: boolean): Sharing {
   const { storage, clock, log } = gateway
   const accounts = gateway.use('accounts')
   const dirty = new Set<AccountState>()
   let sending: Promise<void> | null = null
-  /** As of the last look; undefined, which nothing stored ever is: the next one reads. */
+  /** The value at the last check; undefined, which is never stored: the next check reads. */
   let mark: unknown
 
   const send = async (): Promise<void> => {
@@ -124,7 +124,7 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook, sh
         await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
       }
       await storage.setItem('changed', randomId(''))
-      // Changes that others wrote in between must still be read.
+      // Changes that other processes wrote in between must still be read.
       mark = undefined
     }
   }

@@ -1,5 +1,5 @@
-// Cooldowns, locks and quota as rows, so that a restart does not hammer an account that is limited. Circuits are not kept:
-// they are found again within seconds. Neither is a refused credential: the key may have been changed in between.
+// Stores cooldowns, locks and quota as rows, so that a restart does not overload a limited account. Circuits are not stored, because they
+// open again within seconds. A refused credential is not stored, because the key may have changed in between.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
 import type { Db } from '../../../core/types/db.ts'
@@ -23,7 +23,7 @@ const stateRow = z.object({
 })
 const lockRow = z.object({ connection_id: z.string(), ...snapshot.shape.locks.element.shape })
 
-/** Fills `of(id)` with what was written before. Ends that are past are left behind. */
+/** Loads earlier states into `of(id)`; skips states that have ended. */
 export async function loadStates(db: Db, of: (id: string) => AccountState, clock: Clock): Promise<void> {
   const now = clock.now()
   const rows = await db.all(sql`SELECT * FROM resilience_state`, stateRow)

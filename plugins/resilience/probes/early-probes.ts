@@ -4,13 +4,13 @@
 import type { Candidate, RequestContext, Slot } from '../../../core/types/context.ts'
 import type { AccountBook } from '../accounts/account-book.ts'
 
-/** From then on a request looks at no further circuit: its caller has waited for one that did not answer. */
+/** After this time a request probes no further circuit: its caller has already waited for one without an answer. */
 const PATIENCE_MS = 2000
 
 export interface EarlyProbes {
-  /** Among candidates that are all blocked: those whose circuits this request may probe. */
+  /** When all candidates are blocked: returns those whose circuits this request may probe. */
   among(ctx: RequestContext, candidates: readonly Candidate[], now: number): Candidate[]
-  /** Minimum time since the last probe, ms; null: the request has another account, or has waited long enough. */
+  /** Returns the minimum time since the last probe, ms; null: the request has another account, or has waited long enough. */
   everyMs(ctx: RequestContext, now: number): number | null
 }
 
@@ -18,7 +18,7 @@ export interface EarlyProbesOptions {
   book: AccountBook
   /** Monotonic ms at which a request found no available account. */
   since: Slot<number>
-  /** 0 = never. */
+  /** Returns ms; 0 = never. */
   everyMs(): number
 }
 

@@ -1,5 +1,5 @@
-// The active prober: requests each connection's model list and updates the circuit with the result. The call is not booked. Connections
-// without such a list are asked once.
+// The active prober: requests each connection's model list and updates the circuit with the result. The call is not booked. A connection
+// without such a list is called once.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Connection } from '../../../core/types/provider.ts'
@@ -10,14 +10,14 @@ import type { ModelListProbe } from '../service.ts'
 
 const TIMEOUT_MS = 10_000
 const PARALLEL = 4
-/** One refusal may be the model list's own; two in a row are the key's. */
+/** One refusal may be about the model list only; two in a row are about the key. */
 const REFUSALS = 2
 
 export function startProber(gateway: PluginGateway, book: AccountBook, metrics: AccountMetrics, intervalMs: number): void {
   const { clock, log } = gateway
   const accounts = gateway.use('accounts')
   const prober = gateway.optional('modelListProbe')
-  /** By the connection as it was: a changed one is asked again. */
+  /** By connection object: a changed connection is called again. */
   const listless = new WeakSet<Connection>()
   const refusals = new WeakMap<Connection, number>()
   let complained = false

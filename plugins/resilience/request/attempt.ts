@@ -1,6 +1,5 @@
-// Around each upstream call: admission of probes, the in-flight slot, and what the answer says of the account. A whole answer
-// speaks when it is there, a stream when it has ended: one that breaks after its first content counts as a failure, one the
-// caller leaves counts as nothing.
+// Wraps each upstream call: admits probes, takes the in-flight slot, and applies the result to the account. A whole answer counts when it
+// arrives, a stream when it ends. A stream that breaks after its first content is a failure; one that the caller leaves has no effect.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { rootOf } from '../../../core/records/root-request.ts'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
@@ -27,7 +26,7 @@ export interface AttemptParts {
   wait: CooldownWait
   outage: OutageWatch
   renewal: Renewal
-  /** Other processes send probes, too. */
+  /** True: other processes send probes, too. */
   shared: boolean
 }
 
@@ -41,7 +40,7 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
     const test = isTest(ctx)
     const limit = capacity.limitOf(connection)
     const now = state.quiet ? 0 : gateway.clock.monotonic()
-    // The walk may have come here long after the candidates were chosen.
+    // Time may have passed since the candidates were chosen.
     const block = test ? null : state.blocked(connection, target.model, now)
     const everyMs = block?.reason === 'circuit_open' ? early.everyMs(ctx, now) : null
     const looks = everyMs !== null && state.admitsEarly(connection, target.model, now, everyMs)
@@ -57,7 +56,7 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
   }
 }
 
-/** @throws GatewayError with `skip`: at capacity, or another request is the probe. */
+/** @throws GatewayError with `skip` when the account is at capacity, or another request is the probe. */
 async function admitted(
   { book, capacity, gateway, shared }: AttemptParts,
   { connection }: Candidate,
@@ -114,7 +113,7 @@ class AttemptRun {
       this.#ended(error)
       throw error
     }
-    // The request has had its calls: this is the failure that was noted already.
+    // The request has used all its calls: this failure was already counted.
     if (error === this.#last) {
       this.#free()
       throw error
@@ -140,7 +139,7 @@ class AttemptRun {
     throw effect.walk === undefined ? error : walking(error, effect.walk)
   }
 
-  /** Once for each call: a new credential that is refused as well is the account's own matter. */
+  /** Once for each call. When the new credential is refused too, the refusal counts. */
   async #otherCredential(error: GatewayError): Promise<boolean> {
     if (error.upstream?.status !== 401 || this.#renewed) return false
     this.#renewed = true
@@ -163,10 +162,10 @@ class AttemptRun {
 
   #untilItsEnd({ source }: Extract<Result, { kind: 'stream' }>): void {
     try {
-      // A step of another request settles with it.
+      // A step of another request settles with that request.
       rootOf(this.#ctx).hold({ settle: () => this.#ended(source.facts.error) })
     } catch {
-      // The attempt has settled: this stream is not read.
+      // The attempt has settled, so this stream is not read.
       this.#ended(GatewayError.clientGone())
     }
   }
@@ -185,7 +184,7 @@ class AttemptRun {
   }
 }
 
-/** The same failure with the operator's word on where to go from here. */
+/** Returns the same error with the operator's choice of the next step. */
 function walking(error: GatewayError, walk: NonNullable<Effect['walk']>): GatewayError {
   const { upstream } = error
   return error.with({ upstream: { ...(upstream as NonNullable<typeof upstream>), walk } })

@@ -14,16 +14,16 @@ export interface CandidatesParts {
   book: AccountBook
   clock: Clock
   early: EarlyProbes
-  /** True for a candidate that the quota hook will remove later. */
+  /** Returns true for a candidate that the quota hook will remove later. */
   usedUp(candidate: Candidate): boolean
 }
 
-/** An operator's own look at a connection goes through whatever its state is. */
+/** An operator's test of a connection is sent in any state. */
 export function isTest(ctx: RequestContext): boolean {
   return ctx.ingress === null && ctx.source === 'test'
 }
 
-/** In the walk: not this account, the next one. */
+/** Tells the executor to skip this account. */
 export function skipping({ reason, until }: Block, now: number): GatewayError {
   const retryAfterMs = until === null ? null : Math.max(1000, until - now)
   const message = restingText('This account is not asked now', [reason], retryAfterMs)
@@ -37,7 +37,10 @@ export function skipping({ reason, until }: Block, now: number): GatewayError {
   })
 }
 
-/** The error when no account is left and waiting does not help: later callers get the same error as the first. null: the ordinary error. */
+/**
+ * Returns the error when no account is left and waiting does not help, so that later callers get the same error as the first. null: the
+ * ordinary error.
+ */
 function refusalOf(blocks: readonly Block[], now: number): GatewayError | null {
   if (blocks.some(({ reason, lock }) => reason !== 'disabled' && (lock === null || !LASTING.has(lock)))) return null
   const waits = blocks.flatMap(({ until }) => (until === null ? [] : [until - now]))
@@ -73,7 +76,7 @@ export function candidatesHook({
       const block = book.of(connection.id).blocked(connection, target.model, now)
       if (block !== null) blocks.set(candidate, block)
     }
-    // A probe that is due may fail as well as one that is not.
+    // A probe may fail also when it is due, so only closed circuits count.
     const closed = ({ connection }: Candidate): boolean => book.of(connection.id).breaker.closed
     const nobody = !candidates.some((candidate) => !blocks.has(candidate) && closed(candidate) && !usedUp(candidate))
     const looked = new Set(nobody ? early.among(ctx, candidates, now) : [])
@@ -88,7 +91,7 @@ export function candidatesHook({
   }
 }
 
-/** By connection as it is now: the record of a changed one is another object. */
+/** Cached by the connection object, because a changed connection is another object. */
 export function accessOf({ secretOf }: Pick<ConnectionService, 'secretOf'>): (connection: Connection) => unknown {
   const known = new WeakMap<Connection, string>()
   return (connection) => {

@@ -1,5 +1,5 @@
-// In-flight slots of accounts and cost centers: held from dispatch to the end of the stream, over all
-// processes that share counters.
+// Manages in-flight slots of accounts and cost centers: held from dispatch to the end of the stream, across all processes that share
+// counters.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Counters } from '../../../core/types/ports.ts'
 import type { Connection } from '../../../core/types/provider.ts'
@@ -10,7 +10,7 @@ const LEASE_MS = 60_000
 const RETRY_MS = 1000
 
 export interface Capacity {
-  /** Limit of the connection, else of all connections; null = unlimited. */
+  /** Returns the limit of the connection, otherwise of all connections; null = unlimited. */
   limitOf(connection: Connection): number | null
   /** @throws GatewayError with skip `at_capacity`: another account may have room. */
   account(connection: Connection, limit: number): Promise<() => void>

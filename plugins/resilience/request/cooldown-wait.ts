@@ -1,5 +1,5 @@
-// COOLDOWN_RETRY_MAX_WAIT_MS: staying on an account whose upstream said when to come back, instead of going
-// on to the next one. Once per account and request, no longer in all than the setting, never past the deadline.
+// COOLDOWN_RETRY_MAX_WAIT_MS: waits for an account whose upstream gave a retry time, instead of trying the next one. Once per account and
+// request, in total at most the setting, and never past the deadline.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { rootOf } from '../../../core/records/root-request.ts'
 import type { Attempt, RequestContext } from '../../../core/types/context.ts'
@@ -13,11 +13,11 @@ interface Waited {
 export interface CooldownWaitOptions {
   /** 0 = off. */
   maxWaitMs: number
-  /** Deadline of a request until its first content; 0 = none. */
+  /** Deadline of a request until its first content, ms; 0 = none. */
   deadlineMs: number
 }
 
-/** Resolves true when it has waited. @throws GatewayError when the request ended meanwhile. */
+/** Resolves to true after a wait. @throws GatewayError when the request ended meanwhile. */
 export type CooldownWait = (ctx: RequestContext, accountId: string, ms: number | undefined) => Promise<boolean>
 
 export function cooldownWait(gateway: PluginGateway, { maxWaitMs, deadlineMs }: CooldownWaitOptions): CooldownWait {

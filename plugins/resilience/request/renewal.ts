@@ -1,12 +1,11 @@
-// A refused credential that can be renewed (OAuth): renewed once for all requests that met the refusal, which are then tried
-// once more.
+// Renews a refused credential (OAuth) once for all requests that were refused; these are then retried once.
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Connection } from '../../../core/types/provider.ts'
 
 export interface Renewal {
-  /** How often this account's credential was renewed: taken before a call, and handed back with its refusal. */
+  /** Returns how often this account's credential was renewed. Read it before a call, and pass it with the refusal. */
   count(connectionId: string): number
-  /** True: there is another credential than the one that was refused. */
+  /** Resolves to true when there is another credential than the refused one. */
   renewed(connection: Connection, countBefore: number): Promise<boolean>
 }
 
@@ -32,7 +31,7 @@ export function renewal(gateway: PluginGateway): Renewal {
   return {
     count,
     renewed(connection, countBefore) {
-      // Another request has seen to it since this one was sent.
+      // Another request has renewed it since this one was sent.
       if (count(connection.id) !== countBefore) return Promise.resolve(true)
       if (credentials() === undefined) return Promise.resolve(false)
       let one = running.get(connection.id)

@@ -1,9 +1,9 @@
-// An answer from a cache: the call that was not made.
+// Computes the saving of a cached answer: the avoided call.
 import type { CachedCall, Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
 import type { PriceRef, Saving } from '../saving.ts'
 
-/** Null: the cache did not say what it gave again. */
+/** Returns null when the cache did not record the original call. */
 export function cachedSaving(money: Money, ctx: RequestContext, { cached, cachedCall }: Outcome): Saving | null {
   if (cached === false || cachedCall === undefined) return null
   const { usage, provider, model } = cachedCall
@@ -11,7 +11,7 @@ export function cachedSaving(money: Money, ctx: RequestContext, { cached, cached
   return {
     source: cached === 'exact' ? 'exact_cache' : 'semantic_cache',
     method: usage.estimated ? 'tokenizer' : 'measured',
-    // As the ledger has it on the row of a cached answer.
+    // The same names as in the usage row of a cached answer.
     provider,
     model,
     usageSource: 'cache',
@@ -42,7 +42,7 @@ function avoided(
   const several = strategy === 'fusion' || strategy === 'pipeline'
   const account = several ? null : (money.accounts(ctx, { provider, model, connectionId: null })[0] ?? null)
   const now = money.price(ctx, account, model, usage)
-  // An override keeps its name when its price changes.
+  // An override keeps its reference when its price changes.
   if (now !== null && (costNano === null || now.ref !== priceRef || now.ref === 'override'))
     return { usdSavedNano: now.costNano, priceRef: money.ref(ctx, provider, model, now.ref) }
   const ref = costNano === null || priceRef === null ? null : money.ref(ctx, provider, model, priceRef)

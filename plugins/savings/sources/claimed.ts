@@ -1,4 +1,4 @@
-// Savings that other plugins claim for a request.
+// Computes savings that other plugins claim for a request.
 import { comparableJson } from '../../../core/json/comparable-json.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
@@ -19,7 +19,7 @@ export function checkedClaim(claim: Claim): Claim {
   return comparableJson(details).length <= MAX_DETAILS ? claim : { ...claim, details: { left_out: true } }
 }
 
-/** Null: no upstream was asked, so that nothing was saved. */
+/** Returns null when no upstream was called: there is no saving. */
 export function claimedSaving(money: Money, ctx: RequestContext, { steps }: Outcome, claim: Claim): Saving | null {
   const step = steps.at(-1)
   if (step === undefined) return null
@@ -29,7 +29,7 @@ export function claimedSaving(money: Money, ctx: RequestContext, { steps }: Outc
   const { provider, model, usage } = step
   const connection = money.connectionOf(ctx, step)
   const paid = money.price(ctx, connection, model, usage)
-  // Priced as a part of the whole prompt: its length may say which prices hold.
+  // Priced as a part of the whole prompt, because its length may select the price tier.
   const plain = money.price(ctx, connection, model, { ...usage, inputTotal: Math.max(0, usage.inputTotal + saved) })
   const priced = paid === null || plain === null ? 0 : plain.costNano - paid.costNano
   return {

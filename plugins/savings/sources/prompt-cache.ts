@@ -1,5 +1,5 @@
-// A provider's prompt cache: what the same prompts would have cost without it. Writing costs more than plain input, so that
-// a request can have lost by it; that is booked, too.
+// Computes the saving of a provider's prompt cache: the cost of the same prompts without it. Cache writes cost more than plain input, so
+// the result may be negative; that is booked too.
 import type { Usage } from '../../../core/types/answer.ts'
 import type { RequestContext, Step } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
@@ -13,7 +13,7 @@ export function usesPromptCache(steps: readonly Step[]): boolean {
   return false
 }
 
-/** Null: it made no difference, or no price is known. */
+/** Returns null when there is no difference, or no price is known. */
 export function promptCacheSaving(money: Money, ctx: RequestContext, steps: readonly Step[]): Saving | null {
   let usdSavedNano = 0
   let prompt = 0
@@ -43,7 +43,7 @@ export function promptCacheSaving(money: Money, ctx: RequestContext, steps: read
     provider: step.provider,
     model: step.model,
     usageSource: step.source,
-    // They were sent and read all the same; only their price was another.
+    // The tokens were sent and processed anyway; only their price was different.
     tokensBefore: prompt,
     tokensAfter: prompt,
     usdSavedNano,

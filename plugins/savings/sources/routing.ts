@@ -1,4 +1,5 @@
-// A virtual model that asks the cheapest of its targets first: what the dearest that could have answered would have cost.
+// Computes the saving of a virtual model that tries the cheapest target first: the cost at the most expensive target that could have
+// answered.
 import type { Outcome, Plan, RequestContext } from '../../../core/types/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
@@ -7,7 +8,7 @@ export function isCheapestFirst(plan: Plan | null): plan is Plan {
   return plan !== null && (plan.strategy === 'cost_optimized' || plan.strategy === 'listed_price')
 }
 
-/** Null: it did not end well, no target was dearer, or no price is known. */
+/** Returns null when the request failed, no target was more expensive, or no price is known. */
 export function routingSaving(money: Money, ctx: RequestContext, outcome: Outcome, { targets, strategy }: Plan): Saving | null {
   const step = outcome.steps.at(-1)
   if (step === undefined || outcome.status !== 200 || outcome.cached !== false) return null
