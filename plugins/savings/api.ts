@@ -19,7 +19,7 @@ const MAX_GROUPS = 1000
 // The chain of an organization as lines of JSON or CSV, read page by page while it is sent.
 const PAGE = 500
 
-/** Everything hashed, and the hash. */
+/** The hashed columns, and the hash. */
 const COLUMNS = [
   ...(['seq', 'org_id', 'request_id', 'at', 'source', 'provider', 'model', 'key_id', 'virtual_model', 'cost_center'] as const),
   ...(['user_id', 'usage_source', 'tokens_before', 'tokens_after', 'tokens_saved', 'usd_saved_nano', 'method'] as const),
@@ -35,7 +35,7 @@ export async function* csv(db: Db, orgId: number, after: number): AsyncGenerator
   for await (const receipt of receipts(db, orgId, after)) yield `${COLUMNS.map((name) => cell(receipt, name)).join(',')}\r\n`
 }
 
-/** Up to the head as it is at the beginning. */
+/** Up to the head at the start of the export. */
 async function* receipts(db: Db, orgId: number, after: number): AsyncGenerator<Receipt> {
   const { head_seq } = await chainOf(db, orgId)
   for (let seq = after; seq < head_seq; ) {

@@ -1,5 +1,5 @@
-// The semantic cache: a question that is similar enough to one that was answered gets that answer. Off until
-// it is switched on and an external model for embeddings is named.
+// The semantic cache: a question that is similar to an answered one gets the stored answer. Off until it is enabled and an external
+// embedding model is configured.
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -18,15 +18,15 @@ export const semanticCache = definePlugin({
   name: 'semantic-cache',
   requires: ['exact-cache', 'connections'],
   config: z.strictObject({
-    /** null: an hour; 0 = off. */
+    /** null: one hour; 0 = off. */
     ttlMs: z.int().min(0).nullable().default(null),
     /** `provider/model`. */
     embedModel: z.string().nullable().default(null),
-    /** Share of the hits that are answered afresh and compared. */
+    /** Fraction of the hits that are answered by the model and compared. */
     revalidateRate: share.default(0.05),
-    /** A route that agrees less often gets a higher threshold. */
+    /** A route with a lower precision gets a higher threshold. */
     precisionFloor: share.default(0.9),
-    /** Names that are no external models. */
+    /** Names that are not external models. */
     routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
     freePool: z.string().nullable().default('gateway/free'),
     /** Draws the samples, in [0, 1). */
@@ -130,7 +130,7 @@ export const semanticCache = definePlugin({
   },
 })
 
-/** Names in GATEWAY_ROUTES and the free pool; invalid entries have no name. */
+/** Returns the names in GATEWAY_ROUTES and the free pool; invalid entries have no name. */
 function namesIn(routes: unknown, freePool: string | null): ReadonlySet<string> {
   const named = Array.isArray(routes) ? routes.map((route) => (route as { name?: unknown } | null)?.name) : []
   return new Set([...named, freePool].filter((name) => typeof name === 'string'))

@@ -1,10 +1,10 @@
-// An answer as it is kept: its text, and what it had cost. Only one that ended by itself and is nothing but text.
+// A stored answer: its text and its cost. Only complete answers with nothing but text are stored.
 import { z } from 'zod'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { CachedCall } from '../../core/types/context.ts'
 
-/** UTF-16 units of an answer. */
+/** Maximum UTF-16 units of an answer. */
 const MAX_CHARS = 128 * 1024
 
 const keptText = z.object({
@@ -17,13 +17,13 @@ const keptText = z.object({
 })
 export type KeptText = z.output<typeof keptText>
 
-/** null: what must not be given again. */
+/** Returns null for an answer that must not be stored. */
 export function keptOf(response: Frozen<CanonicalResponse>, call: CachedCall): KeptText | null {
   const [choice, ...others] = response.choices
   if (choice === undefined || others.length > 0 || choice.finish !== 'stop') return null
   let text = ''
   for (const part of choice.parts) {
-    // Thoughts are not kept: they belong to the question they were thought about.
+    // Thoughts are not stored: they belong to their own question.
     if (part.t === 'reasoning') continue
     if (part.t !== 'text' || part.annotations?.length) return null
     text += part.text
@@ -33,7 +33,7 @@ export function keptOf(response: Frozen<CanonicalResponse>, call: CachedCall): K
   return { text, id, model, created, nativeFinish: choice.nativeFinish, call }
 }
 
-/** @throws Error when it is none. */
+/** @throws Error when the text is not a stored answer. */
 export function readKept(text: string): KeptText {
   return keptText.parse(JSON.parse(text))
 }
@@ -51,10 +51,10 @@ export function responseOf({ text, id, model, created, nativeFinish, call }: Kep
 
 // Tests whether a fresh answer agrees with the stored one: equal words, or close embeddings.
 const CLOSE = 0.9
-/** Characters compared of each answer, UTF-16 units: embedders accept no more. */
+/** Characters of each answer that are compared, in UTF-16 units: embedders accept no more. */
 const MAX_COMPARED_CHARS = 8000
 
-/** @param embed vectors of length 1; null where there are none. */
+/** @param embed returns vectors of length 1; null when there are none. */
 export async function agree(
   kept: string,
   fresh: string,

@@ -7,7 +7,7 @@ import type { RequestContext, Target } from '../../core/types/context.ts'
 const MAX_MESSAGES = 6
 const MAX_CHARS = 8000
 
-/** The text of the last user turn; null: not for this cache. */
+/** Returns the text of the last user turn; null: the cache does not apply. */
 export function promptOf(request: Frozen<CanonicalRequest>): string | null {
   const { messages, system, sampling, tools, toolChoice, modalities, audioOut, webSearch, logprobs } = request
   const last = messages.at(-1)
@@ -36,7 +36,7 @@ function leansOnState({ state }: Frozen<CanonicalRequest>): boolean {
   )
 }
 
-/** @param embedModel vectors of two models cannot be compared. */
+/** @param embedModel part of the scope, because vectors of two models cannot be compared. */
 export function scopeOf(
   ctx: RequestContext,
   { provider, model }: Pick<Target, 'provider' | 'model'>,
@@ -49,7 +49,7 @@ export function scopeOf(
   return mac(`${JSON.stringify(parts)}\n${rest(ctx.request)}`)
 }
 
-/** The request without its last turn, and without what only says how it is delivered or filed. */
+/** Returns the request without its last turn, and without members that only affect delivery or records. */
 function rest(request: Frozen<CanonicalRequest>): string {
   const { model: _, stream: __, includeUsage: ___, metadata: ____, messages, headers, ...others } = request
   const { idempotencyKey: _____, ...switches } = headers

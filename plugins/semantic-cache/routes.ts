@@ -1,5 +1,5 @@
-// Accuracy of the cache by route (a provider's model and a key). A sample of the hits is answered afresh and compared. A route with too
-// many wrong hits gets a higher threshold; at the highest one it is disabled.
+// Tracks the accuracy of the cache by route (a provider's model and a key). A sample of the hits is answered by the model and compared. A
+// route with too many wrong hits gets a higher threshold; at the highest one it is disabled.
 export interface RouteId {
   readonly orgId: number | null
   readonly keyId: number | null
@@ -9,9 +9,9 @@ export interface RouteId {
 
 export interface Route extends RouteId {
   threshold: number
-  /** Outcomes of the last comparisons, oldest first: whether the answers agreed. */
+  /** Results of the last comparisons, oldest first: true when the answers agreed. */
   ring: boolean[]
-  /** Epoch ms; 0: it is not. */
+  /** Epoch ms; 0: enabled. */
   disabledUntil: number
   hits: number
   misses: number
@@ -29,7 +29,7 @@ export interface Routes {
   usable(route: Route): boolean
   compared(route: Route, agreed: boolean): void
   list(orgId: number | null): readonly Route[]
-  /** Everything begins again: the settings have changed. */
+  /** Resets everything, after a change of settings. */
   reset(threshold: number): void
 }
 
@@ -55,7 +55,7 @@ export function routesOf(initial: number, floor: number, now: () => number): Rou
       if (route.ring.length < MIN_SAMPLES || precision === null || precision >= floor) return
       route.ring = []
       if (route.threshold >= HIGHEST) route.disabledUntil = now() + DISABLED_MS
-      // Without the dust of binary fractions.
+      // Rounded, without the error of binary fractions.
       else route.threshold = Math.min(HIGHEST, Math.round((route.threshold + STEP) * 1e6) / 1e6)
     },
     list: (orgId) => [...routes.values()].filter((route) => route.orgId === orgId),
@@ -66,7 +66,7 @@ export function routesOf(initial: number, floor: number, now: () => number): Rou
   }
 }
 
-/** null: nothing was compared. */
+/** Returns null when there was no comparison. */
 export function precisionOf({ ring }: Route): number | null {
   return ring.length === 0 ? null : ring.filter(Boolean).length / ring.length
 }

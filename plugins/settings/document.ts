@@ -1,4 +1,4 @@
-// The settings document: what callers see, and what a change of theirs would store.
+// The settings document: its form in the API, and the values that a change stores.
 import { conflict } from '../../core/config/owned.ts'
 import { merged, settingsIn } from '../../core/config/settings-document.ts'
 import { firstIssue } from '../../core/http/api-routes.ts'
@@ -7,7 +7,7 @@ import { WORDED } from '../../core/text/issue-text.ts'
 
 export type Nested = { [key: string]: unknown }
 
-/** Every declared setting with its value, nested. */
+/** Returns every declared setting with its value, nested. */
 export function documentOf(settings: readonly Pick<DeclaredSetting, 'key' | 'value'>[]): Nested {
   const document: Nested = Object.create(null)
   for (const { key, value } of settings) {

@@ -1,4 +1,4 @@
-// /api/settings: the runtime layer over what file and environment say.
+// /api/settings: the runtime layer over file and environment.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { changesOf, documentOf } from './document.ts'
@@ -6,7 +6,7 @@ import { portableSettings } from './portable.ts'
 import { migrations, storedSettings, storeSettings } from './store.ts'
 
 const document = z.record(z.string(), z.unknown())
-// Not a record: those pass over a member called `__proto__`, which would then be no mistake.
+// Not a record: that would silently drop a member named `__proto__`.
 const body = z
   .unknown()
   .meta({ type: 'object' })
@@ -47,7 +47,7 @@ export const settings = definePlugin({
       method: 'PUT',
       path: '/api/settings',
       summary: 'Changes settings, nested or by dotted key; null gives a setting back to file and environment.',
-      // They are the whole gateway's, not an organization's.
+      // The settings belong to the whole gateway, not to an organization.
       role: 'system',
       body,
       response: document,

@@ -1,4 +1,4 @@
-// Settings in an export: those that were changed at run time.
+// Exports and imports settings that were changed at run time.
 import { z } from 'zod'
 import type { Json } from '../../core/types/canonical.ts'
 import type { View } from '../../core/types/db.ts'

@@ -1,4 +1,4 @@
-// Settings changed at run time, by dotted key; a setting that is not here has its configured value.
+// Stores settings changed at run time, by dotted key. A setting without a row has its configured value.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Migration } from '../../core/types/db.ts'

@@ -12,7 +12,7 @@ import { endSession } from './store.ts'
 import { forwardedAddress, throttle } from './throttle.ts'
 import { TOKEN_PREFIX } from './tokens.ts'
 
-/** The one account of a gateway without tenants. */
+/** The only account of a gateway without tenants. */
 const ACCOUNT = 'local'
 const HASHES_AT_ONCE = 2
 
@@ -40,7 +40,7 @@ export interface SignInRoutes {
   gateway: PluginGateway
   sessions: Sessions
   ended: View<unknown>
-  /** Null where none is set. */
+  /** null when no password is set. */
   checkPassword: ((password: string) => Promise<boolean>) | null
   multiTenant: boolean
   idpEnabled: boolean
@@ -63,7 +63,7 @@ export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTen
     })
   }
 
-  /** @throws GatewayError 429 before anything is hashed, also for the right password. */
+  /** @throws GatewayError 429 before the hashing, also for the right password. */
   const right = (check: (password: string) => Promise<boolean>, password: string, address: string | null): Promise<boolean> =>
     hashing.run(async () => {
       const attempt = await attempts.attempt(ACCOUNT, address)
@@ -79,7 +79,7 @@ export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTen
     role: 'public',
     body: z.strictObject({ password: z.string().min(1, 'must not be empty').max(1024).optional() }),
     response: sessionToken,
-    // It writes its own entries: a failure is one too.
+    // The route writes its own entries, because a failure is recorded too.
     audit: false,
     async handler({ body, request, peer }) {
       if (multiTenant && idpEnabled)

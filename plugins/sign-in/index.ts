@@ -1,4 +1,4 @@
-// Access to the control plane: a password for people, tokens for tools; without either, callers on this machine.
+// Protects the control plane: a password for people, tokens for tools. Without either, callers on this machine have access.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { signInRoutes } from './api.ts'
@@ -20,9 +20,9 @@ export const signIn = definePlugin({
   name: 'sign-in',
   requires: ['audit'],
   config: z.strictObject({
-    /** Argon2 in PHC form; `hookgate password hash` makes one. Null: open to local clients. */
+    /** Argon2 in PHC form; `hookgate password hash` generates one. null: local clients have access. */
     passwordHash: text,
-    /** Signs session tokens, at least 32 bytes; null: derived from the master key. */
+    /** The key for session tokens, at least 32 bytes; null: derived from the master key. */
     jwtSecret: text,
     multiTenant: z.boolean().default(false),
     idpClientId: text,
@@ -55,7 +55,7 @@ export const signIn = definePlugin({
     const signedIn = sessions({
       secret,
       clock,
-      // Tenants have sessions of their own.
+      // Tenants have their own sessions.
       passwordVersion: multiTenant ? null : await passwordVersionOf(passwordHash),
       ended: (jti) => ended.current.has(jti),
     })

@@ -19,7 +19,7 @@ export function operatorService({ open, sessions, tokens }: OperatorRules): Oper
   return {
     async identify(request, peer) {
       const credential = bearerOf(request)
-      // Only `true` is local: an embedding server that said nothing did not say yes.
+      // Only `true` is local: an embedding server that gave no value did not confirm it.
       if (credential === null) return open && peer.local === true ? owner : null
       if (credential.startsWith(TOKEN_PREFIX)) return tokens.identify(credential)
       if (credential.startsWith(CLIENT_KEY_PREFIX))
@@ -30,7 +30,7 @@ export function operatorService({ open, sessions, tokens }: OperatorRules): Oper
   }
 }
 
-/** Null without one; other schemes are none of ours. */
+/** Returns null when there is none; other schemes are ignored. */
 export function bearerOf(request: Request): string | null {
   const header = request.headers.get('authorization')
   return header !== null && /^bearer\s/i.test(header) ? header.slice(7).trim() : null

@@ -1,7 +1,7 @@
-// The dashboard password: Argon2 in PHC form. Hashing runs in the thread pool, off the event loop.
+// Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop.
 import { hash, parseOptions, verify } from '@node-rs/argon2'
 
-/** Some 20 MiB and a few hundredths of a second. */
+/** About 20 MiB and some hundredths of a second. */
 const OWN_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const MAX_MEMORY_KIB = 256 * 1024
 const MAX_PASSES = 10
@@ -11,14 +11,14 @@ const MIN_SALT_BYTES = 8
 const VARIABLE = 'GATEWAY_DASHBOARD_PASSWORD_HASH'
 const HINT = 'Make one with `hookgate password hash`, and keep it in single quotes where a shell reads it: it has `$` in it.'
 
-/** Argon2id in PHC form, for GATEWAY_DASHBOARD_PASSWORD_HASH. */
+/** Returns Argon2id in PHC form, for GATEWAY_DASHBOARD_PASSWORD_HASH. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, OWN_COST)
 }
 
 /**
- * Judges passwords against a PHC string of any Argon2 variant.
- * @throws Error naming the variable for what is no such string, or asks for more than 256 MiB, 10 passes or 8 lanes.
+ * Returns a check against a PHC string of any Argon2 variant.
+ * @throws Error naming the variable for an invalid string, or for one that needs more than 256 MiB, 10 passes or 8 lanes.
  */
 export function passwordCheck(phc: string): (password: string) => Promise<boolean> {
   const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc)

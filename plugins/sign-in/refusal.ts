@@ -1,4 +1,4 @@
-// 401 of the control plane.
+// Builds the 401 of the control plane.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export function refused(message: string): GatewayError {

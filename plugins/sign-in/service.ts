@@ -1,4 +1,4 @@
-// The service `signIn`.
+// Type of the service `signIn`.
 
 export interface SignInService {
   /** True when a password is set or tenants can sign up: local callers then need a credential too. */

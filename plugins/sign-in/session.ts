@@ -11,7 +11,7 @@ export const SESSION_SECONDS = 12 * 60 * 60
 const ISSUER = 'gateway'
 const AUDIENCE = 'gateway/api'
 const MAX_TOKEN_LENGTH = 4096
-/** Replicas' clocks differ by this much, s. */
+/** Maximum difference between replicas' clocks, s. */
 const CLOCK_TOLERANCE = 5
 
 const claims = z.object({ sub: z.literal('local'), typ: z.literal('session'), jti: z.string(), pwv: z.string(), exp: z.number() })
@@ -31,7 +31,7 @@ export interface Sessions {
 export interface SessionRules {
   readonly secret: Uint8Array
   readonly clock: Pick<Clock, 'now'>
-  /** Names the password that holds: tokens given for another one are refused. Null: no session is valid. */
+  /** Identifies the current password: tokens issued for another one are refused. null: no session is valid. */
   readonly passwordVersion: string | null
   ended(jti: string): boolean
 }
@@ -75,7 +75,7 @@ export function sessions({ secret, clock, passwordVersion, ended }: SessionRules
   }
 }
 
-/** First 8 hex digits of the SHA-256 of the password's hash; `open` where there is no password. */
+/** Returns the first 8 hex digits of the SHA-256 of the password's hash; `open` when there is no password. */
 export async function passwordVersionOf(passwordHash: string | null): Promise<string> {
   if (passwordHash === null) return 'open'
   const digest = await crypto.subtle.digest('SHA-256', encodeUtf8(passwordHash) as Uint8Array<ArrayBuffer>)

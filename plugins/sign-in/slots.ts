@@ -1,4 +1,4 @@
-// So many at a time, the rest in order of arrival: hashing shares its threads with DNS and files.
+// Limits concurrency; further callers wait in order of arrival. Hashing shares its threads with DNS and file access.
 
 export interface Slots {
   run<T>(fn: () => Promise<T>): Promise<T>

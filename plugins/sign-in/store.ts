@@ -1,4 +1,4 @@
-// Management tokens and ended sessions as rows. A token itself is never here: only its MAC, by which it is found.
+// Stores management tokens and ended sessions as rows. They never contain the token: only its MAC, for look-ups.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -19,7 +19,7 @@ export const tokenRow = z.object({
 export type TokenRow = z.output<typeof tokenRow>
 export type NewToken = Omit<TokenRow, 'id' | 'org_id' | 'last_used_at'>
 
-/** Every token that was not revoked, of every organization: what a process keeps in memory. */
+/** Returns every token that was not revoked, of every organization, for the process's memory. */
 export function activeTokens(db: Db): Promise<TokenRow[]> {
   return db.all(sql`SELECT * FROM sign_in_tokens WHERE revoked_at IS NULL ORDER BY id`, tokenRow)
 }
@@ -40,7 +40,7 @@ export async function insertToken(db: Db, orgId: number | null, token: NewToken)
   return row
 }
 
-/** The row as it was; undefined when there was nothing to revoke. */
+/** Returns the row before the change; undefined when there was nothing to revoke. */
 export function revokeToken(db: Db, orgId: number | null, id: number, now: number): Promise<TokenRow | undefined> {
   return db.get(
     sql`UPDATE sign_in_tokens SET revoked_at = ${now}
@@ -49,14 +49,14 @@ export function revokeToken(db: Db, orgId: number | null, id: number, now: numbe
   )
 }
 
-/** Never back in time: replicas write late and in any order. */
+/** Never moves the time back, because replicas write late and in any order. */
 export async function markUsed(db: Db, id: number, at: number): Promise<void> {
   await db.run(
     sql`UPDATE sign_in_tokens SET last_used_at = ${at} WHERE id = ${id} AND (last_used_at IS NULL OR last_used_at < ${at})`,
   )
 }
 
-/** Sessions that were ended before their time. */
+/** Returns sessions that were ended before their expiry. */
 export async function endedSessions(db: Db): Promise<Set<string>> {
   const rows = await db.all<{ jti: string }>(sql`SELECT jti FROM sign_in_ended`)
   return new Set(rows.map(({ jti }) => jti))

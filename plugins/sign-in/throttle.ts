@@ -1,6 +1,5 @@
-// Failed sign-ins per minute of the wall clock: of the account aimed at, of the source address, and of all together.
-// An attempt is booked before it is judged and taken back when it succeeds, so that a thousand at
-// once get no more tries than a thousand in a row.
+// Limits failed sign-ins per minute of the wall clock: of the account, of the source address, and in total. An attempt is booked before
+// the check and removed when it succeeds, so that a thousand concurrent attempts get no more tries than a thousand in a row.
 import ipaddr from 'ipaddr.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Clock, Counters } from '../../core/types/ports.ts'
@@ -8,19 +7,19 @@ import type { Clock, Counters } from '../../core/types/ports.ts'
 const MINUTE_MS = 60_000
 const PER_ACCOUNT = 5
 const PER_ADDRESS = 20
-/** All who come without a forwarded address share one bucket. */
+/** All callers without a forwarded address share one bucket. */
 const WITHOUT_ADDRESS = 5
 const ALL = 300
 
 export interface Attempt {
-  /** It was no failure: nothing stays booked. */
+  /** The attempt succeeded: nothing stays booked. */
   succeeded(): Promise<void>
 }
 
 export interface Throttle {
-  /** @param address from the forwarding headers, null without. @throws GatewayError 429 until the minute ends. */
+  /** @param address from the forwarding headers, null when absent. @throws GatewayError 429 until the minute ends. */
   attempt(account: string, address: string | null): Promise<Attempt>
-  /** True once a minute, over all replicas: refusals are worth one record, not one each. */
+  /** Returns true once a minute, across replicas, so that refusals write one record instead of many. */
   worthReporting(account: string): Promise<boolean>
 }
 
@@ -58,7 +57,7 @@ function tooMany(retryAfterMs: number): GatewayError {
   return GatewayError.rateLimited(`Too many failed sign-ins. Try again in ${seconds} s.`, Math.max(1, retryAfterMs))
 }
 
-/** Address from the last X-Forwarded-For entry, else from X-Real-IP; IPv6 as its /64. null when neither holds an address. */
+/** Returns the address of the last X-Forwarded-For entry, otherwise of X-Real-IP; IPv6 as its /64. null when neither holds an address. */
 export function forwardedAddress(headers: Headers): string | null {
   const last = headers.get('x-forwarded-for')?.split(',').at(-1)
   return bucketOf(last) ?? bucketOf(headers.get('x-real-ip'))
@@ -76,7 +75,7 @@ function bucketOf(text: string | null | undefined): string | null {
     .join(':')}::/64`
 }
 
-/** Some proxies say `1.2.3.4:567` and `[::1]:567`. */
+/** Some proxies write `1.2.3.4:567` and `[::1]:567`. */
 function withoutPort(text: string): string {
   if (text.startsWith('[')) return text.slice(1, text.includes(']') ? text.indexOf(']') : undefined)
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text

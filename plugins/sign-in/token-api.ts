@@ -1,4 +1,4 @@
-// /api/tokens: management tokens for scripts and tools. A token is shown once, when it is made.
+// /api/tokens: management tokens for scripts and tools. A token is shown once, when it is created.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
@@ -38,7 +38,7 @@ export function tokenRoutes(
 ): void {
   const { db, clock } = gateway
 
-  /** A token may make tokens, but none that outlives it. */
+  /** A token may create tokens, but none that expires later than itself. */
   const boundedExpiry = (asked: string | null, actor: string): number | null => {
     const expiresAt = asked === null ? null : Date.parse(asked)
     if (expiresAt !== null && expiresAt <= clock.now()) throw GatewayError.invalid('expires_at', '`expires_at` lies in the past.')

@@ -1,4 +1,4 @@
-// Management tokens as they are presented: `gmt_` and 43 base-62 characters (256 bits), found by their MAC.
+// Identifies management tokens: `gmt_` and 43 base-62 characters (256 bits), looked up by their MAC.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import type { Operator } from '../../core/types/operator.ts'
@@ -8,7 +8,7 @@ import { markUsed, type TokenRow } from './store.ts'
 
 export const TOKEN_PREFIX = 'gmt_'
 const RANDOM = 43
-/** `last_used_at` is this coarse. */
+/** Resolution of `last_used_at`. */
 const USE_NOTED_EVERY_MS = 60_000
 
 export function newToken(): string {
@@ -16,9 +16,9 @@ export function newToken(): string {
 }
 
 export interface Tokens {
-  /** @throws GatewayError 401 for one that is unknown, revoked or expired. */
+  /** @throws GatewayError 401 for an unknown, revoked or expired token. */
   identify(token: string): Operator
-  /** Notes the last uses. */
+  /** Stores the last uses. */
   close(): Promise<void>
 }
 

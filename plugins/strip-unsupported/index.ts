@@ -1,5 +1,5 @@
-// GATEWAY_STRIP_UNSUPPORTED_FIELDS: an upstream that refuses one field by name is asked again without exactly that field,
-// once per field, on the same account. An identifier that is too long is sent as its hash first. Each asking is a line of the timeline.
+// GATEWAY_STRIP_UNSUPPORTED_FIELDS: when an upstream refuses one field by name, the request is sent again without that field, once per
+// field, to the same account. An identifier that is too long is first sent as its hash. Each call is a line of the timeline.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -7,7 +7,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { UpstreamFailure } from '../../core/types/error.ts'
 import type { Result } from '../../core/types/result.ts'
 
-/** More refusals than this are not about fields any more. */
+/** With more refusals than this, the cause is not a field. */
 const MAX_FIELDS = 5
 
 type Change = 'hash' | 'strip'
@@ -23,7 +23,7 @@ export const stripUnsupported = definePlugin({
     const changes = gateway.slot<ReadonlyMap<string, Change> | undefined>()
 
     gateway.hook('attempt', (ctx, _candidate, next) => {
-      // Another account may know the field.
+      // Another account may support the field.
       if (changes.get(ctx) !== undefined) changes.set(ctx, undefined)
       const again = (error: unknown): Promise<Result> => {
         const more = GatewayError.is(error) ? changed(changes.get(ctx) ?? NONE, error.upstream) : null
@@ -54,11 +54,11 @@ export const stripUnsupported = definePlugin({
   },
 })
 
-/** Without these the request is another one. */
+/** Without these fields it would be another request. */
 const PROTECTED = new Set(['model', 'messages', 'input', 'contents', 'stream'])
 const NONE: ReadonlyMap<string, Change> = new Map()
 
-/** The change for the next attempt; null: return the refusal. */
+/** Returns the change for the next attempt; null: return the refusal. */
 function changed(before: ReadonlyMap<string, Change>, upstream: UpstreamFailure | null): ReadonlyMap<string, Change> | null {
   const field = upstream?.status === 400 ? upstream.field : null
   if (field === null || PROTECTED.has(field)) return null

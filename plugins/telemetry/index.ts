@@ -1,5 +1,5 @@
-// OpenTelemetry (OTLP over HTTP): a trace of each request with its upstream calls and plugins, and the GenAI metrics. Never prompt or
-// answer text. The SDK is loaded only when a collector is configured.
+// Exports OpenTelemetry (OTLP over HTTP): a trace of each request with its upstream calls and plugins, and the GenAI metrics. It never
+// contains prompt or answer text. The SDK is loaded only when a collector is configured.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { HookRun } from '../../core/services.ts'
@@ -18,7 +18,7 @@ export const telemetry = definePlugin({
     endpoint: z.url().nullable().default(null),
     headers: z.string().nullable().default(null),
     serviceName: z.string().min(1).default('hookgate'),
-    /** Share of the requests that are traced, where their caller did not decide. */
+    /** Fraction of the requests that are traced, when the caller did not decide. */
     sampleRatio: z.number().min(0).max(1).default(1),
     metricIntervalMs: z.int().min(100).default(60_000),
   }),
@@ -71,7 +71,7 @@ export const telemetry = definePlugin({
       'settled',
       (ctx, outcome) => {
         counted.record(ctx, outcome)
-        // Internal calls have no way in.
+        // Internal calls have no ingress hook, so their trace starts here.
         const trace = traces.get(ctx) ?? (ctx.ingress === null ? requestTrace(sdk, ctx) : null)
         trace?.end(ctx, outcome)
       },

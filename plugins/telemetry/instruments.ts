@@ -1,4 +1,4 @@
-// The GenAI metrics: client ones of upstream calls, server ones of the gateway's own requests.
+// Records the GenAI metrics: client metrics for upstream calls, server metrics for the gateway's own requests.
 import type { Meter } from '@opentelemetry/api'
 import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'

@@ -1,4 +1,5 @@
-// The OpenTelemetry SDK with an exporter to one collector. Optional packages, loaded when a collector is configured.
+// Loads the OpenTelemetry SDK with an exporter to one collector. Its packages are optional and loaded only when a collector is
+// configured.
 import type { Context, Meter, Tracer } from '@opentelemetry/api'
 import type { Clock } from '../../core/types/ports.ts'
 
@@ -18,9 +19,9 @@ export interface Sdk {
   readonly api: typeof import('@opentelemetry/api')
   readonly tracer: Tracer
   readonly meter: Meter
-  /** The caller's trace, from its `traceparent`. */
+  /** Returns the caller's trace from its `traceparent`. */
   parentOf(header: (name: string) => string | null): Context
-  /** Sends what is left; a collector that does not answer is not waited for longer than three seconds. */
+  /** Sends the remaining data; waits at most three seconds for the collector. */
   close(): Promise<void>
 }
 
@@ -81,7 +82,7 @@ async function packages() {
   }
 }
 
-/** `name=value,name=value`, values percent-encoded. */
+/** Parses `name=value,name=value` with percent-encoded values. */
 export function headersOf(text: string | null): Readonly<Record<string, string>> {
   const pairs = (text ?? '').split(',').flatMap((pair) => {
     const at = pair.indexOf('=')

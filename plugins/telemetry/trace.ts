@@ -1,4 +1,4 @@
-// One request as spans: itself, each upstream call, each plugin's part. Made when it is over, from what the timeline says.
+// Describes one request as spans: the request, each upstream call, each plugin's part. They are created at the end from the timeline.
 import type { Attributes, Span } from '@opentelemetry/api'
 import { providerName } from '../../core/models/gen-ai.ts'
 import type { HookRun } from '../../core/services.ts'
@@ -12,7 +12,7 @@ export interface RequestTrace {
   end(ctx: RequestContext, outcome: Outcome): void
 }
 
-// Names of the OpenTelemetry GenAI conventions, and what of a request goes under them: never a prompt, an answer or a key.
+// Attributes of a request under their names in the OpenTelemetry GenAI conventions: never a prompt, an answer or a key.
 function requestAttributes(ctx: RequestContext, outcome: Outcome): Attributes {
   const { principal } = ctx
   return {
@@ -62,7 +62,7 @@ function usageAttributes({ inputTotal, outputTotal, cacheRead, cacheWrite }: Usa
   }
 }
 
-/** null: the request is not to be traced. */
+/** Returns null when the request is not traced. */
 export function requestTrace(sdk: Sdk, ctx: RequestContext): RequestTrace | null {
   const { api, tracer } = sdk
   const kind = ctx.ingress === null ? api.SpanKind.INTERNAL : api.SpanKind.SERVER

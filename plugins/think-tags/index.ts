@@ -1,4 +1,4 @@
-// THINK_TAG_MODELS: models that think aloud in `<think>` tags; the thoughts move to the reasoning channel of every dialect.
+// THINK_TAG_MODELS: for models that write their thoughts in `<think>` tags, moves the thoughts to the reasoning channel of every dialect.
 // Other models keep the byte lane.
 import { z } from 'zod'
 import {
@@ -18,7 +18,7 @@ const MODELS = ['*deepseek-r1*', '*qwq*', '*qwen3*', '*magistral*', '*minimax-m*
 export const thinkTags = definePlugin({
   name: 'think-tags',
   settings: {
-    /** Globs over the upstream's model id, letter case aside; none = off. */
+    /** Globs over the upstream's model id, ignoring letter case; none = off. */
     'think_tags.models': z.array(z.string()).default(MODELS),
   },
   variables: {
@@ -37,23 +37,23 @@ export const thinkTags = definePlugin({
       if (known !== undefined) return known
       const lower = model.toLowerCase()
       const thinks = gateway.settings.get('think_tags.models').some((glob) => globMatch(glob.toLowerCase(), lower))
-      // Model ids may come from callers: the memory is bounded.
+      // Model ids may come from callers, so the cache is limited.
       if (judged.size >= 1000) judged.clear()
       judged.set(model, thinks)
       return thinks
     }
     gateway.settings.watch('think_tags.models', () => judged.clear())
-    // Before the others, which want to see thoughts as thoughts.
+    // Runs before other hooks, so that they get thoughts as thoughts.
     gateway.hook('stream', () => new SplitStream(), { order: 'pre', when })
     gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', when })
   },
 })
 
-/** The answer taken apart just as a stream of it would be; undefined when no tag is in it. */
+/** Splits a whole answer like a stream of it; undefined when it has no tag. */
 function split(response: Frozen<CanonicalResponse>): CanonicalResponse | undefined {
   const first = new Map(response.choices.map((choice) => [choice.index, firstTag(choice)]))
   if ([...first.values()].every((tag) => tag === null)) return undefined
-  // Some chat templates write the opening tag themselves, so that the answer has only the closing one.
+  // Some chat templates write the opening tag themselves, so the answer has only the closing one.
   const stream = new SplitStream((choice) => first.get(choice) === 'close')
   const whole = collector()
   replay(response, (event) => stream.event(event, whole.event))

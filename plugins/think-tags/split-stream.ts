@@ -1,13 +1,13 @@
-// A canonical stream with its text parts taken apart into text and reasoning. Parts are renumbered; whatever is not text
-// passes as it is, at its place.
+// Splits the text parts of a canonical stream into text and reasoning. Parts are renumbered; all other parts pass unchanged, in their
+// place.
 import { type Delta, type Emit, PartWriter, type StreamEvent, type StreamTransform } from '../../core/index.ts'
 import { type TagSink, ThinkTagParser } from './tag-parser.ts'
 
 interface ChoiceState {
   readonly parser: ThinkTagParser
-  /** Upstream's text parts that are open, and whether a piece of them has come. */
+  /** The upstream's open text parts, and whether a piece of them has arrived. */
   readonly texts: Map<number, boolean>
-  /** Our index of every other part. */
+  /** The new index of every other part. */
   readonly indexes: Map<number, number>
   /** Members that follow a text whose first delta is still held. */
   waiting: Delta[]
@@ -74,7 +74,7 @@ export class SplitStream implements StreamTransform {
     this.#release(choice, emit)
   }
 
-  /** A tag does not go on in another part. */
+  /** A tag does not continue in another part. */
   #release(choice: number, emit: Emit): void {
     const state = this.#choice(choice)
     state.parser.release(this.#sink(choice, emit))
@@ -84,7 +84,7 @@ export class SplitStream implements StreamTransform {
     this.#writer.closeCurrent(choice, emit)
   }
 
-  /** Annotations go to text; what is about tokens goes to whatever these have become. */
+  /** Annotations go to text; token data goes to the parts that now contain the tokens. */
   #deliver(choice: number, state: ChoiceState, emit: Emit): void {
     const running = this.#writer.running(choice)
     if (running === null || state.waiting.length === 0) return

@@ -1,5 +1,5 @@
-// Inline think tags: text in pieces → text and reasoning. Every recognised tag is consumed, wherever it stands; at most ten
-// characters are held back, while they may still become a tag. Text without tags comes out as it went in.
+// Parses inline think tags: splits pieces of text into text and reasoning. Every recognised tag is removed, at any position. At most ten
+// characters are held back, while they may still become a tag. Text without tags is unchanged.
 
 export interface TagSink {
   text(piece: string): void
@@ -21,18 +21,21 @@ const BACKTICK = 0x60
 const FENCE = 3
 
 export class ThinkTagParser {
-  /** The first tag that was recognised. */
+  /** The first recognised tag. */
   first: Tag | null = null
   #thinking: boolean
   #held = ''
-  /** White space right behind a tag is not part of what follows; also makes an empty thought no thought. */
+  /** White space directly after a tag is dropped. A thought of only white space is no thought. */
   #trimming: boolean
-  /** Backticks that open this fence; 0 outside. Only text has fences: a thought that never closes one must not swallow the answer. */
+  /**
+   * Number of backticks that opened this fence; 0 outside. Only text has fences: a thought with an unclosed fence must not hide the
+   * answer.
+   */
   #fence = 0
-  /** Backticks the line has begun with so far; -1 once anything else stands on it. */
+  /** Number of backticks at the start of the line; -1 after any other character. */
   #ticks = 0
 
-  /** `thinking`: starts inside a thought whose opening tag the chat template kept to itself. */
+  /** `thinking`: starts inside a thought, because the chat template wrote the opening tag. */
   constructor(thinking = false) {
     this.#thinking = thinking
     this.#trimming = thinking
@@ -84,7 +87,7 @@ export class ThinkTagParser {
 
   #turn(tag: Tag): void {
     this.first ??= tag
-    // A tag that changes nothing (a second opener, a stray closer) disappears and leaves the text around it alone.
+    // A tag without effect (a second opening tag, an unmatched closing tag) is removed and the text around it stays.
     if (this.#thinking === (tag === 'open')) return
     this.#thinking = tag === 'open'
     this.#trimming = true

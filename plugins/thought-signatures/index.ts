@@ -1,6 +1,6 @@
-// GENCONTENT_SIGNATURE_CACHE: Gemini signs its tool calls and requires the signatures in the next request, but other dialects have no field
-// for them. They are kept for an hour, for the same key, tenant, account and model only, and restored when the history lacks them. For a
-// missing signature the encoder sends the skip sentinel.
+// GENCONTENT_SIGNATURE_CACHE: Gemini signs its tool calls and requires the signatures in the next request, but other dialects have no
+// field for them. They are stored for an hour, for the same key, tenant, account and model only, and restored when the history lacks
+// them. For a missing signature the encoder sends the skip sentinel.
 import { z } from 'zod'
 import { ExpiringMap } from '../../core/collections/expiring-map.ts'
 import { bringsSecret } from '../../core/models/signature.ts'
@@ -21,14 +21,14 @@ export const thoughtSignatures = definePlugin({
   setup(gateway, { enabled }) {
     if (!enabled) return
     const signatures = new ExpiringMap<Signature>({ clock: gateway.clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES })
-    /** Scope of the running attempt; unset when its answer has nothing to keep. */
+    /** Scope of the running attempt; unset when its answer has nothing to store. */
     const scopes = gateway.slot<string | undefined>()
     gateway.every('sweep', SWEEP_MS, async () => signatures.sweep())
 
     gateway.hook(
       'prepare',
       (ctx, call) => {
-        // Callers of the dialect itself bring signatures along.
+        // Callers of this dialect send signatures themselves.
         const wanted = call.codec.upstream === 'generate_content' && call.codec.caller !== 'generate_content'
         if (!wanted) return scopes.get(ctx) === undefined ? undefined : scopes.set(ctx, undefined)
         const scope = scopeOf(ctx, call.candidate)
@@ -72,7 +72,7 @@ function keyOf(scope: string, callId: string): string {
   return `${scope} ${callId}`
 }
 
-/** null when no call of the history gets one. */
+/** Returns null when no call of the history gets one. */
 function withSignatures(
   { messages }: Frozen<CanonicalRequest>,
   find: (callId: string) => Signature | undefined,
@@ -92,8 +92,8 @@ function withSignatures(
 }
 
 /**
- * True when the caller's history has a signature, on a call or on a thought. A signature of another vendor means that the turn is not
- * Gemini's, even if its calls have known ids. A thought without a signature is no evidence: many clients send only its text.
+ * Returns true when the caller's history has a signature, on a call or on a thought. A signature of another vendor means that the turn is
+ * not Gemini's, even if its calls have known ids. A thought without a signature is no evidence: many clients send only its text.
  */
 function bringsSignature(parts: readonly Frozen<Part>[]): boolean {
   return parts.some((part) => bringsSecret(part) || (part.t === 'tool_call' && part.signature !== undefined))

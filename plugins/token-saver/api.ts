@@ -1,4 +1,4 @@
-// /api/token-saver/filters: what the filters of tool output are, and what they have saved.
+// /api/token-saver/filters: lists the filters of tool output with their savings.
 import { z } from 'zod'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { FilterStats } from './filtering.ts'

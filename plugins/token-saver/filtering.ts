@@ -1,4 +1,4 @@
-// The filters of tool output on the calls of a gateway: each text once a request, whatever is tried, and counted.
+// Applies the filters of tool output to a gateway's calls: each text once per request, for all attempts, with counts.
 import { estimateText } from '../../core/models/token-estimate.ts'
 import type { Frozen, Json, Message, Part, ToolResultPart } from '../../core/types/canonical.ts'
 import type { Call, RequestContext, Slot } from '../../core/types/context.ts'
@@ -15,7 +15,7 @@ export interface Filtered {
   readonly texts: Map<string, string>
   readonly filters: Set<string>
   bytesSaved: number
-  /** Tokens of the shortened texts, as the gateway counts them. */
+  /** Tokens of the shortened texts, by the gateway's count. */
   tokensBefore: number
   tokensAfter: number
 }
@@ -26,7 +26,7 @@ export interface Filtering {
   stats(filter: string): Readonly<FilterStats>
 }
 
-/** null: nothing changed. */
+/** Returns null when nothing changed. */
 function withShortResults(messages: readonly Frozen<Message>[], short: (text: string) => string): Message[] | null {
   let changed = false
   const out = messages.map((message) => {
@@ -46,7 +46,7 @@ function shortResult(result: Frozen<ToolResultPart & Part>, short: (text: string
   let leaves: Frozen<Json> | undefined
   const parts = result.parts.map((part) => {
     if (part.t !== 'text') return part
-    // A result that is an object reads as its JSON text: the output is in its members.
+    // A result that is an object appears as its JSON text; the output is in its members.
     if (whole !== null && part.text === whole) leaves = shortLeaves(json as Frozen<Json>, short)
     const text = leaves === undefined ? short(part.text) : JSON.stringify(leaves)
     return text === part.text ? part : { ...part, text }
@@ -55,7 +55,7 @@ function shortResult(result: Frozen<ToolResultPart & Part>, short: (text: string
   return { ...result, parts, ...(leaves === undefined ? {} : { json: leaves }) }
 }
 
-/** As deep as bodies may be. */
+/** Recursion is limited by the depth of bodies. */
 function shortLeaves(value: Frozen<Json>, short: (text: string) => string): Frozen<Json> {
   if (typeof value === 'string') return short(value)
   if (Array.isArray(value)) return value.map((item: Frozen<Json>) => shortLeaves(item, short))

@@ -1,5 +1,5 @@
-// Fewer tokens for the same work: style instructions that make answers short and code small, and filters that
-// say tool output with fewer lines. Client-facing calls only: panels, judges and steps are left alone.
+// Saves tokens: style instructions that make answers short and code small, and filters that shorten tool output. It applies only to
+// clients' requests, not to internal calls of panels, judges and steps.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -10,7 +10,7 @@ import { CAVEMAN_HEADER, instructionsFor, type Levels, levelsOf, PONYTAIL_HEADER
 import { CAVEMAN_LEVELS, PONYTAIL_LEVELS } from './texts.ts'
 
 const OPT_OUT_HEADER = 'x-gateway-token-saver'
-/** Beside the levels, so that a stored setting can say it where the environment names one. */
+/** A value besides the levels, so that a stored setting can disable the level of the environment. */
 const OFF = 'off'
 
 export const tokenSaver = definePlugin({
@@ -72,7 +72,7 @@ export const tokenSaver = definePlugin({
     }
     const filters = (ctx: RequestContext): boolean => now().filters && fromClient(ctx) && !optedOut(ctx)
 
-    // Neither is in the body that caches know a request by.
+    // Cache keys cover only the body, which contains neither, so the version includes both.
     const cachePolicy = gateway.optional('cachePolicy')
     gateway.hook('ready', () =>
       cachePolicy()?.version('token_saver', (ctx) => {
@@ -82,7 +82,7 @@ export const tokenSaver = definePlugin({
       }),
     )
 
-    /** Found with the first attempt; the others say the same. */
+    /** Computed for the first attempt; the same for all others. */
     const found = gateway.slot<readonly string[]>()
     gateway.hook(
       'prepare',

@@ -11,7 +11,7 @@ export interface Levels {
   readonly ponytail: PonytailLevel | null
 }
 
-/** A header says another level for its request, or `off`; what it says beside that is ignored. */
+/** A header sets another level for its request, or `off`; other values are ignored. */
 export function levelsOf({ headers }: RequestContext, set: Levels): Levels {
   return {
     caveman: wished(headers.get(CAVEMAN_HEADER), CAVEMAN_LEVELS, set.caveman),
@@ -19,14 +19,14 @@ export function levelsOf({ headers }: RequestContext, set: Levels): Levels {
   }
 }
 
-/** The instructions that fit the request and are not in it yet; none where the form of the answer is not free. */
+/** Returns the instructions that fit the request and are not in it yet; none when the form of the answer is fixed. */
 export function instructionsFor(request: Frozen<CanonicalRequest>, { caveman, ponytail }: Levels): string[] {
   if (hasFixedForm(request)) return []
   const texts = [caveman === null ? null : CAVEMAN[caveman], ponytail === null ? null : PONYTAIL[ponytail]]
   return texts.filter((text) => text !== null && !says(request.system, text)) as string[]
 }
 
-/** A block of its own for a messages upstream, so that the caller's cache marks stay where they are; else a last paragraph. */
+/** For a messages upstream a separate block, so that the caller's cache marks keep their place; otherwise a last paragraph. */
 export function withInstructions(system: readonly SystemBlock[], texts: readonly string[], upstream: Dialect): SystemBlock[] {
   const added = { t: 'text' as const, text: texts.join('\n\n') }
   const last = system.at(-1)

@@ -1,10 +1,10 @@
-// One tool output through the filters. The same text always becomes the same text, and a shortened one stays as it is: the
-// history that is sent again with every turn keeps its cached prefix.
+// Runs one tool output through the filters. Equal texts give equal results, and a shortened text stays unchanged, so that the history of
+// the next turns keeps its cached prefix.
 import type { Filter } from './filters/filter.ts'
 import { outputOf } from './filters/lines.ts'
 import { FILTERS } from './filters/list.ts'
 
-/** Bytes; outside nothing is touched. */
+/** Bytes; shorter and longer texts are not changed. */
 export const MIN_BYTES = 500
 export const MAX_BYTES = 10 * 1024 * 1024
 /** Position of the first filter that needs the whole output's summary. */
@@ -16,7 +16,7 @@ export interface Shortened {
   readonly filter: string
 }
 
-/** null: it stays as it is. */
+/** Returns null when the text stays unchanged. */
 export function shorten(text: string, disabled: ReadonlySet<string>, filters: readonly Filter[] = FILTERS): Shortened | null {
   if (text.startsWith(MARK) || !fits(text)) return null
   try {
@@ -31,7 +31,7 @@ export function shorten(text: string, disabled: ReadonlySet<string>, filters: re
     const short = `${MARK}${filter.id}, ${output.lines.length} lines]\n${lines.join('\n')}`
     return short.length < text.length && byteLength(short) < byteLength(text) ? { text: short, filter: filter.id } : null
   } catch {
-    // A filter that fails costs tokens, not the request.
+    // A failing filter costs tokens, not the request.
     return null
   }
 }
@@ -40,7 +40,7 @@ export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** Counts the bytes only where characters do not say it. */
+/** Counts the bytes only when the number of characters is not decisive. */
 function fits(text: string): boolean {
   if (text.length > MAX_BYTES || text.length * 3 < MIN_BYTES) return false
   if (text.length >= MIN_BYTES && text.length * 3 <= MAX_BYTES) return true

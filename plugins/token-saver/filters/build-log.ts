@@ -1,9 +1,9 @@
-// Compilers and linters: errors and warnings with what is said about them, each once, and how it ended.
+// Shortens output of compilers and linters: errors and warnings with their details, each once, and the result.
 import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 
 const LAST = 20
-/** Lines that a compiler prints below a message. */
+/** Maximum lines below a message that belong to it. */
 const BLOCK = 12
 const FINDING: readonly RegExp[] = [
   /^\S.{0,400}?:\d+(?::\d+)?: (?:fatal )?(?:error|warning)\b/,
@@ -22,7 +22,7 @@ const SUMMARY: readonly RegExp[] = [
   /^make(?:\[\d+\])?: \*\*\*/,
   /^BUILD FAILED/,
 ]
-/** The file that the findings of a linter below it are about. */
+/** The file that a linter's findings below it belong to. */
 const FILE = /^(?:\/|[A-Za-z]:\\|\.{0,2}\/?[\w@-]+\/)\S*$/
 
 export const buildLog: Filter = {

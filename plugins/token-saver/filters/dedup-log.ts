@@ -1,10 +1,10 @@
-// Logs that repeat themselves: equal lines in a row become one with a count.
+// Shortens repetitive logs: consecutive equal lines become one with a count.
 import type { Filter } from './filter.ts'
 import { headAndTail, squeezed } from './lines.ts'
 
 const MAX_LINES = 2000
 const LEAST = 5
-/** Two equal lines in a row happen in code too. */
+/** Two consecutive equal lines also occur in code. */
 const RUN = 3
 
 export const dedupLog: Filter = {

@@ -1,11 +1,11 @@
-// A tool-output filter: it recognizes one kind of output by its first lines and shortens it.
+// Types of a tool-output filter: it recognizes one kind of output by its first lines and shortens it.
 
-/** A tool's output without colours and progress that was overwritten. */
+/** A tool's output without colours and overwritten progress. */
 export interface Output {
   readonly lines: readonly string[]
-  /** The first lines that are not blank, of the first 1,024 characters. */
+  /** The first non-blank lines among the first 1,024 characters. */
   readonly head: readonly string[]
-  /** The same of the last 1,024: summaries stand there. */
+  /** The last non-blank lines among the last 1,024 characters, which often contain a summary. */
   readonly tail: readonly string[]
 }
 
@@ -13,12 +13,12 @@ export interface Filter {
   readonly id: string
   readonly title: string
   readonly description: string
-  /** For people: what it goes by. */
+  /** For people: how the filter recognizes its output. */
   readonly detects: string
   readonly limits: Readonly<Record<string, number>>
   /** A filter that is recognized by a summary runs before filters with a lower number that would also match. */
   early?(output: Output): boolean
   detect(output: Output): boolean
-  /** null: it is not what it looked like. */
+  /** Returns null when the output is of another kind after all. */
   shorten(lines: readonly string[]): readonly string[] | null
 }

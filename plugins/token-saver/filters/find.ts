@@ -1,4 +1,4 @@
-// Paths, one to a line, as find and globs print them.
+// Shortens lists of paths, one per line, as find and globs print them.
 import type { Filter } from './filter.ts'
 import { byDirectory, isPath, PATH_LIMITS } from './path-list.ts'
 

@@ -1,4 +1,4 @@
-// Diffs: every file with its counts, of long hunks the changes and what stands right beside them.
+// Shortens diffs: every file with its counts; long hunks keep only the changes and the adjacent lines.
 import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 
@@ -6,7 +6,7 @@ const HUNK_LINES = 100
 const MAX_LINES = 500
 const CONTEXT = 3
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
-/** Lines of a file's header in a diff. */
+/** Header lines of a file in a diff. */
 const FACT = /^(?:new file|deleted file|old mode|new mode|rename |copy |similarity |Binary files )/
 
 interface DiffFile {
@@ -82,7 +82,7 @@ function fileOf(title: string): DiffFile {
   return { title, added: 0, removed: 0, facts: [], hunks: [] }
 }
 
-/** `diff --git a/x b/x` is x. */
+/** Returns x for `diff --git a/x b/x`. */
 function titleOf(line: string): string {
   const names = line.slice('diff --git '.length)
   const half = (names.length - 1) / 2

@@ -1,4 +1,4 @@
-// Histories: a line for each commit.
+// Shortens a git history to one line per commit.
 import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 

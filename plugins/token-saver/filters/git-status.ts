@@ -1,9 +1,9 @@
-// The state of a work tree: the branch, and how many files are how, with the first names of each kind.
+// Shortens the state of a work tree: the branch, and the number of files in each state with their first names.
 import type { Filter } from './filter.ts'
 import { someOf } from './lines.ts'
 
 const NAMES = 10
-/** At least one of the two letters is one. */
+/** At least one of the two letters is set. */
 const PORCELAIN = /^(?:[MTADRCU?!][ MTADRCU?!]| [MTADRCU]|##) \S/
 const SECTIONS: readonly (readonly [string, string])[] = [
   ['Changes to be committed:', 'staged'],
@@ -36,7 +36,7 @@ export const gitStatus: Filter = {
       if (heading !== undefined) section = heading[1]
       else if (line.startsWith('## ')) said.push(line.slice(3))
       else if (section !== null && /^\s+\S/.test(line)) {
-        // `  (use "git add" …)`
+        // Skips hints such as `  (use "git add" …)`.
         if (!line.trim().startsWith('(use ')) add(section, line.trim().replace(/^modified: +/, ''))
       } else if (PORCELAIN.test(line)) porcelain(line, add)
       else if (line.trim() !== '' && !line.trim().startsWith('(use ')) said.push(line.replace(/ \(use ".*$/, ''))

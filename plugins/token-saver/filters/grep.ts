@@ -1,4 +1,4 @@
-// Matches of a search: under the name of their file, the first ten of each.
+// Shortens matches of a search: grouped by file, the first ten of each.
 import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 
@@ -30,7 +30,7 @@ export const grep: Filter = {
       if (matches === undefined) files.set(path, [`${number}:${shown}`])
       else matches.push(`${number}:${shown}`)
     }
-    // Mostly something else: not the output of a search.
+    // Too many other lines: it is not the output of a search.
     if (others.length > lines.length / 3) return null
     const out: string[] = []
     for (const [path, matches] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -42,7 +42,7 @@ export const grep: Filter = {
   },
 }
 
-/** Times of day and addresses have colons and numbers as well. */
+/** Times of day and addresses have colons and numbers too. */
 function matchOf(line: string): { path: string; number: string; text: string } | null {
   const [, path = '', number = '', text = ''] = MATCH.exec(line) ?? []
   return NAME.test(path) ? { path, number, text } : null

@@ -1,8 +1,8 @@
-// Lines of tool output: cleaned, judged, and left out with a word about how many.
+// Helpers for lines of tool output: cleaning, importance, and cuts with a note of their size.
 import type { Output } from './filter.ts'
 
 const SAMPLE = 1024
-/** Important lines that are kept out of a cut. */
+/** Maximum important lines that survive a cut. */
 const KEPT_AT_MOST = 200
 const IMPORTANT = /error|fail|panic|exception|traceback/i
 
@@ -22,21 +22,21 @@ function sample(lines: readonly string[]): string[] {
   return out
 }
 
-/** Terminal sequences `ESC [ … letter`. */
+/** Removes terminal sequences `ESC [ … letter`. */
 function withoutColours(text: string): string {
   if (!text.includes('\u001b')) return text
   const [first, ...rest] = text.split('\u001b') as [string, ...string[]]
   return first + rest.map((piece) => piece.replace(/^\[[0-9;?]*[@-~]/, '')).join('')
 }
 
-/** The final content of a line: a carriage return restarts it. */
+/** Returns the final content of a line: a carriage return restarts it. */
 function withoutProgress(line: string): string {
   if (!line.includes('\r')) return line
   const whole = line.endsWith('\r') ? line.slice(0, -1) : line
   return whole.slice(whole.lastIndexOf('\r') + 1)
 }
 
-/** The first and the last, and between them those that speak of failures. */
+/** Returns the first and last lines, and the lines between them that report failures. */
 export function headAndTail(lines: readonly string[], head: number, tail: number): string[] {
   if (lines.length <= head + tail) return [...lines]
   const out = lines.slice(0, head)
@@ -59,13 +59,13 @@ export function leftOut(count: number, what = 'line'): string {
   return `… ${count} more ${what}${count === 1 ? '' : 's'}`
 }
 
-/** `a, b, c, … 4 more`. */
+/** Returns `a, b, c, … 4 more`. */
 export function someOf(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).join(', ')
   return names.length > most ? `${shown}, … ${names.length - most} more` : shown
 }
 
-/** Blank lines at both ends go, of several between others one stays. */
+/** Removes blank lines at both ends, and reduces several blank lines to one. */
 export function squeezed(lines: readonly string[]): string[] {
   const out: string[] = []
   for (const line of lines)
@@ -74,7 +74,7 @@ export function squeezed(lines: readonly string[]): string[] {
   return out
 }
 
-/** The rest of a line after `count` columns, with its spaces. */
+/** Returns the rest of a line after `count` columns, with its spaces. */
 export function behindColumns(line: string, count: number): string {
   let at = 0
   for (let column = 0; column < count; column++) {

@@ -1,4 +1,4 @@
-// The filters in their order: the first that knows an output and is enabled takes it.
+// Lists the filters in order: the first enabled one that recognizes an output applies.
 import { buildLog } from './build-log.ts'
 import { dedupLog } from './dedup-log.ts'
 import type { Filter } from './filter.ts'
@@ -30,5 +30,5 @@ export const FILTERS: readonly Filter[] = [
   smartTruncate,
 ]
 
-/** They hide what an agent asked to read. */
+/** They hide text that an agent requested. */
 export const OFF_BY_DEFAULT: readonly string[] = [readNumbered.id, smartTruncate.id]

@@ -1,4 +1,4 @@
-// Long directory listings: names and sizes.
+// Shortens long directory listings to names and sizes.
 import type { Filter } from './filter.ts'
 import { behindColumns, leftOut } from './lines.ts'
 
@@ -25,7 +25,7 @@ export const ls: Filter = {
         continue
       }
       const size = behindColumns(line, 4).split(' ')[0]
-      // ISO times take a column less.
+      // ISO times use one column less.
       const name = behindColumns(line, /^\d{4}-/.test(behindColumns(line, 5)) ? 7 : 8)
       if (name === '.' || name === '..' || name === '') continue
       if (line.startsWith('d')) {

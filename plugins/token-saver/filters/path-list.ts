@@ -1,11 +1,11 @@
-// Lists of paths: by directory, the first names of each.
+// Shortens lists of paths: by directory, the first names of each.
 import { leftOut, someOf } from './lines.ts'
 
 const NAMES = 10
 const DIRECTORIES = 20
 export const PATH_LIMITS = { names_per_directory: NAMES, directories: DIRECTORIES }
 
-/** A path and nothing else: a sentence has spaces, a match has a colon. */
+/** Matches only a path: a sentence has spaces, a match has a colon. */
 export function isPath(line: string): boolean {
   const text = line.trim()
   return text !== '' && !/[\s:]/.test(text) && (text.includes('/') || text.includes('\\') || /\w\.\w+$/.test(text))

@@ -1,4 +1,4 @@
-// Long files read with line numbers: the beginning and the end. Off by default: it hides what an agent asked to read.
+// Shortens long files with line numbers to their beginning and end. Off by default, because it hides text that an agent requested.
 import type { Filter } from './filter.ts'
 import { headAndTail } from './lines.ts'
 

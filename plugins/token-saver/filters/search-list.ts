@@ -1,4 +1,4 @@
-// The list of files that search tools of coding agents give.
+// Shortens lists of files from the search tools of coding agents.
 import type { Filter } from './filter.ts'
 import { byDirectory, isPath, PATH_LIMITS } from './path-list.ts'
 

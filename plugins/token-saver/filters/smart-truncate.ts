@@ -1,4 +1,5 @@
-// Anything long: the beginning, the end, and what speaks of failures. Off by default: it hides what an agent asked for.
+// Shortens any long output to its beginning, its end and the lines that report failures. Off by default, because it hides text that an
+// agent requested.
 import type { Filter } from './filter.ts'
 import { headAndTail } from './lines.ts'
 

@@ -1,4 +1,4 @@
-// Test runs: what failed, with all that is said about it, and the summary. Only lines that say that something passed go.
+// Shortens test runs: keeps failures with all their details and the summary, and removes only lines about passed tests.
 import type { Filter } from './filter.ts'
 import { squeezed } from './lines.ts'
 

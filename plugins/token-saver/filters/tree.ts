@@ -1,4 +1,4 @@
-// Trees in box-drawing glyphs: indented instead.
+// Shortens trees of box-drawing characters: uses indentation.
 import type { Filter } from './filter.ts'
 import { leftOut } from './lines.ts'
 
