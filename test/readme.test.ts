@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway } from '../adapters/testing/test-gateway.ts'
-import { built, folder, hookgateRoot, run, type Serving, serving, start } from './adapters/cli/hookgate.ts'
+import { folder, hookgateRoot, type Serving, serving, start } from './adapters/cli/hookgate.ts'
 import { ask, eventually, post, until } from './adapters/node/support.ts'
 import { type Block, blocks, curlRequest, inScratch, runModule } from './markdown.ts'
 import { freePort } from './support/free-port.ts'
