@@ -1,4 +1,4 @@
-// A budget that is new, or has another window now: what was spent in its current window is found out from the usage rows.
+// Computes the amount already spent in the current window from the usage rows, for a budget that is new or has another window.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Database, Db } from '../../core/types/db.ts'
@@ -16,7 +16,7 @@ export interface Recounts {
    * entityChanged the account's amounts belong to another entity.
    */
   now(tx: Db, budget: Budget, entityChanged?: boolean): Promise<void>
-  /** Until others have read the row they book nothing to it: counted again when they have. */
+  /** Counts again later: other processes book nothing to the row until they have read it. */
   later(budgetId: number): void
   close(): void
 }
@@ -29,11 +29,11 @@ export interface RecountSources {
   entityOf(budget: Budget): Entity
 }
 
-/** Rows are followed every second. */
+/** Processes read changed rows every second. */
 const LATER_MS = 5000
 const NOTHING = { nano: 0, requests: 0 }
 
-/** The usage rows that count; null: the entity does not exist, so there are none. */
+/** Returns the filter of the usage rows that count; null: the entity does not exist, so there are none. */
 export function usageOf({ scope, orgId }: Budget, { id, label, found }: Entity, { start, end }: Window): Filter | null {
   const window = { since: start, until: end ?? Number.MAX_SAFE_INTEGER, orgId }
   if (scope === 'org') return window
@@ -72,11 +72,11 @@ export function recounts({ gateway, ledger, calendar, budgets, entityOf }: Recou
   }
 }
 
-// Windows begin elsewhere in another time zone: what was spent in the current ones is counted again from the usage rows when
-// the zone is not the one that the accounts were made with.
+// In another time zone windows begin at another time. When the accounts were made with another zone, the amounts of the current windows
+// are counted again from the usage rows.
 const zoneRow = z.object({ zone: z.string() })
 
-/** Before the first request. */
+/** Runs before the first request. */
 export async function recountForZone(
   db: Pick<Database, 'tx'>,
   zone: string,

@@ -1,4 +1,4 @@
-// Budgets as other plugins see them.
+// Types of the service `budgets`.
 
 export const SCOPES = ['org', 'virtual_model', 'key'] as const
 export type BudgetScope = (typeof SCOPES)[number]
@@ -20,14 +20,14 @@ export interface Budget {
   readonly id: number
   readonly orgId: number | null
   readonly scope: BudgetScope
-  /** Row of the key or virtual model; null for an organization's, and where the file names it: `entityLabel` says which. */
+  /** Row of the key or virtual model; null for an organization, and when the file names it in `entityLabel`. */
   readonly entityId: number | null
-  /** Name of the virtual model, label of the key; null for an organization's. */
+  /** Name of the virtual model, label of the key; null for an organization. */
   readonly entityLabel: string | null
   readonly window: BudgetWindow
   readonly hardLimitNano: number
   readonly enabled: boolean
-  /** Also those that have ended: the limit is computed when it is asked for. */
+  /** Includes ended ones: the limit is computed on each use. */
   readonly increases: readonly BudgetIncrease[]
   readonly managedBy: 'config' | 'api'
   readonly configKey: string | null
@@ -35,9 +35,9 @@ export interface Budget {
   readonly updatedAt: number
 }
 
-/** Living ones, disabled ones too; read from memory. */
+/** Active budgets, also disabled ones, read from memory. */
 export interface BudgetService {
-  /** By id. */
+  /** Sorted by id. */
   list(orgId: number | null): readonly Budget[]
   get(orgId: number | null, id: number): Budget | null
 }

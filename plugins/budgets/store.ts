@@ -1,4 +1,4 @@
-// Budgets as rows; money is integer nano-USD.
+// Stores budgets as rows; money is whole nano-USD.
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -64,12 +64,12 @@ export function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[] = [])
   }
 }
 
-/** Active budgets of every organization. */
+/** Returns active budgets of every organization. */
 export function activeBudgets(db: Db): Promise<BudgetRow[]> {
   return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
 }
 
-/** Increases of active budgets, including ended ones. */
+/** Returns increases of active budgets, including ended ones. */
 export function activeIncreases(db: Db): Promise<IncreaseRow[]> {
   return db.all(
     sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
@@ -123,7 +123,7 @@ export async function insertBudget(
   return row
 }
 
-/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
+/** With a declaration the file takes the row over or declares it again; an archived row becomes active. */
 export function updateBudget(
   db: Db,
   orgId: number | null,
@@ -132,7 +132,7 @@ export function updateBudget(
   now: number,
   declaration?: Declaration,
 ): Promise<BudgetRow | undefined> {
-  // The file names its entity: whom an adopted row already means stays.
+  // The file names its entity; an adopted row keeps its own.
   const entity = declaration
     ? sql`CASE WHEN scope = ${budget.scope} AND entity_label = ${budget.entityLabel} THEN entity_id ELSE NULL END`
     : sql`${budget.entityId}`

@@ -1,39 +1,39 @@
-// Calendar windows of budgets in one time zone. Bounds come from local calendar fields, so that a day may have 23 or 25 hours. Results are
-// cached: Intl is called once per window.
+// Computes calendar windows of budgets in one time zone. The limits come from local calendar fields, so that a day may have 23 or 25
+// hours. Results are cached: Intl is called once per window.
 import type { Budget, BudgetWindow } from './service.ts'
 
 export interface Window {
-  /** Epoch ms, the first instant; 0 for `lifetime`. */
+  /** Epoch ms of the first instant; 0 for `lifetime`. */
   readonly start: number
-  /** The first instant that is not in it any more; null: it has no end. */
+  /** Epoch ms of the first instant after it; null: it has no end. */
   readonly end: number | null
 }
 
 export interface Calendar {
-  /** `UTC` where the wanted zone is not known. */
+  /** `UTC` when the requested zone is unknown. */
   readonly zone: string
   at(kind: BudgetWindow, instant: number): Window
 }
 
 const LIFETIME: Window = { start: 0, end: null }
-/** The current one and the one before, which late requests still belong to. */
+/** The current window and the previous one, which late requests still belong to. */
 const REMEMBERED = 2
 
-// Local time in an IANA zone, by what Intl knows of it. Costs some formatting: callers remember what they got.
+// Local time in an IANA zone from Intl. It costs formatting, so callers cache the results.
 const DAY_MS = 86_400_000
 
 interface Zone {
   readonly name: string
-  /** Local wall-clock time at an instant, as epoch ms as if it were UTC. */
+  /** Returns the local wall-clock time at an instant, as epoch ms as if it were UTC. */
   wall(instant: number): number
   /**
-   * The instant at which clocks there show `wall`: the earlier of two where they are set back, the first valid one behind the
-   * gap where they are set forward over it.
+   * Returns the instant at which local clocks show `wall`: the earlier of two when clocks are set back, the first valid one after the gap
+   * when they are set forward.
    */
   instant(wall: number): number
 }
 
-/** null for an unknown zone. */
+/** Returns null for an unknown zone. */
 function zoneOf(name: string): Zone | null {
   let format: Intl.DateTimeFormat
   try {
@@ -63,7 +63,7 @@ function zoneOf(name: string): Zone | null {
     name,
     wall,
     instant(shown) {
-      // No clock is changed twice within two days.
+      // Clocks do not change twice within two days.
       const offsets = [offset(shown - DAY_MS), offset(shown + DAY_MS)] as const
       const candidates = offsets.map((one) => shown - one).sort((a, b) => a - b)
       const found = candidates.find((instant) => wall(instant) === shown)
@@ -71,7 +71,7 @@ function zoneOf(name: string): Zone | null {
     },
   }
 
-  /** The first instant of the second of two offsets. */
+  /** Returns the first instant of the second of two offsets. */
   function change(before: number, after: number): number {
     const old = offset(before)
     let [low, high] = [before, after]
@@ -109,12 +109,12 @@ function computed(zone: Zone, kind: Exclude<BudgetWindow, 'lifetime'>, instant: 
   const shown = zone.wall(instant)
   for (let ahead = 0; ; ahead++) {
     const end = zone.instant(period(kind, shown, ahead + 1))
-    // Clocks that are set back over a bound show a period again that has ended.
+    // Clocks that are set back over the start of a window show an ended period again.
     if (instant < end) return { start: zone.instant(period(kind, shown, ahead)), end }
   }
 }
 
-/** Start of the period that `shown` lies in, or of the `ahead`th behind it, as clocks show it. */
+/** Returns the start of the period that contains `shown`, or of the `ahead`th after it, in local time. */
 function period(kind: Exclude<BudgetWindow, 'lifetime'>, shown: number, ahead: number): number {
   const at = new Date(shown)
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
@@ -124,7 +124,7 @@ function period(kind: Exclude<BudgetWindow, 'lifetime'>, shown: number, ahead: n
     case 'daily':
       return Date.UTC(year, month, day + ahead)
     case 'weekly':
-      // Monday is the first day.
+      // Weeks start on Monday.
       return Date.UTC(year, month, day - ((at.getUTCDay() + 6) % 7) + 7 * ahead)
     case 'monthly':
       return Date.UTC(year, month + ahead, 1)
@@ -133,10 +133,10 @@ function period(kind: Exclude<BudgetWindow, 'lifetime'>, shown: number, ahead: n
   }
 }
 
-// The account of a budget in the ledger: one for each window.
+// The account of a budget in the ledger: one per window.
 const PREFIX = 'budget:'
 
-/** As the ledger has them. */
+/** The account in the ledger's form. */
 export interface BudgetAccount {
   readonly name: string
   readonly windowStart: number
@@ -150,7 +150,7 @@ export function accountAt(budget: Budget, calendar: Calendar, instant: number): 
   return accountOf(budget, calendar.at(budget.window, instant))
 }
 
-/** null: not a budget's. */
+/** Returns null when the account does not belong to a budget. */
 export function budgetIdOf(name: string): number | null {
   return name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : null
 }

@@ -1,47 +1,50 @@
-// The service `quota`: read quotas, and add usage drivers for vendors.
+// Types of the service `quota`: reads quotas, and adds usage drivers for vendors.
 import type { DirectAnswer } from '../../core/services.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 export interface QuotaWindow {
-  /** `5h`, `7d`, `requests`, `tokens-minute`: as the vendor calls it. */
+  /** The vendor's name: `5h`, `7d`, `requests`, `tokens-minute`. */
   readonly name: string
   readonly unit: 'percent' | 'requests' | 'tokens' | 'usd'
-  /** Glob over bare model ids it holds for; null: every model. */
+  /** Glob over bare model ids that it applies to; null: every model. */
   readonly model: string | null
   readonly used: number | null
   readonly limit: number | null
   readonly remaining: number | null
   /** Epoch ms. */
   readonly resetsAt: number | null
-  /** No quota is left, for longer than a rate limit lasts. */
+  /** No quota remains, for longer than a rate limit lasts. */
   readonly exhausted: boolean
 }
 
 export interface QuotaReading {
-  /** As the vendor calls it: `free`, `max`. */
+  /** The vendor's name: `free`, `max`. */
   readonly plan: string | null
   readonly windows: readonly QuotaWindow[]
 }
 
-/** Asks one vendor's documented usage API. */
+/** Queries one vendor's documented usage API. */
 export interface QuotaDriver {
-  /** Id in the registry. */
+  /** Provider id in the registry. */
   readonly provider: string
   /**
-   * @param get GET of a path below the connection's address, with its credential: `/key`. Rejects unless it is 2xx.
-   * @throws Error when the answer cannot be understood.
+   * @param get sends a GET to a path below the connection's address, with its credential: `/key`. Rejects for any status except 2xx.
+   * @throws Error when the answer is unreadable.
    */
   read(get: (path: string) => Promise<DirectAnswer>, connection: Connection): Promise<QuotaReading>
 }
 
 export interface QuotaService {
-  /** Returns what takes it back: for the plugin's teardown. */
+  /** Adds a driver. Returns a function that removes it, for the plugin's teardown. */
   driver(driver: QuotaDriver): () => void
-  /** Whether the vendor has a usage API with a driver. */
+  /** Returns whether a driver exists for the vendor's usage API. */
   hasDriver(provider: string): boolean
-  /** Epoch ms until which nothing is left of this model on this account; null: there is. */
+  /** Returns the epoch ms until which this account has no quota for the model; null: quota remains. */
   exhaustedUntil(connection: Connection, model: string): number | null
-  /** Remaining fraction of the tightest window for this model on this account, 0 to 1, as this process last saw it; null: unknown. */
+  /**
+   * Returns the remaining fraction of the tightest window for this model on this account, 0 to 1, as this process last saw it; null:
+   * unknown.
+   */
   remainingFraction(connection: Connection, model: string): number | null
 }
 

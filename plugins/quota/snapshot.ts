@@ -1,4 +1,4 @@
-// Quota of an account, merged from answers and from the provider's usage API.
+// Merges an account's quota from answers and from the provider's usage API.
 import { globMatch } from '../../core/text/glob.ts'
 import type { QuotaReading, QuotaWindow } from './service.ts'
 
@@ -20,12 +20,12 @@ export interface Snapshot {
   readonly error: string | null
 }
 
-/** Models come from callers, and each may bring windows of its own. */
+/** A limit, because callers choose models and each may have its own windows. */
 const MAX_WINDOWS = 60
-/** Rest of an exhausted account without a known reset time. */
+/** Wait for an exhausted account without a known reset time. */
 const WITHOUT_RESET_MS = 3_600_000
 
-/** How long a window holds that does not say when it ends: answers speak of a minute, usage APIs are asked every five. */
+/** How long a window without an end applies: headers describe about a minute, and usage APIs are queried every five. */
 const FRESH_MS = { headers: 60_000, api: 600_000 }
 
 export function withHeaders(before: Snapshot | undefined, windows: readonly QuotaWindow[], now: number): Snapshot {
@@ -38,7 +38,7 @@ export function withHeaders(before: Snapshot | undefined, windows: readonly Quot
   }
 }
 
-/** All that the API says: what it does not say any more is gone. */
+/** Replaces all windows from the API: one that it no longer reports is removed. */
 export function withReading(before: Snapshot | undefined, reading: QuotaReading, now: number): Snapshot {
   return {
     plan: reading.plan ?? before?.plan ?? null,
@@ -57,7 +57,7 @@ export function withError(before: Snapshot | undefined, error: string, now: numb
   return { plan: before?.plan ?? null, windows: before?.windows ?? [], source: 'error', fetchedAt: now, error }
 }
 
-/** Epoch ms until which each model glob (null: the whole account) has nothing left, of the windows that have not ended. */
+/** Returns for each model glob (null: the whole account) the epoch ms until which it is exhausted, by the windows that have not ended. */
 export function exhaustions({ windows }: Snapshot, now: number): Map<string | null, number> {
   const until = new Map<string | null, number>()
   for (const { exhausted, model, resetsAt } of windows) {
@@ -66,7 +66,10 @@ export function exhaustions({ windows }: Snapshot, now: number): Map<string | nu
   return until
 }
 
-/** Epoch ms until which a rate of requests or tokens has nothing left; null: it has. @param model null: of any model. */
+/**
+ * Returns the epoch ms until which a rate limit of requests or tokens is used up; null: something remains. @param model null: of any
+ * model.
+ */
 export function rateResetsAt({ windows }: Snapshot, model: string | null, now: number): number | null {
   let until: number | null = null
   for (const window of windows) {
@@ -77,7 +80,7 @@ export function rateResetsAt({ windows }: Snapshot, model: string | null, now: n
   return until
 }
 
-/** Remaining fraction of the tightest active window for the model, 0 to 1; null: there is none. */
+/** Returns the remaining fraction of the tightest active window for the model, 0 to 1; null: there is none. */
 export function remainingFraction({ windows }: Snapshot, model: string, now: number): number | null {
   let least: number | null = null
   for (const window of windows) {
@@ -103,7 +106,7 @@ function kept(windows: readonly QuotaWindow[], from: KeptWindow['from'], now: nu
   })
 }
 
-/** The newest last, the oldest forgotten. */
+/** The newest is last; the oldest are removed. */
 function merged(old: readonly KeptWindow[], fresh: readonly KeptWindow[]): KeptWindow[] {
   const same = (a: QuotaWindow, b: QuotaWindow) => a.name === b.name && a.model === b.model
   return [...old.filter((window) => !fresh.some((one) => same(one, window))), ...fresh].slice(-MAX_WINDOWS)

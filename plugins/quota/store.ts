@@ -1,4 +1,4 @@
-// Last snapshots, and which accounts have nothing left, as rows. Both belong to a connection, which has the organization.
+// Stores the last snapshots and the exhausted accounts as rows. Both belong to a connection, which belongs to an organization.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'
@@ -15,7 +15,7 @@ const window = z.object({
   resetsAt: amount,
   exhausted: z.boolean(),
   from: z.enum(['api', 'headers']),
-  /** 0: of a time before this was kept. */
+  /** 0: the row is from before this member existed. */
   heardAt: z.number().default(0),
 })
 
@@ -35,7 +35,7 @@ export async function loadSnapshots(db: Db): Promise<Map<string, Snapshot>> {
   return new Map(rows.map(({ id, ...snapshot }) => [id, snapshot]))
 }
 
-/** Another process may have heard later. */
+/** Another process may have stored a later one. */
 export async function storeSnapshot(db: Db, connectionId: string, snapshot: Snapshot): Promise<void> {
   const { plan, windows, source, fetchedAt, error } = snapshot
   await db.run(
@@ -58,7 +58,7 @@ export function loadExhausted(db: Db): Promise<ExhaustedRow[]> {
   return db.all<ExhaustedRow>(sql`SELECT connection_id, model, until FROM quota_exhausted`)
 }
 
-/** True when it was not so before: for one of several processes that find out at the same time. */
+/** Returns true when it is new: for one of several processes that detect it at the same time. */
 export async function storeExhausted(db: Db, { connection_id, model, until }: ExhaustedRow, now: number): Promise<boolean> {
   await db.run(sql`DELETE FROM quota_exhausted WHERE connection_id = ${connection_id} AND model = ${model} AND until <= ${now}`)
   const { changes } = await db.run(

@@ -1,5 +1,5 @@
-// The setting `upstream_headers.pass`: rate-limit headers and the request id of the upstream that answered reach the caller.
-// Off by default: they are the account's, and show its limits to every caller.
+// The setting `upstream_headers.pass`: passes rate-limit headers and the request id of the upstream that answered to the caller. Off by
+// default, because they show the account's limits to every caller.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -10,7 +10,7 @@ type Kind = (typeof KINDS)[number]
 
 const RATE_LIMIT = /^(?:x-ratelimit-|anthropic-ratelimit-|ratelimit(?:-|$))[a-z0-9-]{0,60}$/
 const REQUEST_IDS = ['x-request-id', 'request-id', 'x-goog-request-id', 'cf-ray']
-/** The name under which the upstream's id goes out; `x-request-id` is the gateway's own. */
+/** The name of the header with the upstream's id; `x-request-id` is the gateway's own. */
 export const UPSTREAM_REQUEST_ID = 'x-upstream-request-id'
 const MAX_VALUE = 256
 
@@ -32,7 +32,7 @@ export const upstreamHeaders = definePlugin({
     })
     const passed = gateway.slot<readonly string[]>()
 
-    /** Headers of an earlier attempt say nothing of this one. */
+    /** Headers of an earlier attempt do not apply to this one. */
     const pass = (ctx: RequestContext): void => {
       for (const name of passed.get(ctx) ?? []) ctx.responseHeaders.delete(name)
       const { upstreamHeaders: from } = ctx

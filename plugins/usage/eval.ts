@@ -1,4 +1,4 @@
-// GET /api/eval: models ranked by how they did. Quality is only known where samples were judged.
+// GET /api/eval: ranks models by their results. Quality is known only for models with judged samples.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -9,7 +9,7 @@ import { CAP } from './summary.ts'
 const OPTIMIZE = ['score', 'cost', 'latency', 'quality'] as const
 type Optimize = (typeof OPTIMIZE)[number]
 
-/** Models with fewer requests come behind the others. */
+/** Models with fewer requests come after the others. */
 const ENOUGH = 5
 const LAST = Number.POSITIVE_INFINITY
 
@@ -65,9 +65,9 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
         const id = `${row.provider}/${row.model}`
         const { provider, model } = row
         const { figures } = entryOf(models, id, () => ({ provider, model, figures: new Calls() }))
-        // Each step is a call of its own here.
+        // Here each step counts as a call.
         figures.add({ ...row, step: 0 })
-        // A failure that cost nothing says nothing about the price.
+        // A failure without cost carries no information about the price.
         if (row.costNano !== null && (row.costNano > 0 || row.status < 400)) figures.priced++
       })
       const ranked = ordered([...models.values()].map(shown), query.optimize)
@@ -82,7 +82,7 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
 }
 
 class Calls extends Figures {
-  /** Calls whose price is known. */
+  /** Number of calls with a known price. */
   priced = 0
 }
 
@@ -129,13 +129,13 @@ function ordered(rows: readonly Ranked[], optimize: Optimize): (Ranked & { score
   )
 }
 
-/** In every order: models that are in use, those with few requests, those that only failed. */
+/** Groups for every order: models in use, models with few requests, models with only failures. */
 function standing({ requests, success_rate }: Ranked): number {
   if (success_rate === 0) return 2
   return requests < ENOUGH ? 1 : 0
 }
 
-/** 0 for the least, 1 for the most; what is not known counts as the most, a single one as the least. */
+/** Returns 0 for the smallest, 1 for the largest; unknown counts as the largest, a single value as the smallest. */
 function normalised(values: readonly (number | null)[]): number[] {
   if (values.length === 1) return [0]
   const known = values.filter((value) => value !== null)

@@ -24,7 +24,7 @@ export function shownTokens({ input, output, cacheRead, cacheWrite, reasoning }:
 
 export const usd = (nano: number): number => nano / 1e9
 
-/** Sums, and the latencies where they are asked for. A request of several steps counts once. */
+/** Sums, with latencies if requested. A request of several steps counts once. */
 export class Figures {
   requests = 0
   errors = 0
@@ -54,7 +54,7 @@ export class Figures {
     this.#latencies.push(row.latencyMs)
   }
 
-  /** Nearest rank; null of nothing. @param share 0 to 1. */
+  /** Returns the nearest rank; null without values. @param share 0 to 1. */
   latency(share: number): number | null {
     const sorted = this.#latencies.sort((a, b) => a - b)
     return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
@@ -63,7 +63,7 @@ export class Figures {
 
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
 
-/** The entry of a map, made when it is not there. */
+/** Returns the entry of a map; creates it when missing. */
 export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   let entry = map.get(key)
   if (entry === undefined) {
@@ -73,7 +73,7 @@ export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return entry
 }
 
-/** One Figures for each value. */
+/** Holds one Figures for each value. */
 export class Grouped {
   readonly groups = new Map<string, Figures>()
 
@@ -82,7 +82,7 @@ export class Grouped {
     entryOf(this.groups, value, () => new Figures()).add(row)
   }
 
-  /** Most expensive first, then most used, then by name. */
+  /** Returns the most expensive first, then the most used, then by name. */
   sorted(): [value: string, figures: Figures][] {
     return [...this.groups].sort(([a, x], [b, y]) => y.costNano - x.costNano || y.requests - x.requests || (a < b ? -1 : 1))
   }

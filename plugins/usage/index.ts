@@ -1,4 +1,4 @@
-// Usage and cost: summaries, time series, rankings and exact reports over the ledger's rows.
+// Serves usage and cost: summaries, time series, rankings and exact reports over the ledger's rows.
 import { definePlugin } from '../../core/plugins/define.ts'
 import { evalRoute } from './eval.ts'
 import { reportRoute } from './reports/route.ts'

@@ -1,11 +1,11 @@
-// Keys in reports: identified by id, shown by label. Labels may repeat and change.
+// Names keys in reports: identified by id, shown by label. Labels may repeat and change.
 import type { UsageRow } from './ledger.ts'
 
 export class KeyNames {
   readonly #labels = new Map<string, string>()
   readonly #shared = new Map<string, number>()
 
-  /** The group of a row's key; null without a key. The newest label is shown: rows come newest first. */
+  /** Returns the group of a row's key; null without a key. The newest label is shown, because the newest rows come first. */
   idOf({ keyId, keyLabel }: UsageRow): string | null {
     if (keyId === null) return keyLabel
     const id = `#${keyId}`
@@ -16,7 +16,7 @@ export class KeyNames {
     return id
   }
 
-  /** `ci`; where several keys have this label `ci (#7)`; without one `#7`. */
+  /** Returns `ci`; `ci (#7)` when several keys have this label; `#7` without a label. */
   nameOf(id: string): string {
     const label = this.#labels.get(id)
     if (label === undefined) return id

@@ -1,4 +1,4 @@
-// The ledger's rows by name, as its service gives them.
+// Names for the types of the service `ledger`.
 import type { Services } from '../../core/types/plugin.ts'
 
 export type UsageReader = Services['ledger']['usage']

@@ -1,4 +1,4 @@
-// GET /api/usage and /api/usage/split: the newest rows of a window, summed by what they have in common.
+// GET /api/usage and /api/usage/split: sums of the newest rows of a window, in total and by group.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -6,7 +6,7 @@ import { Figures, Grouped, shownTokens, tokensAnswer, usd } from './figures.ts'
 import { KeyNames } from './key-names.ts'
 import type { Savings, UsageReader, UsageRow } from './ledger.ts'
 
-/** Rows; a window with more is answered by its newest, and says so. */
+/** Maximum rows. A larger window is answered from its newest rows, and the answer is marked. */
 export const CAP = 100_000
 
 const totals = z.strictObject({
@@ -81,7 +81,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
         oldest = row.at
         for (const name of LISTS) lists[name].add(VALUE[name](row, keys), row)
       })
-      // Savings of the rows that were read, when there are more.
+      // When there are more rows, only savings of the rows that were read.
       const saved = await savings()?.total({ ...window, since: truncated ? oldest : window.since, orgId })
       const shown = <N extends List>(name: N) =>
         lists[name].sorted().map(([value, figures]) => ({

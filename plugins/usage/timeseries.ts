@@ -1,5 +1,4 @@
-// GET /api/usage/timeseries: the newest rows of a window in hours or days of UTC; what nothing happened in is zero, as long as
-// an answer can hold that.
+// GET /api/usage/timeseries: the newest rows of a window by UTC hours or days. Empty points are zero, up to the maximum number of points.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -10,9 +9,9 @@ import { CAP } from './summary.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
-/** Longer windows are shown by days, unless hours are asked for. */
+/** Longer windows use days, unless the caller requests hours. */
 const HOURS_UP_TO_MS = 48 * HOUR_MS
-/** Points of one answer; above it, groups are merged. */
+/** Maximum points of one answer; above it, groups are merged. */
 const MAX_POINTS = 20_000
 const OTHERS = 'other'
 
@@ -56,7 +55,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
       const width = BUCKETS[bucket]
       const first = Math.floor(window.since / width)
       const count = Math.ceil(window.until / width) - first
-      // For long spans in hours, empty points are left out.
+      // For long windows in hours, empty points are left out.
       const isSparse = count > MAX_POINTS
       let told = 0
       const groupOf = query.group_by === undefined ? null : GROUP[query.group_by]

@@ -7,7 +7,7 @@ import { searchable } from '../../core/text/bytes.ts'
 import type { Ext, Frozen, Json } from '../../core/types/canonical.ts'
 import type { Principal, RequestContext } from '../../core/types/context.ts'
 
-/** Longer ids are not remembered. */
+/** Longer ids are not recorded. */
 const MAX_ID = 256
 
 export type VendorIdKind = 'response' | 'conversation'
@@ -118,7 +118,7 @@ function refersToState(body: Uint8Array | null): boolean {
   return MEMBERS.some((text) => bytes.includes(text))
 }
 
-/** Same answer as the vendor's for an id that does not exist. */
+/** The same answer as the vendor's for an unknown id. */
 function unknownResponse(id: string): GatewayError {
   return GatewayError.invalid(
     'previous_response_id',

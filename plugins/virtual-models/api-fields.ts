@@ -1,4 +1,4 @@
-// A virtual model in the spelling of the control plane: bodies in, records out.
+// Schemas of a virtual model in the control plane: bodies and records.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
@@ -174,7 +174,7 @@ function configOf(body: z.output<typeof configBody>, before: VirtualModelConfig)
   }
 }
 
-/** The issue of the object form: a caller that sent an object did not mean the text form. */
+/** Returns the issue of the object form: a caller that sent an object did not use the text form. */
 function nearest(issue: z.core.$ZodRawIssue): string {
   const text = 'must be a `provider/model` id or an object'
   if (issue.code !== 'invalid_union' || typeof issue.input !== 'object' || issue.input === null) return text

@@ -1,4 +1,4 @@
-// /api/virtual-models: create, read, change, delete, switch on and off, reorder.
+// /api/virtual-models: create, read, change, delete, enable, disable, reorder.
 import { z } from 'zod'
 import { conflict, refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { isUniqueViolation } from '../../core/db/storage-fault.ts'

@@ -1,5 +1,5 @@
-// `auto`: without any set-up, the best of what the connections offer: healthy, with quota left, cheap, quick.
-// Ranked once a second; a request takes the first five that can serve it.
+// The model `auto`: without configuration, chooses the best model of all connections: healthy, with quota, cheap, fast. It ranks once a
+// second; a request tries the first five that can serve it.
 import { capable, type RequestNeeds } from './capability.ts'
 import { AUTO, type CompiledModel, type CompiledTarget, PLAIN_CONFIG, plainTarget } from './compiled-model.ts'
 import type { Accounts, Knowledge } from './model-facts.ts'
@@ -11,11 +11,11 @@ const TRIED = 5
 const RANKED_FOR_MS = 1000
 
 export interface AutoModel {
-  /** Its targets are all that are eligible, best first. */
+  /** Returns a model whose targets are all eligible ones, best first. */
   compiled(orgId: number | null): CompiledModel
-  /** With the targets that one request tries. */
+  /** Returns it with the targets that one request tries. */
   narrowed(compiled: CompiledModel, needs: RequestNeeds): CompiledModel
-  /** As lists show it. */
+  /** Returns it for model lists. */
   shown(orgId: number | null): CompiledModel
 }
 
@@ -60,7 +60,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       const accounts = knowledge.accounts(orgId, target)
       return hopeless(accounts) ? [] : [{ target, available: accounts.available, health: healthOf(target, accounts) }]
     })
-    // Where everybody rests, the walk says so, and until when.
+    // When every target is unavailable, the executor reports that and the retry time.
     const awake = possible.filter(({ available }) => available.length > 0)
     const eligible = awake.length > 0 ? awake : possible
     const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
@@ -84,7 +84,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     return Math.max(0, circuit - latency.failureRate(target.id))
   }
 
-  /** Quota of the account with most left: exhausted accounts are skipped. */
+  /** Returns the quota of the account with the most remaining: exhausted accounts are skipped. */
   function quotaOf({ model }: CompiledTarget, available: Accounts['available']): number {
     return Math.max(0, ...available.map((connection) => knowledge.quotaLeft(connection, model) ?? UNKNOWN.quota))
   }
@@ -112,12 +112,12 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
   }
 }
 
-/** True when no account is available, now or later. */
+/** Returns true when no account is available, now or later. */
 function hopeless({ available, blocked }: Accounts): boolean {
   return available.length === 0 && blocked.every(({ reason }) => reason === 'disabled' || reason === 'not_allowed')
 }
 
-/** 1 for the least value, 0 for the greatest, by rank; null stays null. */
+/** Returns 1 for the smallest value, 0 for the largest, by rank; null stays null. */
 function ranks(values: readonly (number | null)[]): (number | null)[] {
   const sorted = [...new Set(values.filter((value) => value !== null))].sort((a, b) => a - b)
   const place = new Map(sorted.map((value, index) => [value, index]))

@@ -1,10 +1,10 @@
-// The columns of a report, in their order.
+// Defines the columns of a report, in order.
 import type { UsageGroup, UsageSum } from '../ledger.ts'
 
 export interface Column {
   readonly name: string
   readonly kind: 'text' | 'count' | 'usd'
-  /** Value of a column; money in nano-USD. */
+  /** Returns the value of a column; money in nano-USD. */
   readonly value: (sum: UsageSum) => string | number | null
 }
 
@@ -21,7 +21,7 @@ const FIGURES: readonly Column[] = [
   { name: 'charge_usd', kind: 'usd', value: (sum) => sum.chargeNano },
   { name: 'usd_saved', kind: 'usd', value: (sum) => sum.savedNano },
   { name: 'media_units', kind: 'count', value: (sum) => sum.mediaUnits },
-  // After the documented columns, so that readers by position keep their columns.
+  // After the documented columns, so that readers by position still work.
   { name: 'estimated_tokens', kind: 'count', value: (sum) => sum.estimated.tokens },
   { name: 'estimated_cost_usd', kind: 'usd', value: (sum) => sum.estimated.costNano },
   { name: 'estimated_charge_usd', kind: 'usd', value: (sum) => sum.estimated.chargeNano },
@@ -33,7 +33,7 @@ export function columnsOf(by: readonly UsageGroup[]): readonly Column[] {
   return [...groups, ...FIGURES]
 }
 
-/** `12.000000001`: every nano, and no exponent. */
+/** Returns for example `12.000000001`: every nano, without an exponent. */
 export function usdText(nano: number): string {
   const digits = String(Math.abs(nano)).padStart(10, '0')
   const fraction = digits.slice(-9).replace(/0+$/, '')

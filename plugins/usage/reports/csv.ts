@@ -1,4 +1,4 @@
-// A report as CSV (RFC 4180), a page of groups at a time.
+// Writes a report as CSV (RFC 4180), a page of groups at a time.
 import { csvText } from '../../../core/text/csv-text.ts'
 import type { UsageSum } from '../ledger.ts'
 import { type Column, usdText } from './columns.ts'

@@ -1,4 +1,4 @@
-// A report as JSON, written as it is read.
+// Writes a report as JSON while it is read.
 import { shownWindow, type Window } from '../../../core/http/window.ts'
 import type { UsageSum } from '../ledger.ts'
 import { type Column, usdText } from './columns.ts'

@@ -1,4 +1,4 @@
-// A report as Parquet: strings UTF8, counts INT64, money DOUBLE; a row group of each few thousand groups.
+// Writes a report as Parquet: strings UTF8, counts INT64, money DOUBLE; one row group for every few thousand groups.
 import type { UsageSum } from '../ledger.ts'
 import type { Column } from './columns.ts'
 
@@ -10,7 +10,7 @@ export async function* parquet(columns: readonly Column[], sums: AsyncIterable<U
   const writer = new ByteWriter()
   const written = (): Uint8Array => {
     const bytes = new Uint8Array(writer.getBuffer())
-    // The offset in the file goes on.
+    // The offset in the file continues.
     writer.index = 0
     return bytes
   }
@@ -27,7 +27,7 @@ export async function* parquet(columns: readonly Column[], sums: AsyncIterable<U
     yield written()
   }
   if (rows.length > 0) await file.write({ columnData: columnData(rows), rowGroupSize: ROW_GROUP })
-  // Without any the library writes a list of no type, which strict readers refuse.
+  // Without groups the library writes a list without a type, which strict readers refuse.
   if (file.row_groups.length === 0) file.row_groups.push(emptyGroup(schema))
   await file.finish()
   yield written()

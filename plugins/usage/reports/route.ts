@@ -1,4 +1,4 @@
-// GET /api/reports: exact sums over everything in a window, streamed in one of three formats.
+// GET /api/reports: exact sums over a whole window, streamed in one of three formats.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { streamed } from '../../../core/http/streamed.ts'
@@ -75,7 +75,7 @@ function groupsOf(text: string): UsageGroup[] {
   return names as UsageGroup[]
 }
 
-/** The most preferred supported format; JSON when none is. */
+/** Returns the most preferred supported format; JSON when none is supported. */
 function accepted(accept: string): Format {
   let found: { format: Format; q: number } = { format: 'json', q: 0 }
   for (const range of accept.slice(0, 1000).toLowerCase().split(',')) {

@@ -1,10 +1,10 @@
-// Sums of usage beside what was saved on the same requests, some groups at a time.
+// Adds savings to sums of usage on the same requests, some groups at a time.
 import type { Savings, UsageFilter, UsageGroup, UsageReader, UsageSum } from '../ledger.ts'
 
-/** As many as the savings ledger takes at once. */
+/** Maximum groups per call of the savings ledger. */
 const GROUPS_AT_ONCE = 2000
 
-/** Without a savings ledger nothing is saved. No more than a page of groups is in memory. */
+/** Without a savings ledger all savings are 0. At most one page of groups is in memory. */
 export async function* withSavings(
   usage: UsageReader,
   savings: Savings,
