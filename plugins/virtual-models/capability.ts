@@ -43,10 +43,10 @@ export class RequestNeeds implements Needs {
   get maxTokens(): number | null {
     return this.#request.maxTokens ?? null
   }
-  /** False where the body alone says that it is too small for a window to matter. */
+  /** Returns false when the body's size alone shows that it cannot fill the context window. */
   mayFill(window: number): boolean {
     this.#bodyBytes ??= Number(this.#ctx.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
-    // No text has a token in fewer than two bytes; pictures behind short addresses are not looked for.
+    // No text has a token in fewer than two bytes. Pictures behind short URLs are not counted.
     return !(this.#bodyBytes / 2 < window)
   }
   get #request(): Frozen<CanonicalRequest> {
@@ -71,7 +71,7 @@ export function limitsOf(facts: Iterable<KnownFacts>): Limits {
   return { blind, withoutTools, window }
 }
 
-/** False: everybody can serve the request. */
+/** Returns false when every target can serve the request. */
 export function exceeds(needs: RequestNeeds, { blind, withoutTools, window }: Limits): boolean {
   return (
     (blind && needs.vision) ||

@@ -1,14 +1,14 @@
-// The compiled form of a virtual model, rebuilt when rows change: for rows, names of GATEWAY_ROUTES and `auto` alike.
+// The compiled form of a virtual model, rebuilt when rows change. Rows, names of GATEWAY_ROUTES and `auto` share it.
 import type { Target } from '../../core/types/context.ts'
 import { DEFAULT_CONFIG } from './fields.ts'
 import type { Strategy, VirtualModel, VirtualModelConfig } from './service.ts'
 
-/** `listed_price`: of GATEWAY_ROUTES, by input and output price together. */
+/** `listed_price`: for GATEWAY_ROUTES, by input and output price together. */
 export type Ordering = Strategy | 'listed_price'
 
-/** Provider ids, not aliases; candidates carry it through the pipeline. */
+/** Provider ids, not aliases; candidates carry the object through the pipeline. */
 export interface CompiledTarget extends Target {
-  /** `provider/model`, made once: what is known of it is looked up by that. */
+  /** `provider/model`, created once; facts are looked up by it. */
   readonly id: string
   readonly instruction: string | null
   readonly params: VirtualModel['targets'][number]['params']
@@ -16,7 +16,7 @@ export interface CompiledTarget extends Target {
 
 export interface CompiledModel {
   readonly name: string
-  /** Identifies rotation and sessions. */
+  /** Key of rotation and sessions. */
   readonly id: string
   readonly orgId: number | null
   readonly ordering: Ordering
@@ -24,14 +24,14 @@ export interface CompiledModel {
   readonly enabled: boolean
   /** Hash of the targets: the rotation restarts when it changes. */
   readonly version: string
-  /** The enabled ones. */
+  /** Enabled targets only. */
   readonly targets: readonly CompiledTarget[]
   readonly config: VirtualModelConfig
   /** Epoch ms. */
   readonly createdAt: number
 }
 
-/** An id or alias of a provider to its id. */
+/** Returns the id of a provider's id or alias. */
 export type ProviderId = (provider: string) => string
 
 export function recipeOf(model: VirtualModel, providerId: ProviderId): CompiledModel {
@@ -59,7 +59,7 @@ export function plainTarget(provider: string, model: string): CompiledTarget {
   return { id: `${provider}/${model}`, provider, model, connectionId: null, weight: 1, instruction: null, params: null }
 }
 
-/** The built-in one that picks its targets itself. */
+/** The built-in model that chooses its targets itself. */
 export const AUTO = 'auto'
 
 /** For virtual models without a row. */

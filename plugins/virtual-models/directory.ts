@@ -1,4 +1,4 @@
-// Rows in memory: made when they change, so that a request pays one look-up.
+// Indexes rows in memory. The index is built when rows change, so that a request needs one look-up.
 import type { CompiledModel, ProviderId } from './compiled-model.ts'
 import { recipeOf } from './compiled-model.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'

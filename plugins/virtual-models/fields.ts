@@ -1,4 +1,4 @@
-// Members of a virtual model as the configuration file spells them.
+// Schemas of a virtual model's members in the configuration file.
 import { z } from 'zod'
 import { modelIdFault } from '../../core/models/model-id.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
@@ -15,7 +15,7 @@ function isConcrete(name: string): boolean {
 const targetObject = z.strictObject({
   target: z.string().max(512).optional(),
   provider: z.string().min(1).max(64).optional(),
-  /** A bare id beside `provider`, else `provider/model`. */
+  /** A bare id together with `provider`, otherwise `provider/model`. */
   model: z.string().min(1).max(512).optional(),
   weight: z.number('must be a number').min(0, 'must not be negative').max(1e9).default(1),
   connectionId: z.int().min(1).nullable().default(null),
@@ -24,7 +24,7 @@ const targetObject = z.strictObject({
   params: z.record(z.string(), z.unknown()).nullable().default(null),
 })
 
-/** A text, or an object that names its model in one of three ways; always the full form afterwards. */
+/** A text, or an object that names its model in one of three ways; normalized to the full form. */
 export const target = z
   .union([z.string().transform((text) => ({ target: text })), z.looseObject({})])
   .transform((given, context) => {
@@ -84,7 +84,7 @@ const shape = {
   config: virtualModelConfig.prefault({}),
 }
 
-/** One entry of the file; its name is the key unless it says another. */
+/** One entry of the file; its name is the key unless it sets another. */
 export const declaredVirtualModel = z
   .strictObject({ name: virtualModelName.optional(), ...shape })
   .superRefine((given, context) => {
@@ -92,7 +92,7 @@ export const declaredVirtualModel = z
   })
 export type DeclaredVirtualModel = z.output<typeof declaredVirtualModel>
 
-/** Complaints that involve several fields. */
+/** Rules that involve several fields. */
 export function complaints({
   strategy,
   modality,

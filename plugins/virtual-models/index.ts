@@ -1,5 +1,5 @@
-// Virtual models: named routing rules. Rows from gateway.config.ts and the API, names of
-// GATEWAY_ROUTES, `auto`, bare model ids; who is asked in which order.
+// Virtual models: named routing rules from rows of gateway.config.ts and the API, names of GATEWAY_ROUTES, `auto` and bare model ids.
+// They choose the targets and their order.
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -23,12 +23,12 @@ import { virtualModelResource } from './resource.ts'
 import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
 
-/** Provides the service `virtualModels`, resolves virtual names and bare model ids, orders candidates. */
+/** Provides the service `virtualModels`, resolves virtual names and bare model ids, and orders candidates. */
 export const virtualModels = definePlugin({
   name: 'virtual-models',
   requires: ['connections'],
   config: z.strictObject({
-    /** Strict mode: concrete models are refused, and lists do not show them. */
+    /** Strict mode: concrete models are refused, and lists do not contain them. */
     only: z.boolean().default(false),
     /** Named candidate lists, as in GATEWAY_ROUTES. */
     routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
@@ -73,7 +73,7 @@ export const virtualModels = definePlugin({
       directory.compiled(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.compiled(orgId) : null)
     const slot = gateway.slot<Route>()
 
-    // After the allow-list, before the rates.
+    // Runs after the allow-list and before the rate limits.
     if (only) gateway.hook('access', (ctx) => refuseConcrete(ctx, find), { after: 'keys' })
     gateway.hook('resolve', (ctx) => {
       const found = find(ctx.principal.orgId, ctx.requestedModel)

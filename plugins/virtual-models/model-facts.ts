@@ -26,13 +26,13 @@ export interface Accounts {
 
 export interface Knowledge {
   facts(provider: string, model: string): Facts
-  /** Nano-USD; null: not known. */
+  /** Returns nano-USD; null: unknown. */
   cost(provider: string, model: string, inputTokens: number, maxTokens: number | null): number | null
-  /** Nano-USD per 1M tokens, input and output together. */
+  /** Returns nano-USD per 1M tokens, input and output together. */
   listedPrice(provider: string, model: string): number | null
   offered(orgId: number | null): Offered
   accounts(orgId: number | null, target: { provider: string; model: string; connectionId: string | null }): Accounts
-  /** null: no plugin keeps account state. */
+  /** Returns null when no plugin tracks account state. */
   stateOf(connection: Connection): AccountRecord | null
   /** Remaining fraction of the quota for the model, 0 to 1; null: unknown. */
   quotaLeft(connection: Connection, model: string): number | null

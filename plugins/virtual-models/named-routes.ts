@@ -1,4 +1,4 @@
-// GATEWAY_ROUTES: names with candidates, cheapest first. An entry that is wrong is logged and left out.
+// GATEWAY_ROUTES: named candidate lists, cheapest first. An invalid entry is logged and skipped.
 import { z } from 'zod'
 import { WORDED } from '../../core/text/issue-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
@@ -14,7 +14,7 @@ const entry = z
     models: candidates.optional(),
     targets: candidates.optional(),
     modality: z.enum(['text', 'image']).default('text'),
-    /** True: tried as listed, whatever they cost. */
+    /** True: tried in the listed order, whatever the prices are. */
     keep_order: z.boolean().default(false),
   })
   .transform(({ candidates, models, targets, ...rest }) => ({ ...rest, targets: candidates ?? models ?? targets ?? [] }))
@@ -27,7 +27,7 @@ export interface RouteSources {
   now: number
 }
 
-/** The first of a name counts. */
+/** The first entry with a name wins. */
 export function namedRoutes(given: unknown, { providerId, log, now }: RouteSources): ReadonlyMap<string, CompiledModel> {
   const routes = new Map<string, CompiledModel>()
   if (given === null || given === undefined) return routes

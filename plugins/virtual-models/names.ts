@@ -6,7 +6,7 @@ import { AUTO, type CompiledModel } from './compiled-model.ts'
 
 export type Find = (orgId: number | null, name: string) => CompiledModel | null
 
-/** @throws GatewayError 400 where the name may not be used. */
+/** @throws GatewayError 400 when this route does not accept the name. */
 export function refuseMisplaced({ models }: RequestContext, { name, modality }: CompiledModel): void {
   if (models === modality) return
   if (models === 'text')
@@ -14,7 +14,7 @@ export function refuseMisplaced({ models }: RequestContext, { name, modality }: 
   throw GatewayError.invalid('model', `A concrete \`provider/model\` id is required here; \`${name}\` is a virtual model.`)
 }
 
-/** VIRTUAL_MODELS_ONLY: routes without a model are no matter of it. @throws GatewayError 400. */
+/** VIRTUAL_MODELS_ONLY. Routes without a model are not affected. @throws GatewayError 400. */
 export function refuseConcrete(ctx: RequestContext, find: Find): void {
   if (ctx.models === 'none' || find(ctx.principal.orgId, ctx.requestedModel) !== null) return
   const name = ctx.requestedModel.slice(0, 256)
@@ -35,7 +35,7 @@ export function planOf({ id, name, enabled, ordering, targets }: CompiledModel):
   return { targets: [...targets], strategy: ordering, virtualModel: name }
 }
 
-/** A bare model id that one provider offers. @throws GatewayError 400 naming them when several do. */
+/** Plans a bare model id that one provider offers. @throws GatewayError 400 naming the providers when several offer it. */
 export function planOfBareId(model: string, providers: readonly string[]): Plan | undefined {
   const [provider, ...others] = providers
   if (provider === undefined) return undefined
@@ -45,7 +45,7 @@ export function planOfBareId(model: string, providers: readonly string[]): Plan 
   throw GatewayError.invalid('model', `\`${model}\` is offered by several providers. Say which: ${named}.`)
 }
 
-// Virtual names as model lists show them: what can be called, the first of each name.
+// Virtual names for model lists: only callable ones, the first of each name.
 type Entry = ReturnType<Parameters<Services['modelCatalogue']['virtual']>[0]['list']>[number]
 
 export function listEntries(compiledModels: readonly CompiledModel[]): Entry[] {

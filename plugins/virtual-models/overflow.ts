@@ -1,5 +1,5 @@
-// A conversation too long for one target of a virtual model goes on to those that are known to hold more.
-// Without such a target the caller gets the vendor's answer.
+// When a conversation is too long for one target of a virtual model, tries targets that are known to accept more. Without such a target
+// the caller gets the vendor's answer.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Json } from '../../core/types/canonical.ts'
 import type { Candidate, EncodedCall, RequestContext, Slot } from '../../core/types/context.ts'
@@ -8,13 +8,13 @@ import type { CompiledTarget } from './compiled-model.ts'
 import type { Knowledge } from './model-facts.ts'
 
 const CODE = /context_length_exceeded|context_window_exceeded/i
-/** Vendors' own sentences, at the start of what they say: callers' words may be quoted later in it. */
+/** Vendors' own sentences at the start of the message, because the rest may quote the caller. */
 const SENTENCE =
   /^.{0,80}(?:maximum context length|context (?:length|window)|prompt is too long|input is too long|too many (?:input )?tokens|input token count)/i
 
 export type Overflow = (ctx: RequestContext, candidate: Candidate, next: () => Promise<Result>) => Promise<Result>
 
-/** @param tooSmall windows that were too small for a request: the largest of them. */
+/** @param tooSmall the largest context window that was too small for the request. */
 export function overflow(knowledge: Knowledge, tooSmall: Slot<number>): Overflow {
   const windowOf = ({ target }: Candidate): number | null => knowledge.facts(target.provider, target.model).contextWindow ?? null
   return async (ctx, candidate, next) => {
@@ -52,7 +52,7 @@ function smaller(): GatewayError {
   })
 }
 
-/** The target and how it is asked are the pipeline's. */
+/** The pipeline sets these members. */
 const RESERVED = new Set(['model', 'stream'])
 
 export function paramsOf(candidate: Candidate | null): CompiledTarget['params'] {

@@ -1,5 +1,5 @@
-// The hook `candidates`, behind everybody who drops some: what cannot serve the request goes, the strategy orders the rest, a
-// session's own account comes first. Only this file advances the rotation.
+// The hook `candidates`, after all hooks that remove candidates: removes those that cannot serve the request, orders the rest by the
+// strategy, and puts a session's own account first. Only this file advances the rotation.
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import { capable, exceeds, type Limits, limitsOf, RequestNeeds } from './capability.ts'
 import type { CompiledModel, CompiledTarget } from './compiled-model.ts'
@@ -12,7 +12,7 @@ import { latencyTable } from './strategies/latency-table.ts'
 import { ordered } from './strategies/order.ts'
 import { cursors } from './strategies/rotation.ts'
 
-/** A target and those of its accounts that are left, in their order. */
+/** A target with its remaining accounts, in order. */
 export interface Survivor {
   readonly target: CompiledTarget
   readonly candidates: Candidate[]
@@ -40,7 +40,7 @@ export interface PlannerOptions {
   readonly random: () => number
   readonly monotonic: () => number
   readonly shared: Pick<StickyOptions, 'storage' | 'unshared'>
-  /** Null: accounts are asked by their priority. */
+  /** null: accounts are tried by priority. */
   readonly accounts: () => AccountTurns | null
 }
 
@@ -80,7 +80,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
       const now = monotonic()
       const known = knownOf(compiled, now)
       const factsOf = (target: CompiledTarget): Facts => known.facts.get(target) as Facts
-      // A chain without one of its steps is another chain.
+      // A chain cannot omit one of its steps.
       const filters = ctx.operation === 'chat' && compiled.ordering !== 'pipeline'
       const able = filters ? withoutIncapable(ctx, route, candidates, known) : candidates
       route.survivors = ordered(compiled.ordering, survivorsOf(able), compiled.config, {
@@ -93,7 +93,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
       const walk: Candidate[] = []
       for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
       const serialize = (order: Candidate[], pinned: boolean): Candidate[] => accounts()?.ordered(ctx, order, pinned) ?? order
-      // Each call that it makes has a walk of its own, with its own turn.
+      // Each call that it makes chooses candidates itself, with its own turn.
       if (isMultiCall(compiled)) return asksItself(ctx, compiled, route.survivors) ? serialize(walk, false) : walk
       const preferred = sessions.preferred(ctx, compiled, walk)
       const order = serialize(preferred, preferred !== walk)
@@ -119,7 +119,7 @@ export function isMultiCall({ ordering }: CompiledModel): boolean {
   return ordering === 'fusion' || ordering === 'pipeline'
 }
 
-/** Not what the request itself is to blame for. */
+/** Returns false for a failure that the request itself caused. */
 function isFault({ upstream }: NonNullable<RequestContext['attempts'][number]['error']>): boolean {
   if (upstream === null) return false
   return upstream.status === 0 || upstream.status >= 500 || upstream.status === 429 || upstream.status === 408

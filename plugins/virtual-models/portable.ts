@@ -1,4 +1,4 @@
-// Virtual models in an export. A target names its connection instead of its id.
+// Exports and imports virtual models. A target names its connection instead of its id.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Json } from '../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// GET /api/virtual-models/:id/preview: what would be tried now, in which order and why. It looks and moves
-// nothing: no turn of a rotation, no draw, no measurement.
+// GET /api/virtual-models/:id/preview: shows which targets would be tried now, in which order and why. It changes no state: no rotation,
+// no random draw, no measurement.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'

@@ -1,4 +1,4 @@
-// `virtualModels` of gateway.config.ts.
+// The section `virtualModels` of gateway.config.ts.
 import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -13,14 +13,14 @@ import {
   type VirtualModelFields,
 } from './store.ts'
 
-/** `provider/model`, or the same with more to say. Names one of `target`, `model`, or `provider` and `model`. */
+/** `provider/model`, or an object with more members. The object has `target`, `model`, or `provider` and `model`. */
 export type VirtualTargetConfig =
   | string
   | {
       target?: string
       provider?: string
       model?: string
-      /** For `weighted`; default 1, 0 = only when the others fail. */
+      /** For `weighted`; default 1, 0 = only when all others fail. */
       weight?: number
       connectionId?: number | null
       enabled?: boolean
@@ -29,7 +29,7 @@ export type VirtualTargetConfig =
       params?: Record<string, unknown> | null
     }
 
-/** A virtual model in the file; its key is its name unless it says another. */
+/** A virtual model in the file; its key is its name unless it sets another. */
 export interface VirtualModelDeclaration {
   /** For names with a slash or a colon. */
   name?: string
@@ -37,11 +37,11 @@ export interface VirtualModelDeclaration {
   targets: VirtualTargetConfig[]
   modality?: 'text' | 'image'
   enabled?: boolean
-  /** Lower first in lists. */
+  /** The lowest number is listed first. */
   position?: number
   description?: string
   config?: Partial<VirtualModelConfig>
-  /** Takes over the virtual model of this name that was made through the API. */
+  /** Takes over the virtual model with this name that the API created. */
   adopt?: boolean
 }
 
@@ -51,7 +51,7 @@ declare module '../../core/config/define.ts' {
   }
 }
 
-/** Rows are made and changed only for a provider that can be reached; a row that stands is not held against it again. */
+/** New and changed rows need a provider with a connection; existing rows are not checked again. */
 export function virtualModelResource(gateway: PluginGateway, view: View<unknown>): ResourceKind<DeclaredVirtualModel> {
   const configuration = gateway.use('configuration')
   const connections = gateway.use('connections')

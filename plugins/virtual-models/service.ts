@@ -1,4 +1,4 @@
-// Virtual models as other plugins see them.
+// Types of the service `virtualModels`.
 
 export const STRATEGIES = [
   'failover',
@@ -16,19 +16,19 @@ export interface VirtualTarget {
   readonly provider: string
   readonly model: string
   readonly weight: number
-  /** Null: any connection of the provider. */
+  /** null: any connection of the provider. */
   readonly connectionId: number | null
   readonly enabled: boolean
   /** Instruction of a pipeline step; null = the default text. */
   readonly instruction: string | null
-  /** Request members that this target gets over the caller's. */
+  /** Request members that override the caller's for this target. */
   readonly params: Readonly<Record<string, unknown>> | null
 }
 
 export interface VirtualModelConfig {
   readonly sessionSticky: boolean
   readonly stickyTtlSecs: number
-  /** 0 = as many as there are candidates. */
+  /** 0 = the number of candidates. */
   readonly maxAttempts: number
   /** `provider/model`; null = the first target. */
   readonly judge: string | null
@@ -37,7 +37,7 @@ export interface VirtualModelConfig {
   readonly panelTimeoutMs: number
   /** Fraction, 0 to 1. */
   readonly latencyBuffer: number
-  /** False: requests through it get neither style instructions nor filters of tool output. */
+  /** False: requests to it get neither style instructions nor filters of tool output. */
   readonly tokenSaver: boolean
 }
 
@@ -59,12 +59,12 @@ export interface VirtualModel {
   readonly updatedAt: number
 }
 
-/** Living ones, disabled ones too; read from memory. */
+/** Active models, also disabled ones, read from memory. */
 export interface VirtualModelService {
-  /** By position. */
+  /** Sorted by position. */
   list(orgId: number | null): readonly VirtualModel[]
   get(orgId: number | null, id: number): VirtualModel | null
-  /** Case-sensitive. */
+  /** Compared case-sensitively. */
   named(orgId: number | null, name: string): VirtualModel | null
 }
 

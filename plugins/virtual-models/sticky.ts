@@ -1,6 +1,6 @@
-// A session stays with the account that answered it last while that account has quota. Sessions come from headers only; pinning by content
-// would concentrate load. Pins are kept in memory, least recently used first out. With a shared store each pin is also written there and
-// read before the session's next request: one read, and none without a session.
+// Keeps a session on the account that answered it last, while that account has quota. Sessions come only from headers, because pinning by
+// content would concentrate load. Pins are in memory; the least recently used are removed first. With a shared store each pin is also
+// written there and read before the session's next request: one read, and none without a session.
 
 import { z } from 'zod'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
@@ -22,18 +22,18 @@ interface Pin {
 const sharedPin = z.object({ target: z.string(), connection: z.string() })
 
 export interface StickySessions {
-  /** Learns where another process has the session; undefined: there is nothing to wait for. */
+  /** Reads where another process has pinned the session; undefined: there is nothing to wait for. */
   fetched(ctx: RequestContext, compiled: CompiledModel): Promise<void> | undefined
-  /** The candidates with the session's own in front, if it is among them. */
+  /** Returns the candidates with the session's own first, if present. */
   preferred(ctx: RequestContext, compiled: CompiledModel, candidates: Candidate[]): Candidate[]
-  /** `candidate` answered. */
+  /** Records that `candidate` answered. */
   answered(ctx: RequestContext, compiled: CompiledModel, candidate: Candidate): void
 }
 
 export interface StickyOptions {
-  /** Ms. */
+  /** Returns ms. */
   readonly monotonic: () => number
-  /** 0 to 1; null: not known. */
+  /** Returns 0 to 1; null: unknown. */
   readonly quotaLeft: (connection: Connection, model: string) => number | null
   /** null: pins are not shared. */
   readonly storage: KeyValueStore | null
@@ -57,7 +57,7 @@ export function stickySessions({ monotonic, quotaLeft, storage, unshared }: Stic
       if (storage === null || key === null) return undefined
       return storage.getItem(sharedKey(key)).then((found) => {
         const there = sharedPin.safeParse(found)
-        // A missing pin may still be on its way.
+        // The pin may have been written after this process last saw the session.
         if (there.success) pin(key, there.data.target, there.data.connection, compiled)
       }, unshared)
     },
@@ -85,7 +85,7 @@ function nameOf({ provider, model }: Candidate['target']): string {
   return `${provider}/${model}`
 }
 
-/** Slashes, colons and question marks of callers' own ids mean something to the store. */
+/** Encodes callers' ids, because slashes, colons and question marks have a meaning in the store. */
 function sharedKey(key: string): string {
   return `session:${encodeURIComponent(key)}`
 }

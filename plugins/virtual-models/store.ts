@@ -1,4 +1,4 @@
-// Virtual models as rows; targets and config are JSON in the form of service.ts.
+// Stores virtual models as rows; targets and config are JSON in the form of service.ts.
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -33,7 +33,7 @@ export type VirtualModelFields = Pick<
   'name' | 'strategy' | 'modality' | 'enabled' | 'position' | 'targets' | 'config' | 'description'
 >
 
-/** Virtual models of every organization, by position. */
+/** Returns virtual models of every organization, by position. */
 export function activeVirtualModels(db: Db): Promise<VirtualModelRow[]> {
   return db.all(sql`SELECT * FROM virtual_models WHERE archived_at IS NULL ORDER BY position, id`, virtualModelRow)
 }
@@ -72,7 +72,7 @@ export async function insertVirtualModel(
   return row
 }
 
-/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
+/** With a declaration the file takes the row over or declares it again; an archived row becomes active. */
 export function updateVirtualModel(
   db: Db,
   orgId: number | null,

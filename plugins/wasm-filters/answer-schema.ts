@@ -1,4 +1,4 @@
-// The canonical answer and its stream events as a filter may give them back.
+// Schemas of the canonical answer and its stream events that a filter may return.
 import { z } from 'zod'
 import type { CanonicalResponse, Choice, Usage } from '../../core/types/answer.ts'
 import type { Delta, PartMeta, StreamEvent } from '../../core/types/stream.ts'
@@ -91,7 +91,7 @@ const meta: z.ZodType<PartMeta> = z.strictObject({
 const kind = z.enum(['text', 'reasoning', 'redacted', 'tool_call', 'refusal', 'audio', 'image', 'server_tool'])
 const place = { choice: index, part: index }
 
-/** Only those of parts are a filter's to make; what the others say is compared with what came (stream-shape.ts). */
+/** A filter may create only events of parts; all others are compared with the original ones (stream-shape.ts). */
 export const streamEvent: z.ZodType<StreamEvent> = z.union([
   z.strictObject({ e: z.literal('part_start'), ...place, kind, meta }),
   z.strictObject({ e: z.literal('delta'), ...place, d: delta }),

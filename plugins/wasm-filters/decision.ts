@@ -1,4 +1,4 @@
-// Parses a guest's output: bounded, and strict about unknown members.
+// Parses a guest's output: limited in size, and strict about unknown members.
 import { z } from 'zod'
 import { canonicalResponse, streamEvent } from './answer-schema.ts'
 import { FilterFailure } from './failure.ts'
@@ -35,12 +35,12 @@ export const chunkDecision = z.discriminatedUnion('action', [
   deny,
 ])
 
-/** A filter's name and the headers that it wants to read. */
+/** A filter's name and the headers that it reads. */
 export const filterManifest = z.strictObject({
   abi: z.literal(1),
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case words with dashes between them'),
   version: z.string().max(64),
-  /** Default: those it exports. */
+  /** Default: the exported ones. */
   hooks: z.array(z.enum(['request', 'response', 'chunk'])).optional(),
   headers: z
     .array(
@@ -59,13 +59,13 @@ export type ResponseDecision = z.output<typeof responseDecision>
 export type ChunkDecision = z.output<typeof chunkDecision>
 export type Denial = z.output<typeof deny>
 
-/** In the name of a header: `authorization`, `x-api-key`, `x-auth-token`, `set-cookie` … */
+/** Words in the names of secret headers: `authorization`, `x-api-key`, `x-auth-token`, `set-cookie` … */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
   ...['auth', 'authorization', 'authentication', 'cookie', 'credential', 'credentials', 'jwt'],
   ...['key', 'apikey', 'password', 'secret', 'signature', 'token'],
 ])
 
-/** @throws FilterFailure `bad_output` that says where. */
+/** @throws FilterFailure `bad_output` with the place. */
 export function readAnswer<S extends z.ZodType>(schema: S, text: string): z.output<S> {
   let value: unknown
   try {
@@ -81,7 +81,7 @@ export function readAnswer<S extends z.ZodType>(schema: S, text: string): z.outp
   throw new FilterFailure('bad_output', `${where} is not what the ABI asks for: ${issue?.message ?? 'unknown'}`)
 }
 
-/** JSON can name a prototype and write infinity (1e999); nothing behind may meet either. The worker has bounded the size. */
+/** JSON can name a prototype and write infinity (1e999); neither may reach later code. The worker has limited the size. */
 function refuseForged(value: unknown): void {
   const left: unknown[] = [value]
   while (left.length > 0) {

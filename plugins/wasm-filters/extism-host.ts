@@ -1,5 +1,5 @@
-// The host side of the Extism guest ABI: a memory of its own, addressed by offsets, through which input and output go, and the
-// functions of `extism:host/env` over it. It ends at the limits of limits.ts. Runs in the worker.
+// The host side of the Extism guest ABI: a separate memory with offsets for input and output, and the functions of `extism:host/env` over
+// it. limits.ts has its limits. It runs in the worker.
 import { FilterFailure } from './failure.ts'
 import { MAX_LOG_BYTES, MAX_LOG_LINES, MAX_PAGES, MAX_TEXT_BYTES, MAX_VAR_BYTES } from './limits.ts'
 
@@ -13,20 +13,20 @@ export interface LogLine {
 export interface Kernel {
   /** By namespace, as a module imports them. */
   readonly imports: Readonly<Record<string, Readonly<Record<string, (...args: never[]) => number | bigint | undefined>>>>
-  /** Forgets the last call but for its variables. `now`: what `gw_now_ms` says, epoch ms. */
+  /** Clears the state of the last call, except its variables. `now`: the result of `gw_now_ms`, epoch ms. */
   begin(input: string, now: number): void
-  /** The guest's output; '' without one. @throws FilterFailure when it is too large, or not UTF-8. */
+  /** Returns the guest's output; '' without one. @throws FilterFailure when it is too large, or not UTF-8. */
   output(): string
-  /** The guest's error message. */
+  /** Returns the guest's error message. */
   error(): string | null
   readonly lines: readonly LogLine[]
 }
 
 const PAGE = 65_536
-/** A block's length stands in front of it. Offset 0 is the ABI's null. */
+/** Each block is preceded by its length. Offset 0 is the ABI's null. */
 const HEADER = 8
 const FIRST = 16
-/** Extism's number of the level from which on lines are taken: debug. */
+/** Extism's number of the lowest logged level: debug. */
 const LOG_LEVEL = 1
 const LEVELS: readonly LogLevel[] = ['debug', 'debug', 'info', 'warn', 'error']
 
@@ -61,7 +61,7 @@ export function createKernel(config: Readonly<Record<string, string>>): Kernel {
     return at
   }
 
-  /** A guest may write where it likes below `top`: what a block says of itself is believed only that far. */
+  /** A guest may write anywhere below `top`, so a block's stored length is trusted only within that limit. */
   function lengthOf(offset: number): number {
     if (offset < FIRST + HEADER || offset >= top || offset % 8 !== 0) return 0
     return Math.min(view.getUint32(offset - HEADER, true), top - offset)
@@ -115,7 +115,7 @@ export function createKernel(config: Readonly<Record<string, string>>): Kernel {
     input_load_u64: (offset: bigint) => view.getBigUint64(withinInput(offset, 8), true),
     output_set(offset: bigint, length: bigint): undefined {
       const size = numberOf(length)
-      // Refused when the guest has returned: thrown here it would be torn from its work, and go on with what that left.
+      // Refused after the guest has returned: an exception here would interrupt the guest and leave its state incomplete.
       const at = size === 0 || size > MAX_TEXT_BYTES ? 0 : within(offset, size)
       output = { at, length: size }
     },
@@ -181,7 +181,7 @@ export function createKernel(config: Readonly<Record<string, string>>): Kernel {
   }
 }
 
-/** Offsets and lengths are unsigned; what is beyond any memory stays beyond it. */
+/** Offsets and lengths are unsigned; a number beyond any memory stays beyond it. */
 function numberOf(value: bigint): number {
   return Number(BigInt.asUintN(64, value))
 }

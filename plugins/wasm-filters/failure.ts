@@ -1,21 +1,22 @@
-// How a call of a filter can fail; the word is a label of the metric, so the list is closed. No import: the worker reads it too.
+// The ways in which a filter call can fail. Each is a label of the metric, so the list is closed. There are no imports, because the
+// worker reads this file too.
 
 export const FAILURE_REASONS = [
-  /** Ran over its time and was ended. */
+  /** It exceeded its time and was terminated. */
   'timeout',
-  /** Trapped, said so itself, or its worker died. */
+  /** It trapped, reported an error, or its worker died. */
   'trap',
-  /** Asked for more memory than it may have. */
+  /** It requested more memory than allowed. */
   'memory',
-  /** Input or output over the limit. */
+  /** Input or output exceeds the limit. */
   'too_large',
-  /** The output is no answer of the ABI. */
+  /** The output is not a valid answer of the ABI. */
   'bad_output',
   /** Too many calls wait, or one waited too long. */
   'busy',
-  /** The guest that kept this request's state is gone. */
+  /** The guest with this request's state is gone. */
   'state_lost',
-  /** It is off for a while, after timeouts. */
+  /** It is disabled for a time after timeouts. */
   'off',
 ] as const
 

@@ -1,5 +1,5 @@
-// GATEWAY_PLUGIN_PATH: a file, several with the platform's path delimiter between them, or a folder, whose *.wasm are taken by
-// name. The order is the order in which they are asked.
+// GATEWAY_PLUGIN_PATH: a file, several files separated by the platform's path delimiter, or a folder, whose *.wasm are sorted by name.
+// Filters run in this order.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
@@ -8,7 +8,7 @@ export interface FilterFile {
   readonly module: Uint8Array
 }
 
-/** @throws Error naming the path that cannot be read. */
+/** @throws Error naming the unreadable path. */
 export async function readFilterFiles(path: string): Promise<FilterFile[]> {
   const files: FilterFile[] = []
   for (const place of path.split(delimiter).filter((one) => one !== ''))

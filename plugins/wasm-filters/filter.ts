@@ -1,5 +1,5 @@
-// One filter as the plugin sees it: what it takes part in, and its answers, read and bounded. Knows nothing of requests of the
-// gateway: `hookgate filter test` uses it as it is.
+// One filter for the plugin: its hooks, and its parsed and limited answers. It does not depend on the gateway's requests, so that
+// `hookgate filter test` can use it too.
 import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -23,7 +23,7 @@ export const HOOKS = ['request', 'response', 'chunk'] as const
 export type FilterHook = (typeof HOOKS)[number]
 
 export interface FilterInit {
-  /** Where it came from, for messages. */
+  /** The file, for messages. */
   readonly file: string
   readonly module: Uint8Array
   readonly config: Readonly<Record<string, string>>
@@ -32,11 +32,11 @@ export interface FilterInit {
   readonly log: Logger
   readonly time?: SandboxTime
   failed(reason: FailureReason): void
-  /** How long the guest ran, ms. */
+  /** Called with the running time of the guest, ms. */
   timed?(hook: FilterHook | 'end', ms: number): void
 }
 
-/** Where a request's calls go. */
+/** The sandbox of a request's calls. */
 export interface Seat extends GuestBond {
   readonly sandbox: Sandbox
 }
@@ -45,12 +45,12 @@ export interface Filter {
   readonly name: string
   readonly version: string
   readonly hooks: ReadonlySet<FilterHook>
-  /** Lower case: what it may see. */
+  /** Header names that it may see, in lower case. */
   readonly headers: readonly string[]
   seat(): Seat
-  /** It exports `on_end`: it wants to hear when it may forget a request. */
+  /** True when it exports `on_end`, which is called when it may drop a request's state. */
   readonly keepsState: boolean
-  /** All reject with a FilterFailure; `accept` may throw one, where a decision does not fit what it is about. */
+  /** All reject with a FilterFailure. `accept` may throw one when a decision does not fit its subject. */
   onRequest(seat: Seat, input: object, accept?: (decision: RequestDecision) => void): Promise<RequestDecision>
   onResponse(seat: Seat, input: object, accept?: (decision: ResponseDecision) => void): Promise<ResponseDecision>
   onChunk(seat: Seat, input: object, accept?: (decision: ChunkDecision) => void): Promise<ChunkDecision>
@@ -61,15 +61,14 @@ export interface Filter {
 
 const CONTINUE = { action: 'continue' } as const
 
-// Three timeouts within a minute and a filter is off for a minute: a thread that has to be ended costs more
-// than the call it was in.
+// After three timeouts within a minute a filter is disabled for a minute, because terminating a thread costs more than the call.
 const TIMEOUTS = 3
 const WINDOW_MS = 60_000
 const OFF_MS = 60_000
 
 interface Breaker {
   readonly off: boolean
-  /** True when this one switched it off. */
+  /** Returns true when this timeout disabled it. */
   timedOut(): boolean
 }
 
@@ -91,7 +90,7 @@ function breaker(clock: Clock): Breaker {
   }
 }
 
-// Log lines of a filter and about it, with a limit per minute, so that a filter cannot flood the gateway's log.
+// Logs lines of a filter and about it, limited per minute, so that a filter cannot flood the gateway's log.
 const LINES_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 
@@ -124,12 +123,11 @@ function guestLog(log: Logger, clock: Clock): GuestLog {
   }
 }
 
-// The threads of one filter: min(2, cores), started when they are needed. A request stays with one, where the guest may keep
-// what it has to remember of it.
+// The threads of one filter: min(2, cores), started on demand. A request stays with one thread, where the guest may keep its state.
 interface Pool {
-  /** Starts the first thread. @throws Error why the module cannot be used. */
+  /** Starts the first thread. @throws Error with the reason why the module is unusable. */
   open(): Promise<readonly string[]>
-  /** The one with the least to do. */
+  /** Returns the thread with the fewest calls. */
   least(): Sandbox
   close(): Promise<void>
 }
@@ -145,7 +143,7 @@ function createPool(init: CageInit, size: number): Pool {
   }
 }
 
-/** @throws Error that says why the file is no filter. */
+/** @throws Error with the reason why the file is not a filter. */
 export async function openFilter(init: FilterInit): Promise<Filter> {
   const { file, module, config, timeouts, clock, log, time } = init
   const refused = (why: unknown) =>
@@ -165,7 +163,7 @@ export async function openFilter(init: FilterInit): Promise<Filter> {
   )
 
   async function call(seat: Seat, name: string, input: string, limitMs: number): Promise<CageReply> {
-    // One that keeps nothing of a request has nothing to lose.
+    // A filter without state can use any thread.
     const reply = await seat.sandbox.call({ name, input, now: clock.now() }, limitMs, keepsState ? seat : null)
     lines.write(filterName, reply.lines)
     if (reply.failure !== null) throw new FilterFailure(reply.failure.reason, reply.failure.message)

@@ -1,4 +1,4 @@
-// The filters of a gateway, one after the other, in each stage of a request; what they decide is done here.
+// Runs the filters of a gateway one after the other in each stage of a request, and carries out their decisions.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { replaySource } from '../../core/pipeline/whole-answer.ts'
 import { rootOf } from '../../core/records/root-request.ts'
@@ -18,7 +18,7 @@ export interface FilteringInit {
   readonly failOpen: boolean
   readonly states: Slot<RequestFilters>
   readonly answers: Slot<CanonicalResponse>
-  /** No cache is to keep the answer of this request. */
+  /** Prevents caches from storing the answer of this request. */
   unfit(ctx: RequestContext): void
 }
 
@@ -33,7 +33,7 @@ export interface RequestFilters {
 interface FilteredStream {
   readonly shape: StreamShape
   seq: number
-  /** It failed and is passed over for the rest of the stream. */
+  /** True when it failed: it is skipped for the rest of the stream. */
   passed: boolean
 }
 
@@ -55,7 +55,7 @@ function guestContext(ctx: RequestContext): object {
   }
 }
 
-/** Those that the manifest asks for and the caller sent. */
+/** Returns the headers that the manifest lists and the caller sent. */
 function guestHeaders(ctx: RequestContext, names: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const name of names) {
@@ -85,7 +85,7 @@ export function filtering({ filters, failOpen, states, answers, unfit }: Filteri
     }
     return seat
   }
-  /** undefined: it failed, and is passed over. @throws GatewayError 503 where it may not be, and what the filter denies. */
+  /** undefined: it failed and is skipped. @throws GatewayError 503 when it must not be skipped, and the filter's own denial. */
   const asked = async <D extends { action: string }>(ctx: RequestContext, filter: Filter, run: () => Promise<D>) => {
     try {
       const decision = await run()
@@ -191,7 +191,7 @@ function replaceRequest(ctx: RequestContext<'chat'>, request: CanonicalRequest):
   Object.assign(target, request, { model, stream, source, headers })
 }
 
-/** For the record: what each filter did last. */
+/** Records each filter's last action. */
 function noted(ctx: RequestContext, { name }: Filter, action: string): void {
   const before = ctx.notes?.wasm_filters
   if (isObject(before) && before[name] === action) return
@@ -202,7 +202,7 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The status is a refusal whatever the filter says: 400 to 499. */
+/** The status is always a refusal, 400 to 499, whatever the filter returns. */
 function denied({ status, message, code }: Denial): GatewayError {
   const clamped = Math.min(Math.max(status, 400), 499)
   return new GatewayError(message, {

@@ -8,17 +8,17 @@ export interface GuestReply {
   readonly output: string
   readonly failure: { readonly reason: FailureReason; readonly message: string } | null
   readonly lines: readonly LogLine[]
-  /** The instance is another one from the next call on. */
+  /** True: the next call runs in a new instance. */
   readonly renewed: boolean
 }
 
 export interface Guest {
-  /** Names of the functions that it exports. */
+  /** Names of its exported functions. */
   readonly exports: readonly string[]
   call(name: string, input: string, now: number): GuestReply
 }
 
-/** Compiles, instantiates, initialises. @throws Error that says what the module may not import. */
+/** Compiles, instantiates, initialises. @throws Error naming the forbidden import. */
 export function openGuest(wasm: Uint8Array<ArrayBuffer>, config: Readonly<Record<string, string>>): Guest {
   const module = new WebAssembly.Module(wasm)
   refuseImports(module)
@@ -41,7 +41,7 @@ export function openGuest(wasm: Uint8Array<ArrayBuffer>, config: Readonly<Record
         refuseBombs(output)
         return { output, failure: null, lines: kernel.lines, renewed: false }
       } catch (error) {
-        // An answer that is not understood says nothing against the guest's memory.
+        // After an invalid answer the guest's memory is still consistent.
         const sound = error instanceof FilterFailure && (error.reason === 'bad_output' || error.reason === 'too_large')
         if (!sound) running = null
         return { output: '', failure: failureOf(error), lines: kernel?.lines ?? [], renewed: !sound }
@@ -76,7 +76,7 @@ function failureOf(error: unknown): { reason: FailureReason; message: string } {
   return { reason: 'trap', message: error instanceof Error ? `It trapped: ${error.message}` : 'It trapped.' }
 }
 
-/** Before the gateway reads it: how deep it is, and of how many values. The grammar is left to JSON.parse. */
+/** Limits depth and number of values before the gateway parses the text. JSON.parse checks the grammar. */
 function refuseBombs(text: string): void {
   let depth = 0
   let values = 0
@@ -93,7 +93,7 @@ function refuseBombs(text: string): void {
   }
 }
 
-/** Offset of the closing quote, or of the text's end. */
+/** Returns the offset of the closing quote, or of the text's end. */
 function stringEnd(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1

@@ -1,21 +1,21 @@
-// The request of each call of a multi-call strategy: the caller's conversation plus the other calls' answers.
+// Builds the request of each call of a multi-call strategy: the caller's conversation and the other calls' answers.
 import type { CanonicalResponse } from '../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
 import type { CompiledTarget } from '../compiled-model.ts'
 
 type Request = Frozen<CanonicalRequest>
 
-/** One answer, whole; only the caller can run tools, so none are offered. */
+/** Requests one whole answer. Only the caller can run tools, so none are declared. */
 export function draftRequest(request: Request, target: CompiledTarget): CanonicalRequest {
   const { n: _n, ...sampling } = request.sampling
   const draft = { ...mutable(request), model: target.id, stream: false, sampling }
-  // Some vendors refuse a conversation with calls in it that declares no tools.
+  // Some vendors refuse a conversation with calls but without declared tools.
   if (hasToolTurns(request)) return { ...draft, toolChoice: { mode: 'none' } }
   const { toolChoice: _choice, parallelToolCalls: _parallel, ...rest } = draft
   return { ...rest, tools: [] }
 }
 
-/** The caller's request with the answers of a panel, which stay nameless; tools are not for a judge that weighs texts. */
+/** Returns the caller's request with the answers of a panel, without their models' names. The judge gets no tools. */
 export function judgeRequest(request: Request, target: CompiledTarget, answers: readonly string[]): CanonicalRequest {
   const sources = answers.map((answer, index) => `[Source ${index + 1}]\n${answer}`).join('\n\n')
   const asked = `${JUDGE}\n\n${sources}`
@@ -23,7 +23,7 @@ export function judgeRequest(request: Request, target: CompiledTarget, answers: 
   return { ...draftRequest(withTurns(request, said('user', asked)), target), stream, sampling: { ...sampling } }
 }
 
-/** The conversation, the text of the step before, and what to do with it. */
+/** Returns the conversation, the text of the previous step, and the instruction. */
 export function stepRequest(request: Request, target: CompiledTarget, before: string | null, isLast: boolean): CanonicalRequest {
   const turns = before === null ? [] : [said('assistant', before), said('user', target.instruction ?? IMPROVE)]
   const asked = withTurns(request, ...turns)
@@ -38,7 +38,7 @@ export function textOf({ choices }: Frozen<CanonicalResponse>): string {
     .trim()
 }
 
-/** Set when the request may lead to calls that only its caller can make. */
+/** Returns true when the request may lead to calls that only its caller can run. */
 export function offersTools({ tools, toolChoice }: Request): boolean {
   return tools.length > 0 && toolChoice?.mode !== 'none'
 }

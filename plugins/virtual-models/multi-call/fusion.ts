@@ -1,4 +1,4 @@
-// `fusion`: a panel answers at once, a judge makes one answer of theirs. With tools the judge answers alone.
+// `fusion`: a panel of models answers in parallel, and a judge combines the answers into one. With tools only the judge answers.
 import { addedUsage, asStream, withUsage } from '../../../core/calls/derived-answer.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
@@ -20,9 +20,9 @@ interface PanelAnswer {
   readonly text: string
 }
 
-// Runs several calls at once: waits for enough answers, a little longer for the others, and has a fixed end.
+// Runs several calls in parallel: waits for enough answers, a little longer for the others, and never beyond a fixed end.
 interface PanelRules {
-  /** Answers after which only `graceMs` are waited for more. */
+  /** After this number of answers, others have only `graceMs` left. */
   readonly quorum: number
   readonly graceMs: number
   readonly timeoutMs: number
@@ -31,7 +31,7 @@ interface PanelRules {
 interface PanelOutcome<T> {
   /** In the order of the calls. */
   readonly answers: readonly T[]
-  /** In the order in which they came; `call`: its place in the order of the calls. */
+  /** In order of arrival; `call`: its index among the calls. */
   readonly failures: readonly { readonly call: number; readonly error: unknown }[]
 }
 
@@ -112,7 +112,7 @@ export async function fusion(
   }
   const shaped = ({ target }: PanelAnswer, result: Result) => answeredBy(ctx, target, ctx.stream ? asStream(result) : result)
   if (others.length === 0) return shaped(first, first.result)
-  // The first that can be asked: who rests, or failed just now, would not answer as the judge either.
+  // The first available target: an unavailable or just failed one would not answer as the judge either.
   const able = survivors.filter((_, index) => !failures.some(({ call }) => call === index))
   const judge = named ?? able[0]?.target ?? first.target
   try {
@@ -134,7 +134,7 @@ function judgeOf(id: string, providerId: ProviderId): CompiledTarget {
   return plainTarget(providerId(id.slice(0, slash)), id.slice(slash + 1))
 }
 
-/** @throws GatewayError 502 for an answer without a text. */
+/** @throws GatewayError 502 for an answer without text. */
 function answerOf(target: CompiledTarget, result: Result): PanelAnswer {
   const text = result.kind === 'full' ? textOf(result.response) : ''
   if (result.kind !== 'full' || text === '') throw GatewayError.protocol('The target answered without a text.')

@@ -1,4 +1,4 @@
-// `pipeline`: one target after the other, each with the text of the one before. The last one is streamed.
+// `pipeline`: calls one target after the other, each with the text of the previous one. The last answer is streamed.
 import { addedUsage, withUsage } from '../../../core/calls/derived-answer.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
@@ -10,7 +10,7 @@ import type { CompiledModel } from '../compiled-model.ts'
 import { answeredBy } from './answered-by.ts'
 import { stepRequest, textOf } from './conversation.ts'
 
-/** @throws GatewayError of the step that failed; the steps before it stay booked. 502 for a step without output. */
+/** @throws GatewayError of the failed step; the steps before it stay booked. 502 for a step without output. */
 export async function pipeline(
   gateway: Pick<PluginGateway, 'invoke'>,
   ctx: RequestContext,

@@ -1,14 +1,14 @@
-// `routing.account_rotation`: the accounts of a target in turn. A cursor for each model and operation: who counts
-// tokens before each message, or asks two models by turns, would else meet every second account only. In memory.
+// `routing.account_rotation`: uses the accounts of a target in turn. There is one cursor for each model and operation. Otherwise a caller
+// that counts tokens before each message, or alternates two models, would use only every second account. In memory.
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
 import { rotated } from './rotation.ts'
 
-/** Callers name models: the longest unused cursor is forgotten, and starts again. */
+/** Callers choose models, so the least recently used cursor is removed and starts again later. */
 const MAX_CURSORS = 2000
 
 export interface AccountTurns {
   /**
-   * Keeps the accounts of a target together. With `pinned` the first account stays and no turn is used; otherwise sessions of a regular
+   * Keeps the accounts of a target together. With `pinned` the first account stays and no turn is used; otherwise sessions with a regular
    * length would always begin with the same account.
    */
   ordered(ctx: RequestContext, candidates: Candidate[], pinned: boolean): Candidate[]

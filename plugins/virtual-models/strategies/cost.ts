@@ -14,7 +14,7 @@ export interface CostFacts {
 
 const OUTPUT_GUESS = 1024
 
-/** Nano-USD; discounts for cached prompts are left out. Null: not known. */
+/** Returns nano-USD; discounts for cached prompts are ignored. null: unknown. */
 export function estimatedCost(facts: CostFacts, inputTokens: number, maxTokens: number | null): number | null {
   const { price, maxOutputTokens = OUTPUT_GUESS } = facts
   if (price === undefined) return null
@@ -24,12 +24,12 @@ export function estimatedCost(facts: CostFacts, inputTokens: number, maxTokens: 
   return (inputTokens * tier.input + outputTokens * tier.output) / 1e6
 }
 
-/** Input and output together; null: not known. */
+/** Returns input and output price together; null: unknown. */
 export function listedPrice({ price }: CostFacts): number | null {
   return price?.input === undefined || price.output === undefined ? null : price.input + price.output
 }
 
-/** Ascending, unknown ones last, ties as listed. */
+/** Sorts ascending, unknown ones last, equal ones in the listed order. */
 export function ascending<T>(list: readonly T[], amountOf: (one: T) => number | null): T[] {
   return list
     .map((one) => ({ one, amount: amountOf(one) ?? Number.POSITIVE_INFINITY }))

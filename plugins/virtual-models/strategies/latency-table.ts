@@ -1,8 +1,8 @@
-// How long targets take, as moving averages: to the first byte of a stream, to the end of anything else. In memory.
+// Measures targets' latency as moving averages: to the first byte of a stream, to the end of any other answer. In memory.
 
 const ALPHA = 0.3
 const EXPIRES_MS = 3_600_000
-/** A failure counts as twice the slowest answer, and as no less than this. */
+/** A failure counts as twice the slowest answer, at least this. */
 const LEAST_PENALTY_MS = 10_000
 const MAX_ENTRIES = 2000
 
@@ -14,7 +14,7 @@ export interface Latency {
 interface Entry {
   ms: number
   samples: number
-  /** The same of answers alone; 0: none yet. */
+  /** The same average for successful answers only; 0: none yet. */
   answers: number
   /** Moving average of failures, 0 to 1. */
   failures: number
@@ -25,15 +25,15 @@ interface Entry {
 export interface LatencyTable {
   answered(id: string, stream: boolean, ms: number): void
   failed(id: string, stream: boolean): void
-  /** Null: nothing of the last hour. `now`: monotonic ms, for who asks about many. */
+  /** Returns null when there is nothing within the last hour. `now`: monotonic ms, for callers with many look-ups. */
   of(id: string, stream: boolean, now?: number): Latency | null
-  /** Whichever kind has more samples. */
+  /** Returns the kind with more samples. */
   any(id: string): Latency | null
-  /** Recent ones, 0 to 1. */
+  /** Returns the recent rate, 0 to 1. */
   failureRate(id: string): number
 }
 
-/** @param monotonic ms. */
+/** @param monotonic returns ms. */
 export function latencyTable(monotonic: () => number): LatencyTable {
   const whole = new Map<string, Entry>()
   const streamed = new Map<string, Entry>()
@@ -56,7 +56,7 @@ export function latencyTable(monotonic: () => number): LatencyTable {
     })
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
   }
-  // Penalties are no measure for penalties: one outage would otherwise double without end.
+  // Penalties are excluded: otherwise one outage would double them without end.
   const slowest = (stream: boolean): number => {
     const now = monotonic()
     let most = 0

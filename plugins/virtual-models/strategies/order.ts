@@ -1,4 +1,4 @@
-// One order for a request, and the same for a preview: strategies are functions over who is left.
+// Orders the remaining targets of a request, or of a preview. Strategies are functions over them.
 import type { CompiledTarget, Ordering } from '../compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'
@@ -10,18 +10,18 @@ export interface Ranked {
 }
 
 export interface Signals {
-  /** The next turn; called at most once, by strategies that take turns. */
+  /** Returns the next turn; called at most once, by strategies that take turns. */
   turn(): number
-  /** In [0, 1); null: nothing is drawn, the heaviest goes first. */
+  /** Returns a number in [0, 1); null: no draw, the heaviest target is first. */
   readonly random: (() => number) | null
-  /** Null: not known. */
+  /** Returns null when unknown. */
   cost(target: CompiledTarget): number | null
   listedPrice(target: CompiledTarget): number | null
-  /** Ms; null: not measured. */
+  /** Returns ms; null: not measured. */
   latency(target: CompiledTarget): number | null
 }
 
-/** @param turn asked for only when several are about equally quick. */
+/** @param turn called only when several targets are about equally fast. */
 export function byLatency<T>(list: readonly T[], latencyOf: (one: T) => number | null, buffer: number, turn: () => number): T[] {
   const measured = list.map((one) => ({ one, ms: latencyOf(one) }))
   const best = Math.min(...measured.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY))

@@ -1,21 +1,22 @@
-// `load_balance`: everybody in turn. Rotating what survived, not the full list, keeps the spread even while one is down.
+// `load_balance`: uses all targets in turn. It rotates the remaining targets, not the full list, so that the load stays even while one is
+// down.
 
 export function rotated<T>(list: readonly T[], turn: number): T[] {
   const start = list.length === 0 ? 0 : turn % list.length
   return start === 0 ? [...list] : [...list.slice(start), ...list.slice(0, start)]
 }
 
-/** The next turn of each virtual model; kept in memory, restarts when its targets change. */
+/** The next turn of each virtual model. In memory; it restarts when the targets change. */
 export interface Cursors {
-  /** Moves nothing. */
+  /** Returns the next turn without using it. */
   peek(compiled: Turning): number
-  /** This turn; the next one is one further. */
+  /** Returns this turn and advances. */
   next(compiled: Turning): number
 }
 
 interface Turning {
   readonly id: string
-  /** Differs when its targets do. */
+  /** Changes when the targets change. */
   readonly version: string
 }
 

@@ -1,22 +1,22 @@
-// `weighted`: one proportional draw, then the others by weight. Weight 0 is for when the others fail.
+// `weighted`: one proportional random draw, then the others by weight. Weight 0 means: only when the others fail.
 
 interface Weighted {
   readonly target: { readonly weight: number }
 }
 
-/** @param random in [0, 1). */
+/** @param random returns a number in [0, 1). */
 export function drawn<T extends Weighted>(list: readonly T[], random: () => number): T[] {
   const first = list[winner(list, random())]
   if (first === undefined) return []
   return [first, ...byWeight(list).filter((one) => one !== first)]
 }
 
-/** Stable. */
+/** Sorts by weight, stable. */
 export function byWeight<T extends Weighted>(list: readonly T[]): T[] {
   return [...list].sort((a, b) => b.target.weight - a.target.weight)
 }
 
-/** Probability of being drawn first, by position in the list. */
+/** Returns each target's probability of the first place, by position in the list. */
 export function probabilities(list: readonly Weighted[]): number[] {
   const total = list.reduce((sum, { target }) => sum + target.weight, 0)
   return list.map(({ target }) => (total > 0 ? target.weight / total : 1 / list.length))
