@@ -57,7 +57,7 @@ export function stickySessions({ monotonic, quotaLeft, storage, unshared }: Stic
       if (storage === null || key === null) return undefined
       return storage.getItem(sharedKey(key)).then((found) => {
         const there = sharedPin.safeParse(found)
-        // The pin may have been written after this process last saw the session.
+        // Another process may have pinned the session.
         if (there.success) pin(key, there.data.target, there.data.connection, compiled)
       }, unshared)
     },

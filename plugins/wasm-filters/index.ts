@@ -1,5 +1,5 @@
-// WASM filters: modules of the Extism guest ABI that look at requests and answers, each in a thread that ends
-// when they run over their time. Without GATEWAY_PLUGIN_PATH the plugin takes part in nothing.
+// Runs WASM filters: modules of the Extism guest ABI that check and change requests and answers, each in a thread that is terminated when
+// it exceeds its time. Without GATEWAY_PLUGIN_PATH the plugin registers no hooks.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -16,13 +16,13 @@ import { TIMEOUTS, type Timeouts } from './limits.ts'
 const ms = z.int().min(1).max(60_000)
 
 const config = z.strictObject({
-  /** A *.wasm, several with the path delimiter between them, or a folder of them; unset = no filters. */
+  /** A *.wasm, several separated by the path delimiter, or a folder; unset = no filters. */
   path: z.string().min(1).optional(),
-  /** True: a filter that fails is passed over; false: the request is refused. */
+  /** True: a failing filter is skipped; false: the request is refused. */
   failOpen: z.boolean().default(false),
   /** Values for Extism's `config_get`; the same for all guests. */
   config: z.record(z.string().max(256), z.string().max(65_536)).default({}),
-  /** ms of the guest's time, and what a call may wait for its turn. */
+  /** ms of the guest's time; `queue`: the longest wait of a call for its turn. */
   timeouts: z
     .strictObject({ init: ms, request: ms, response: ms, chunk: ms, queue: ms })
     .partial()
@@ -63,7 +63,7 @@ export const wasmFilters = definePlugin({
     if (any('chunk')) gateway.hook('stream:batch', stages.batch, { when: answersCaller })
     if (filters.some(({ keepsState }) => keepsState)) gateway.hook('settled', stages.settled)
 
-    // Answers under other filters are other answers.
+    // Cached answers depend on the filters, so the version covers them.
     const version = createHash('sha256').update(JSON.stringify([config, failOpen]))
     for (const { module } of opened) version.update(module)
     const digest = version.digest('hex')
@@ -82,7 +82,7 @@ interface Opening {
   failed(reason: FailureReason): void
 }
 
-/** @throws Error naming the first that cannot be used, unless a failing filter is to be passed over. */
+/** @throws Error naming the first unusable filter, unless failing filters are skipped. */
 async function openAll(files: readonly FilterFile[], { failOpen, ...rest }: Opening): Promise<Opened[]> {
   const opened: Opened[] = []
   for (const file of files) {
@@ -119,12 +119,12 @@ async function usable(reading: Promise<FilterFile[]>, failOpen: boolean, log: Lo
   })
 }
 
-/** Requests to models, and requests for their token count. */
+/** Matches requests to models, and requests for token counts. */
 function readsRequest(ctx: RequestContext): boolean {
   return (ctx.operation === 'chat' || ctx.operation === 'count_tokens') && ctx.ingress !== null
 }
 
-/** Answers to callers, including those of internal calls. */
+/** Matches answers to callers, including those of internal calls. */
 function answersCaller(ctx: RequestContext): boolean {
   return ctx.operation === 'chat' && rootOf(ctx).ingress !== null
 }

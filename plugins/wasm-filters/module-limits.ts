@@ -1,5 +1,5 @@
-// Rewrites a module's memory and tables to end where ours do: what a worker's
-// `resourceLimits` say does not bound them. Pure; anything else of the module stays as it is, byte for byte.
+// Rewrites a module's memory and tables to our limits, because a worker's `resourceLimits` do not limit them. It is pure; all other bytes
+// of the module stay the same.
 import { MAX_PAGES, MAX_TABLE_ENTRIES } from './limits.ts'
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]
@@ -7,7 +7,7 @@ const TABLE_SECTION = 4
 const MEMORY_SECTION = 5
 const HAS_MAXIMUM = 1
 
-/** @throws Error when it is no module, has more than one memory, or asks for more than it may have. */
+/** @throws Error when it is not a module, has more than one memory, or needs more than allowed. */
 export function withLimits(module: Uint8Array): Uint8Array {
   if (MAGIC.some((byte, at) => module[at] !== byte)) throw new Error('This is no WebAssembly module (version 1).')
   const reader = new Reader(module, MAGIC.length)
@@ -47,7 +47,7 @@ function limitedTables(body: Uint8Array): Uint8Array {
   for (let i = 0; i < count; i++) {
     const type = reader.byte()
     const flags = reader.byte()
-    // 0x70: functions, 0x6f: host references. Newer forms carry an expression and are refused.
+    // 0x70: functions, 0x6f: host references. Newer forms contain an expression and are refused.
     if ((type !== 0x70 && type !== 0x6f) || flags > HAS_MAXIMUM)
       throw new Error('It has a table of a kind that filters may not have.')
     const minimum = reader.unsigned()
@@ -80,7 +80,7 @@ class Reader {
     return byte
   }
 
-  /** LEB128 of 32 bits. */
+  /** Reads LEB128 of 32 bits. */
   unsigned(): number {
     let value = 0
     for (let shift = 0; shift < 35; shift += 7) {

@@ -1,8 +1,8 @@
-// Schema of parts from a filter: every member by name, unknown members refused. Depth is bounded before parsing.
+// Schema of parts from a filter: every member by name, unknown members refused. The depth is limited before parsing.
 import { z } from 'zod'
 import type { Annotation, Ext, Json, Part, Signature, Source } from '../../core/types/canonical.ts'
 
-/** Opaque JSON; `readAnswer` has bounded it. */
+/** Opaque JSON; `readAnswer` has limited it. */
 export const json = z.custom<Json>((value) => value !== undefined, 'must be JSON')
 
 const jsonObject = z.custom<{ [key: string]: Json }>(

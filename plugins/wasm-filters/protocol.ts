@@ -1,4 +1,4 @@
-// Messages between gateway and worker. Types and two numbers only, because the worker loads this file too.
+// Messages between gateway and worker. Only types and two numbers, because the worker loads this file too.
 import type { GuestReply } from './guest.ts'
 
 export interface WorkerInit {
@@ -7,7 +7,7 @@ export interface WorkerInit {
   readonly progress: Progress
 }
 
-/** To a worker; one at a time. */
+/** A message to a worker; one at a time. */
 export interface CallMessage {
   readonly name: string
   readonly input: string
@@ -15,15 +15,15 @@ export interface CallMessage {
   readonly now: number
 }
 
-/** From a worker: once when it has loaded or refused the module, then one for each call. */
+/** A message from a worker: one when it has loaded or refused the module, then one for each call. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly exports: readonly string[] }
   | { readonly kind: 'refused'; readonly message: string }
-  | ({ readonly kind: 'reply' /** ms of the guest. */; readonly ms: number } & GuestReply)
+  | ({ readonly kind: 'reply' /** ms of the guest's time. */; readonly ms: number } & GuestReply)
 
 /**
- * Shared memory of one number: when the guest was entered, in ms of `sharedTime`; 0 while it is not running. A message says
- * so too late: the loop that would read it may be behind.
+ * Shared memory with one number: the time at which the guest was entered, in ms of `sharedTime`; 0 while it is not running. A message
+ * would be too late, because the event loop that reads it may be delayed.
  */
 export type Progress = Float64Array<SharedArrayBuffer>
 
@@ -31,7 +31,7 @@ export function createProgress(): Progress {
   return new Float64Array(new SharedArrayBuffer(8))
 }
 
-/** Monotonic ms that all threads agree about. */
+/** Monotonic ms, the same in all threads. */
 export function sharedTime(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }

@@ -1,4 +1,4 @@
-// The canonical request as a filter may give it back; also what `hookgate filter test` reads from a file.
+// Schema of the canonical request from a filter; `hookgate filter test` also reads its files with it.
 import { z } from 'zod'
 import type { CanonicalRequest, Message, SystemBlock, Tool, ToolChoice } from '../../core/types/canonical.ts'
 import { cacheMark, dialect, ext, json, parts } from './part-schema.ts'

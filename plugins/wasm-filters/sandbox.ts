@@ -1,5 +1,5 @@
-// Runs one worker thread with one guest: one call at a time, ends the thread when the guest exceeds its time, and starts another for
-// waiting calls. It measures the guest's own time, not its wait for the CPU.
+// Runs one worker thread with one guest: one call at a time. It terminates the thread when the guest exceeds its time, and starts another
+// for waiting calls. It measures the guest's own time, not its wait for the CPU.
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
@@ -20,7 +20,7 @@ export interface CageInit {
   readonly time?: SandboxTime
 }
 
-/** Real time by default: the thread runs in it, whatever the gateway's clock says. */
+/** Real time by default: the thread runs in real time, whatever the gateway's clock shows. */
 export interface SandboxTime {
   timer(ms: number, fn: () => void): Timer
   /** Monotonic ms, the same in all threads. */
@@ -29,7 +29,7 @@ export interface SandboxTime {
 
 export type CageReply = GuestReply & { readonly ms: number }
 
-/** For calls that only the same guest may answer. null: none has been asked yet; who is asked first is written down. */
+/** For calls that only the same guest may answer. null: no guest yet; the first one is recorded. */
 export interface GuestBond {
   generation: number | null
 }
@@ -48,8 +48,8 @@ const UNHEARD_MS = 10_000
 
 const REAL: SandboxTime = { timer: systemClock.timer, now: sharedTime }
 
-// Starts the thread of a filter. It gets no environment, no input, and a heap that ends; its file is the built one, or from
-// source, where Node 20 reads no TypeScript, goes through jiti.
+// Starts the thread of a filter. It gets no environment, no input, and a limited heap. Its file is the built one; from source it is
+// loaded by jiti, because Node 20 reads no TypeScript.
 function startThread(init: WorkerInit): Worker {
   const options: WorkerOptions = {
     name: 'wasm-filter',
@@ -60,14 +60,14 @@ function startThread(init: WorkerInit): Worker {
   }
   if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./worker.js', import.meta.url), options)
   const jiti = createRequire(import.meta.url).resolve('jiti')
-  // No literal path: bundlers would look for the source in the built package.
+  // Not a literal path: bundlers would look for the source in the built package.
   const file = fileURLToPath(import.meta.url.replace(/sandbox\.ts$/, 'worker.ts'))
   const code = `require(${JSON.stringify(jiti)}).createJiti(${JSON.stringify(file)}).import(${JSON.stringify(file)})`
   return new Worker(code, { ...options, eval: true })
 }
 
 export class Sandbox {
-  /** Another number: another guest, which remembers nothing of the one before. */
+  /** Another number means another guest, without the state of the previous one. */
   generation = 0
   readonly #init: CageInit
   readonly #time: SandboxTime
@@ -89,7 +89,7 @@ export class Sandbox {
     return this.#queue.length + (this.#running === null ? 0 : 1)
   }
 
-  /** Starts the thread. @returns what the guest exports. @throws Error why the module cannot be used. */
+  /** Starts the thread. @returns the guest's exports. @throws Error with the reason why the module is unusable. */
   open(): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject }
@@ -97,7 +97,7 @@ export class Sandbox {
     })
   }
 
-  /** Rejects with a FilterFailure when there is no reply; what the guest itself did wrong is in the reply. */
+  /** Rejects with a FilterFailure when there is no reply; the guest's own failure is in the reply. */
   call(message: CallMessage, limitMs: number, bond: GuestBond | null = null): Promise<CageReply> {
     if (this.#closed) return Promise.reject(new FilterFailure('trap', 'The gateway is closing.'))
     if (this.#queue.length >= MAX_QUEUE) return Promise.reject(new FilterFailure('busy', 'Too many calls wait for the filter.'))
@@ -146,7 +146,7 @@ export class Sandbox {
     this.#progress = progress
     this.#ready = false
     worker.unref()
-    // A thread that was ended may have sent something before.
+    // A terminated thread may have sent a message before.
     const current = (fn: () => void) => (): void => {
       if (this.#worker === worker) fn()
     }
@@ -175,7 +175,7 @@ export class Sandbox {
     this.#next()
   }
 
-  /** Looks again until the guest has had its time; one that has finished is waited for. */
+  /** Checks until the guest has used its time; waits for a guest that has finished. */
   #limit(limitMs: number, why: string): void {
     this.#watch?.cancel()
     const since = this.#time.now()
@@ -189,7 +189,7 @@ export class Sandbox {
     this.#watch = this.#time.timer(limitMs, look)
   }
 
-  /** Ends the thread and the call in it; those that wait get another thread, unless `all` is over. */
+  /** Terminates the thread and its call. Waiting calls get another thread, unless `all` must end. */
   async #end(failure: FilterFailure, all = false): Promise<void> {
     const worker = this.#worker
     const failed = this.#running === null ? [] : [this.#running]
@@ -199,7 +199,7 @@ export class Sandbox {
     this.#ready = false
     this.#running = null
     this.generation++
-    // A guest that does not even begin would not do so for the others.
+    // A guest that fails to start would fail for the other calls too.
     if (all || !began) failed.push(...this.#queue.splice(0))
     for (const job of failed) {
       job.waiting.cancel()

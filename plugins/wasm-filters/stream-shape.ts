@@ -6,14 +6,17 @@ import { FilterFailure } from './failure.ts'
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>
 
 export interface StreamShape {
-  /** The events to send, and the state for the next batch. @throws FilterFailure `bad_output` when `after` cannot replace `before`. */
+  /**
+   * Returns the events to send, and keeps the state for the next batch. @throws FilterFailure `bad_output` when `after` cannot replace
+   * `before`.
+   */
   replaced(before: readonly StreamEvent[], after: readonly StreamEvent[]): StreamEvent[]
-  /** A batch that is to go through as it came. @throws FilterFailure `bad_output` when what went before does not allow that. */
+  /** Accepts an unchanged batch. @throws FilterFailure `bad_output` when earlier events do not allow it. */
   passed(events: readonly StreamEvent[]): void
 }
 
 export function streamShape(): StreamShape {
-  /** Parts that are open: of what came, and of what went on. */
+  /** Open parts: of the original stream, and of the changed one. */
   const came = new Map<string, 'open' | 'closed'>()
   const went = new Map<string, 'open' | 'closed'>()
 
@@ -63,13 +66,13 @@ function follow(parts: Map<string, 'open' | 'closed'>, event: PartEvent): void {
 }
 
 function track(parts: Map<string, 'open' | 'closed'>, event: StreamEvent): void {
-  // A stream that begins is that of another attempt.
+  // A stream that starts belongs to another attempt.
   if (event.e === 'start') parts.clear()
   else if (event.e === 'part_start') parts.set(keyOf(event), 'open')
   else if (event.e === 'part_stop') parts.set(keyOf(event), 'closed')
 }
 
-/** A part that came to its end may not be left open behind a finish. */
+/** A finish must not leave a part open that had ended. */
 function sameEnd(came: ReadonlyMap<string, string>, went: ReadonlyMap<string, string>): void {
   for (const [key, state] of went)
     if (state === 'open' && came.get(key) !== 'open') throw bad(`part ${key.split(' ')[1]} is never ended`)

@@ -1,4 +1,4 @@
-// The thread a filter runs in: it has the guest and nothing else, and is ended from outside when the guest does not stop.
+// The thread of a filter. It runs only the guest, and is terminated from outside when the guest does not stop.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Guest, openGuest } from './guest.ts'
 import { type CallMessage, sharedTime, type WorkerInit, type WorkerMessage } from './protocol.ts'

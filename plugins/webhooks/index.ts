@@ -1,4 +1,4 @@
-// Outbound webhooks: events go to an outbox of rows, and from there, signed, to the subscribed endpoints.
+// Sends webhooks: events go to an outbox of rows, and are then sent, signed, to the subscribed endpoints.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { deliveryRoutes } from './api/deliveries.ts'
@@ -25,7 +25,7 @@ export const webhooks = definePlugin({
   name: 'webhooks',
   requires: ['outbound', 'outboundPost'],
   config: z.strictObject({
-    /** Endpoints on this host are refused: they would be the gateway itself. */
+    /** Endpoints on this host are refused, because they would be the gateway itself. */
     publicUrl: z.string().nullable().default(null).meta({ env: 'PUBLIC_URL' }),
   }),
   migrations,

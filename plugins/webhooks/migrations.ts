@@ -68,7 +68,7 @@ export const migrations: Migration[] = [
     `,
   },
   {
-    // Asked with each delivery, however many wait.
+    // For queries that run with each delivery, also when many wait.
     id: '003-queue',
     up: `
       CREATE INDEX webhooks_deliveries_next ON webhooks_deliveries (next_attempt_at) WHERE status = 'pending';

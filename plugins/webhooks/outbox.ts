@@ -1,5 +1,5 @@
-// The outbox: an event becomes rows, one for itself and one for each endpoint that subscribes to it now. An endpoint that is made
-// later gets nothing of it.
+// The outbox: an event becomes one row for itself, and one for each endpoint that is subscribed now. Endpoints created later do not get
+// it.
 import { sql } from '../../core/db/sql.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -10,25 +10,25 @@ import type { Outbox, OutboxEvent, WebhookEndpoint } from './service.ts'
 export interface OutboxParts {
   readonly gateway: PluginGateway
   endpoints(): readonly WebhookEndpoint[]
-  /** Something was committed. */
+  /** Called when a transaction may have queued an event. */
   queued(): void
 }
 
 export interface FullOutbox extends Outbox {
-  /** Whether any endpoint subscribes to the event. */
+  /** Returns whether any endpoint is subscribed to the event. */
   wanted(type: string, orgId: number | null): boolean
-  /** To all but one endpoint. */
+  /** Queues the event for all endpoints except one. */
   statementsWithout(endpointId: string, event: OutboxEvent): Statement[]
 }
 
-// Keys that are known to be debounced, so that a storm of errors does not write. The database decides; this is what it said.
+// Keys that are known to be debounced, so that a storm of errors does not write. The database decides; these are its earlier answers.
 const MAX_KEYS = 10_000
-/** After statements were handed out: most transactions are through by then. */
+/** Delay after statements were passed on: most transactions have ended by then. */
 const ASK_AFTER_MS = 250
 
 interface Debounced {
   has(key: string): boolean
-  /** Asks the database, soon. */
+  /** Queries the database after the delay. */
   learn(key: string): void
 }
 

@@ -1,4 +1,4 @@
-// Webhook endpoints in an export. The address of a chat's webhook is a credential, so it leaves with the secrets.
+// Exports and imports webhook endpoints. The address of a chat's webhook is a credential, so it is exported with the secrets.
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -1,12 +1,12 @@
-// Events and their deliveries as statements: in the caller's transaction, applied twice to no other effect, and debounced by
-// the database alone, so that replicas and a spool that is replayed agree.
+// Builds the statements for events and their deliveries. They run in the caller's transaction and are safe to apply twice. Only the
+// database debounces, so that replicas and a replayed spool agree.
 import { v7 } from 'uuid'
 import { sql } from '../../core/db/sql.ts'
 import type { Sql, Statement } from '../../core/types/db.ts'
 
 export interface Debounce {
   readonly key: string
-  /** Time of the event, epoch ms; a debounce key that ended by then is free. */
+  /** Time of the event, epoch ms; a debounce key that has ended by then is free. */
   readonly from: number
   readonly until: number
 }
@@ -17,7 +17,7 @@ export interface Lease {
   readonly until: number
 }
 
-// The envelope of an event. Its bytes are made once: retries and redeliveries send the same.
+// The envelope of an event. Its bytes are built once, so that retries and redeliveries send the same.
 export interface Envelope {
   /** `evt_<uuidv7>`. */
   readonly id: string
@@ -37,7 +37,7 @@ export function envelopeOf(
 
 export const deliveryId = (at: number): string => `dlv_${v7({ msecs: at })}`
 
-/** @param at epoch ms: when it is queued. */
+/** @param at epoch ms of queueing. */
 export function queueStatements(
   envelope: Envelope,
   endpointIds: readonly string[],
@@ -67,7 +67,7 @@ function event(envelope: Envelope, at: number, debounce: Debounce | undefined): 
   return sql`INSERT INTO webhooks_events (id, org_id, type, body, created_at) ${source} ON CONFLICT DO NOTHING`
 }
 
-/** Only of an event that was queued. */
+/** Inserts nothing when the event was not queued. */
 function delivery({ id, type, org_id }: Envelope, endpointId: string, at: number, lease: Lease | undefined): Sql {
   const row = sql.join([deliveryId(at), org_id ?? 0, endpointId, id, type, at, at, lease?.owner ?? null, lease?.until ?? 0])
   return sql`INSERT INTO webhooks_deliveries

@@ -1,4 +1,4 @@
-// `webhooks` of gateway.config.ts.
+// The section `webhooks` of gateway.config.ts.
 import { z } from 'zod'
 import { resourceRow } from '../../core/config/owned-rows.ts'
 import type { SecretRef } from '../../core/config/secret.ts'
@@ -19,9 +19,9 @@ export interface WebhookConfig {
   eventTypes?: string[]
   format?: WebhookFormat
   enabled?: boolean
-  /** `whsec_` and base64 of 24 to 64 bytes, by reference: `secret.env('OPS_WEBHOOK_SECRET')`. Without it one is made up. */
+  /** `whsec_` and base64 of 24 to 64 bytes, by reference: `secret.env('OPS_WEBHOOK_SECRET')`. Without it one is generated. */
   secret?: string | SecretRef
-  /** Takes over the endpoint of this URL that was made through the API. */
+  /** Takes over the endpoint with this URL that the API created. */
   adopt?: boolean
 }
 
@@ -31,11 +31,11 @@ declare module '../../core/config/define.ts' {
   }
 }
 
-// Members of a webhook endpoint as the configuration file spells them.
+// Rules for the URL of an endpoint.
 export interface UrlRules {
   readonly profile: 'local' | 'cloud'
   readonly outbound: OutboundGuard
-  /** Where this gateway itself is reached: GATEWAY_PUBLIC_URL. */
+  /** The public address of this gateway: GATEWAY_PUBLIC_URL. */
   readonly publicUrl: string | null
 }
 
@@ -53,7 +53,7 @@ export const endpointUrl = (rules: UrlRules) =>
       if (complaint !== null) context.addIssue({ code: 'custom', message: complaint })
     })
 
-/** One entry of the file. The value behind a reference is looked at when it is resolved. */
+/** One entry of the file. The value of a reference is checked when it is resolved. */
 const declaredWebhook = (rules: UrlRules) =>
   z.strictObject({
     url: endpointUrl(rules),
@@ -64,7 +64,7 @@ const declaredWebhook = (rules: UrlRules) =>
   })
 type DeclaredWebhook = z.output<ReturnType<typeof declaredWebhook>>
 
-/** Never inward. Names are judged again at every dial. */
+/** Internal addresses are never allowed. Host names are checked again at every dial. */
 export function urlComplaint(url: string, { profile, outbound, publicUrl }: UrlRules): string | null {
   if (!URL.canParse(url)) return 'is not a URL'
   const { protocol, username, password } = new URL(url)
@@ -108,7 +108,7 @@ export function webhookResource(gateway: PluginGateway, view: View<unknown>, rul
       const { id } = await insertEndpoint(db, null, entry, now(), { config_key: key, declared })
       await seal(db, id, given(key, entry) ?? newSecret())
     },
-    // A secret that the file does not give stays.
+    // A secret that is not from the file stays.
     update: async (db, row, key, entry, declared) => {
       await updateEndpoint(db, null, row.id, entry, now(), { config_key: key, declared })
       await forgetFailures(db, row.id)

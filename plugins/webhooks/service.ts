@@ -1,18 +1,18 @@
-// Webhook endpoints and the outbox as other plugins see them; signing secrets stay with this plugin.
+// Types of the services `webhooks` and `outbox`. Signing secrets stay inside this plugin.
 import type { Statement } from '../../core/types/db.ts'
 
 export const FORMATS = ['standard', 'slack', 'discord'] as const
 export type WebhookFormat = (typeof FORMATS)[number]
 
 /**
- * `pending` until it is delivered or given up. `dead`: the last retry failed. `failed`: given up before that, because its endpoint
- * was disabled or removed, or because it is a test, which is sent once.
+ * `pending` until it is delivered or given up. `dead`: the last retry failed. `failed`: given up earlier, because its endpoint was
+ * disabled or removed, or because it is a test, which is sent once.
  */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'dead'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 export interface WebhookEndpoint {
-  /** `ep_…`. */
+  /** For example `ep_…`. */
   readonly id: string
   readonly orgId: number | null
   readonly url: string
@@ -27,9 +27,9 @@ export interface WebhookEndpoint {
   readonly updatedAt: number
 }
 
-/** Living ones, disabled ones too; read from memory. */
+/** Active endpoints, also disabled ones, read from memory. */
 export interface WebhookService {
-  /** In the order they were made. */
+  /** In the order of creation. */
   list(orgId: number | null): readonly WebhookEndpoint[]
   get(orgId: number | null, id: string): WebhookEndpoint | null
 }
@@ -44,7 +44,7 @@ export interface OutboxEvent {
   /** Epoch ms; default: now. */
   readonly occurredAt?: number
   /**
-   * Suppresses repetitions under this key for `ttlMs`, over all replicas; the event's type and organization are part of the key. Default:
+   * Suppresses repetitions with this key for `ttlMs`, across replicas; the event's type and organization are part of the key. Default:
    * the catalog's rule for the type (`budget.*`: `dedup_key`, 24 hours).
    */
   readonly dedup?: { readonly key: string; readonly ttlMs: number }
@@ -52,11 +52,11 @@ export interface OutboxEvent {
 
 export interface Outbox {
   /**
-   * Statements that queue the event in the caller's own transaction or unit; empty without subscribers, or when it was emitted within its
-   * `ttlMs`. Applying them twice is safe.
+   * Returns statements that queue the event in the caller's own transaction or unit; an empty list without subscribers, or when it was
+   * emitted within its `ttlMs`. They are safe to apply twice.
    */
   statements(event: OutboxEvent): Statement[]
-  /** In a transaction of its own. Never rejects; what could not be queued is logged. */
+  /** Queues the event in its own transaction. Never rejects; a failure is logged. */
   publish(event: OutboxEvent): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Webhook endpoints as rows; secrets are sealed.
+// Stores webhook endpoints as rows; secrets are sealed.
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
@@ -34,7 +34,7 @@ export type EndpointRow = z.output<typeof endpointRow>
 
 export type EndpointFields = Pick<WebhookEndpoint, 'url' | 'eventTypes' | 'format' | 'enabled'>
 
-/** Endpoints of every organization. */
+/** Returns endpoints of every organization. */
 export function activeEndpoints(db: Db): Promise<EndpointRow[]> {
   return db.all(sql`SELECT * FROM webhooks_endpoints WHERE archived_at IS NULL ORDER BY id`, endpointRow)
 }
@@ -53,7 +53,7 @@ export function declaredEndpoints(db: Db): Promise<EndpointRow[]> {
   )
 }
 
-/** Without a secret: that is sealed under the row's id. */
+/** Without a secret, which is sealed under the row's id. */
 export async function insertEndpoint(
   db: Db,
   orgId: number | null,
@@ -74,7 +74,7 @@ export async function insertEndpoint(
   return row
 }
 
-/** With a declaration the file takes the row over, or declares it again; an archived row becomes active. */
+/** With a declaration the file takes the row over or declares it again; an archived row becomes active. */
 export async function updateEndpoint(
   db: Db,
   orgId: number | null,
@@ -98,7 +98,7 @@ export async function forgetFailures(db: Db, id: number): Promise<void> {
   await db.run(sql`UPDATE webhooks_endpoints SET failing_since = NULL, auto_disabled_at = NULL WHERE id = ${id}`)
 }
 
-/** Only one that has been failing since `since` or longer. */
+/** Disables it only when it has been failing since `since` or longer. */
 export async function disableFailing(db: Db, id: number, since: number, now: number): Promise<boolean> {
   const row = await db.get<{ public_id: string }>(
     sql`UPDATE webhooks_endpoints SET enabled = 0, auto_disabled_at = ${now}, updated_at = ${now}
@@ -117,14 +117,14 @@ export function answeredStatement(id: number): Sql {
   return sql`UPDATE webhooks_endpoints SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`
 }
 
-/** The secret before it is forgotten at once. */
+/** Replaces the secret; the former one is invalid at once. */
 export async function storeSecret(db: Db, id: number, sealed: string): Promise<void> {
   await db.run(
     sql`UPDATE webhooks_endpoints SET secret = ${sealed}, previous_secret = NULL, previous_secret_until = NULL WHERE id = ${id}`,
   )
 }
 
-/** Deliveries sent until `until` carry a signature of the secret before, too. */
+/** Deliveries until `until` also carry a signature of the former secret. */
 export async function rotateSecret(
   db: Db,
   id: number,

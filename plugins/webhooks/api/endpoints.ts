@@ -1,4 +1,4 @@
-// /api/webhooks/endpoints. A signing secret is in the answers to its making, and in no other.
+// /api/webhooks/endpoints. Only the answer that creates a signing secret contains it.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
@@ -20,13 +20,13 @@ import {
 } from '../store.ts'
 import { endpointBodies, endpointRecord, endpointRecordOf, endpointWithSecret, idParams } from './fields.ts'
 
-/** Deliveries carry both signatures. */
+/** During this time deliveries carry both signatures. */
 const ROTATION_MS = 24 * 3_600_000
 
 interface EndpointSecrets {
   seal(secret: string, row: EndpointRow): Promise<string>
   hint(row: EndpointRow): Promise<string | null>
-  /** The new secret. */
+  /** Returns the new secret. */
   rotate(row: EndpointRow): Promise<string>
 }
 
@@ -62,7 +62,7 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
   const secrets = endpointSecrets(gateway, view)
   const bodies = endpointBodies(rules)
   const now = () => clock.now()
-  // Not of the view: failures are written past it.
+  // Reads the row, not the view: failures are written directly to the row.
   const mine = async (orgId: number | null, id: string): Promise<EndpointRow> => {
     const row = await findEndpoint(db, orgId, id)
     if (row === undefined) throw notFound(`There is no webhook endpoint ${id}.`)
@@ -152,7 +152,7 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     audit: 'webhook.rotate_secret',
     async handler({ params: { id }, orgId }) {
       const before = await mine(orgId, id)
-      // A secret that the file does not give is runtime state.
+      // A secret that is not from the file is runtime state.
       if (before.declared?.includes('"secret":'))
         refuseOwnedByFile('webhooks', { managedBy: before.managed_by, configKey: before.config_key })
       const secret = await secrets.rotate(before)

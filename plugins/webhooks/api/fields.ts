@@ -1,4 +1,4 @@
-// Members of an endpoint in /api/webhooks.
+// Schemas of an endpoint's members in /api/webhooks.
 import { z } from 'zod'
 import type { DeliveryRow } from '../delivery/store.ts'
 import { EVENT_TYPES } from '../events/catalog.ts'

@@ -1,4 +1,4 @@
-// One attempt: the body in the endpoint's format, signed, sent, judged. It never goes out unsigned.
+// Makes one attempt: formats the body for the endpoint, signs, sends and checks the answer. It is never sent unsigned.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { bytesToBase64, encodeUtf8 } from '../../../core/text/bytes.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
@@ -13,17 +13,17 @@ export interface Sent {
   readonly ok: boolean
   /** HTTP status of the answer; null: there was none. */
   readonly status: number | null
-  /** In the gateway's own words: no address, nothing of the answer. */
+  /** The gateway's own text: it contains no address and nothing of the answer. */
   readonly error: string | null
 }
 
-/** @param stop aborted by the caller: then it rejects, and in no other case. */
+/** @param stop when the caller aborts it, the promise rejects; it rejects in no other case. */
 export type Send = (job: Job, stop: AbortController) => Promise<Sent>
 
-/** From the dial to the end of the answer. */
+/** ms from the dial to the end of the answer. */
 const TIMEOUT_MS = 15_000
 
-/** One `v1,<base64>` for each secret, separated by spaces. `timestamp`: unix seconds of this attempt. */
+/** Returns one `v1,<base64>` for each secret, separated by spaces. `timestamp`: unix seconds of this attempt. */
 export async function signatures(secrets: readonly string[], id: string, timestamp: number, body: string): Promise<string> {
   const signed = encodeUtf8(`${id}.${timestamp}.${body}`)
   return (await Promise.all(secrets.map((secret) => signature(secret, signed)))).join(' ')
@@ -93,7 +93,7 @@ function failed(error: string, status: number | null = null): Sent {
   return { ok: false, status, error }
 }
 
-/** Messages of the network name addresses. */
+/** Network errors contain addresses. */
 function unreachable(error: unknown): string {
   const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
   return `The endpoint could not be reached${typeof code === 'string' ? ` (${code.slice(0, 60)})` : ''}.`

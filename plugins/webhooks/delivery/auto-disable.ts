@@ -15,7 +15,7 @@ export interface AutoDisableParts {
   readonly metrics: WebhookMetrics
 }
 
-/** Call it with what was sent in vain. */
+/** Call it after a failed delivery. */
 export function autoDisable({ gateway, view, outbox, metrics }: AutoDisableParts): (job: Job) => Promise<void> {
   const { clock, log } = gateway
   return async (job) => {

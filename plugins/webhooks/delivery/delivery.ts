@@ -1,4 +1,4 @@
-// A claimed delivery from its attempt to what is written down of it.
+// Processes a claimed delivery: makes the attempt and stores its result.
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { TEST_EVENT } from '../events/catalog.ts'
 import { answeredStatement, failedStatement } from '../store.ts'
@@ -10,13 +10,13 @@ export interface DeliveryParts {
   readonly gateway: PluginGateway
   readonly send: Send
   readonly metrics: WebhookMetrics
-  /** After a failure that was written down. */
+  /** Called after a failure was stored. */
   failed(job: Job): Promise<void>
 }
 
 /**
- * Never rejects: what could not be written down is claimed again when the lease ends.
- * @param stop aborted: it was not sent to the end, and is free for the next to look.
+ * Never rejects: when the result could not be stored, the delivery is claimed again after the lease.
+ * @param stop aborted: the attempt did not finish, and the next run may claim it.
  */
 export type Deliver = (id: string, owner: string, stop: AbortController) => Promise<void>
 
@@ -50,17 +50,17 @@ export function deliverer({ gateway, send, metrics, failed }: DeliveryParts): De
 
 const GONE: Sent = { ok: false, status: null, error: 'The endpoint was disabled or removed.' }
 
-// When a delivery is tried again: offsets from the first attempt.
+// Times of retries: offsets from the first attempt.
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** After the immediate attempt. */
+/** After the first, immediate attempt. */
 const OFFSETS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS]
-/** Retries that a stopped gateway or a slow endpoint made late are not sent at once, one behind the other. */
+/** Minimum distance of retries that a stopped gateway or a slow endpoint delayed. */
 const BREATH_MS = 5 * SECOND_MS
 
-/** Epoch ms of the next attempt; null: that was the last. */
+/** Returns the epoch ms of the next attempt; null: that was the last one. */
 function nextAttempt(firstAttemptAt: number, attempts: number, now: number): number | null {
   const offset = OFFSETS_MS[attempts - 1]
   return offset === undefined ? null : Math.max(firstAttemptAt + offset, now + BREATH_MS)

@@ -1,5 +1,5 @@
-// Looks for deliveries that are due, claims them and has them sent. Rows are the queue: what a process leaves behind when it is
-// killed, another one or its successor finds there.
+// Finds due deliveries, claims them and starts their attempts. The rows are the queue: deliveries of a killed process are found by
+// another process or its successor.
 import { randomId } from '../../../core/ids/ids.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Timer } from '../../../core/types/ports.ts'
@@ -7,17 +7,17 @@ import type { Lease } from '../queue.ts'
 import type { Deliver } from './delivery.ts'
 import { claim, dueDeliveries, dueEndpoints, nextDue } from './store.ts'
 
-/** Other processes queue as well. */
+/** A poll is needed, because other processes queue deliveries as well. */
 const POLL_MS = 1000
-/** Well over what an attempt may take. */
+/** Well above the longest attempt. */
 const LEASE_MS = 60_000
-/** For attempts under way when the gateway closes. */
+/** Time for running attempts when the gateway closes. */
 const CLOSE_MS = 2000
 
 export interface DispatcherParts {
   readonly gateway: PluginGateway
   readonly deliver: Deliver
-  /** False: there is no endpoint, and nothing to look for. */
+  /** False: there is no endpoint, so nothing can be due. */
   active(): boolean
 }
 
@@ -35,7 +35,7 @@ export class Dispatcher {
     this.#sleep(POLL_MS)
   }
 
-  /** Something may be due. */
+  /** Call it when a delivery may be due. */
   wake(): void {
     if (this.#closed || !this.#parts.active()) return
     this.#again = true
@@ -44,12 +44,12 @@ export class Dispatcher {
     this.#looking ??= this.#look()
   }
 
-  /** For a delivery that is queued already claimed. */
+  /** For a delivery that is queued as already claimed. */
   lease(): Lease {
     return { owner: randomId('', 16), until: this.#parts.gateway.clock.now() + LEASE_MS }
   }
 
-  /** Sends it now; resolves when that is written down. */
+  /** Sends it now; resolves when the result is stored. */
   async send(id: string, { owner }: Lease): Promise<void> {
     const stop = new AbortController()
     const flight = this.#parts.deliver(id, owner, stop)
@@ -59,7 +59,7 @@ export class Dispatcher {
     this.wake()
   }
 
-  /** Gives running deliveries a moment to end; the rest become free for the next process. */
+  /** Gives running deliveries a short time to finish; the rest become free for the next process. */
   async close(): Promise<void> {
     const { clock } = this.#parts.gateway
     this.#closed = true

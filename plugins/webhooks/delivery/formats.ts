@@ -1,5 +1,5 @@
-// Chat formats: one line of text for each event. Names come from people and vendors, so what a chat would act on is taken out
-// of them; prompts and answers are in no event.
+// Chat formats: one line of text for each event. Names come from people and vendors, so characters with a meaning in the chat are
+// removed. No event contains prompts or answers.
 import type { Envelope } from '../queue.ts'
 import type { WebhookFormat } from '../service.ts'
 
@@ -8,19 +8,19 @@ type Data = Envelope['data']
 const MAX_TEXT = 1000
 const MAX_WORD = 120
 
-/** `{ text }` for Slack, `{ content }` for Discord. */
+/** Returns `{ text }` for Slack, `{ content }` for Discord. */
 export function chatText(format: Exclude<WebhookFormat, 'standard'>, { type, data }: Envelope): string {
   const line = (SENTENCES[type] ?? (() => ''))(data)
   const text = oneLine(line === '' ? type : `${type}: ${line}`, MAX_TEXT)
   return JSON.stringify(format === 'slack' ? { text: plainForSlack(text) } : { content: plainForDiscord(text) })
 }
 
-/** `<!channel>` and links are written with angle brackets. */
+/** In Slack, `<!channel>` and links use angle brackets. */
 function plainForSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** A zero-width space keeps `@everyone` from being one. */
+/** A zero-width space makes `@everyone` plain text. */
 function plainForDiscord(text: string): string {
   return text.replaceAll('@', '@\u200B')
 }
@@ -35,7 +35,7 @@ function word(value: unknown): string {
   return typeof value === 'string' ? oneLine(value, MAX_WORD) : ''
 }
 
-/** The first that says something. */
+/** Returns the first non-empty value. */
 const either = (...values: unknown[]): string => values.map(word).find((text) => text !== '') ?? '?'
 
 const request = (data: Data): string => {

@@ -15,7 +15,7 @@ export function webhookMetrics({ metrics, db, log }: PluginGateway): WebhookMetr
     'Attempts to deliver an event: delivered; failed, to be tried again or given up; dead, the last retry failed.',
     ['status'],
   )
-  // From the first scrape on: a rate needs to see the first of them, too.
+  // Starts at 0 with the first scrape, because a rate needs the first increase, too.
   for (const status of ['delivered', 'failed', 'dead']) deliveries.inc({ status }, 0)
   const disabled = metrics.counter('webhook_endpoints_auto_disabled_total', 'Endpoints disabled after five days of failures.')
   const pending = metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait for their first attempt or a retry.')

@@ -5,7 +5,7 @@ import type { Db, Sql } from '../../../core/types/db.ts'
 const DAY_MS = 24 * 3_600_000
 const DELIVERED_MS = 7 * DAY_MS
 const DEAD_MS = 30 * DAY_MS
-/** Rows in one transaction: writers wait for it. */
+/** Rows per transaction; writers wait for it. */
 const AT_ONCE = 1000
 
 export async function prune(db: Db, now: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-// Signing secrets: `whsec_` and base64 of 24 to 64 bytes.
+// Generates and reads signing secrets: `whsec_` and base64 of 24 to 64 bytes.
 import type { SealedAt } from '../../../core/types/ports.ts'
 
 const PREFIX = 'whsec_'
@@ -25,12 +25,12 @@ export function isSecret(text: string): boolean {
   }
 }
 
-/** The signing key: the decoded part after the prefix. */
+/** Returns the signing key: the decoded part after the prefix. */
 export function secretBytes(secret: string): Uint8Array {
   return Uint8Array.from(atob(secret.slice(PREFIX.length)), (char) => char.charCodeAt(0))
 }
 
-/** The last characters, to tell secrets apart. */
+/** Returns the last characters, which distinguish secrets. */
 export function hintOf(secret: string): string {
   return `…${secret.replace(/=+$/, '').slice(-4)}`
 }

@@ -1,4 +1,4 @@
-// Deliveries as rows. A delivery is claimed with a lease; what a process that died had claimed is claimed again when that ends.
+// Stores deliveries as rows. A delivery is claimed with a lease; when its process dies, it is claimed again after the lease.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
 import type { Db, Sql, Statement } from '../../../core/types/db.ts'
@@ -28,7 +28,7 @@ export type DeliveryRow = z.output<typeof deliveryRow>
 
 const flag = int.transform((value) => value !== 0)
 
-/** A claimed delivery with all it takes to send it; of an endpoint that is gone, nothing. */
+/** A claimed delivery with all data for sending; for a deleted endpoint that data is null. */
 const jobRow = deliveryRow.extend({
   body: z.string(),
   endpoint_row: int.nullable(),
@@ -42,10 +42,10 @@ const jobRow = deliveryRow.extend({
 })
 export type Job = z.output<typeof jobRow>
 
-/** At the same time to one endpoint, over all replicas. */
+/** Maximum concurrent deliveries to one endpoint, across replicas. */
 const IN_FLIGHT = 4
 
-/** Endpoints for which something is due, also those that are gone: what waits for them is given up when it is looked at. */
+/** Returns endpoints with due deliveries, also deleted ones: their deliveries are failed when they are claimed. */
 export async function dueEndpoints(db: Db, now: number): Promise<string[]> {
   const rows = await db.all<{ public_id: string }>(
     sql`SELECT e.public_id FROM webhooks_endpoints e WHERE EXISTS (SELECT 1 FROM webhooks_deliveries d
@@ -63,7 +63,7 @@ export async function dueDeliveries(db: Db, endpointId: string, now: number): Pr
   return rows.map(({ id }) => id)
 }
 
-/** The next moment at which something will be due; null: nothing waits. */
+/** Returns the next time at which a delivery is due; null: none is waiting. */
 export async function nextDue(db: Db, now: number): Promise<number | null> {
   const row = await db.get<{ at: number | null }>(
     sql`SELECT MIN(next_attempt_at) AS at FROM webhooks_deliveries WHERE status = 'pending' AND next_attempt_at > ${now}`,
@@ -71,7 +71,7 @@ export async function nextDue(db: Db, now: number): Promise<number | null> {
   return row?.at ?? null
 }
 
-/** False: another process has the delivery, or the endpoint is at its in-flight limit. */
+/** Returns false when another process has the delivery, or the endpoint is at its in-flight limit. */
 export async function claim(
   db: Db,
   delivery: { id: string; endpointId: string },
@@ -112,7 +112,7 @@ export interface Ending {
   readonly lastError: string | null
 }
 
-/** Stores the result of an attempt; no effect when another process took the lease over. */
+/** Stores the result of an attempt; it has no effect when another process took over the lease. */
 export function endedStatement(id: string, owner: string, ending: Ending, now: number): Sql {
   return sql`UPDATE webhooks_deliveries SET status = ${ending.status}, attempts = ${ending.attempts},
       first_attempt_at = ${ending.firstAttemptAt}, next_attempt_at = ${ending.nextAttemptAt},
@@ -121,7 +121,7 @@ export function endedStatement(id: string, owner: string, ending: Ending, now: n
     WHERE id = ${id} AND lease_owner = ${owner} AND status = 'pending'`
 }
 
-/** Not tried, or not to the end: the next to look may have it. */
+/** The attempt did not finish: another process may claim it. */
 export async function release(db: Db, id: string, owner: string): Promise<void> {
   await db.run(
     sql`UPDATE webhooks_deliveries SET lease_until = 0, lease_owner = NULL WHERE id = ${id} AND lease_owner = ${owner}`,
@@ -131,11 +131,11 @@ export async function release(db: Db, id: string, owner: string): Promise<void> 
 export interface DeliveryFilter {
   readonly endpointId?: string | undefined
   readonly status?: DeliveryStatus | undefined
-  /** `seq` of the last row of the page before. */
+  /** `seq` of the last row of the previous page. */
   readonly before?: number | undefined
 }
 
-/** Newest first. */
+/** Returns rows, newest first. */
 export function listDeliveries(db: Db, orgId: number | null, filter: DeliveryFilter, limit: number): Promise<DeliveryRow[]> {
   const where = [sql`org_id = ${orgId ?? 0}`]
   if (filter.endpointId !== undefined) where.push(sql`endpoint_id = ${filter.endpointId}`)
@@ -148,14 +148,14 @@ export function findDelivery(db: Db, orgId: number | null, id: string): Promise<
   return db.get(sql`SELECT * FROM webhooks_deliveries WHERE id = ${id} AND org_id = ${orgId ?? 0}`, deliveryRow)
 }
 
-/** The delivery of an event that went to one endpoint. */
+/** Returns the delivery of an event to a single endpoint. */
 export async function findDeliveryOf(db: Db, eventId: string): Promise<DeliveryRow> {
   const row = await db.get(sql`SELECT * FROM webhooks_deliveries WHERE event_id = ${eventId}`, deliveryRow)
   if (row === undefined) throw new Error('The delivery was not stored.')
   return row
 }
 
-/** From the start of the schedule; undefined: it is neither failed nor dead. */
+/** Restarts the schedule; undefined: the delivery is neither failed nor dead. */
 export function requeue(db: Db, orgId: number | null, id: string, now: number): Promise<DeliveryRow | undefined> {
   return db.get(
     sql`UPDATE webhooks_deliveries SET status = 'pending', attempts = 0, first_attempt_at = NULL, next_attempt_at = ${now},

@@ -4,9 +4,9 @@ interface EventKind {
   readonly defaultOn: boolean
   /** Emitted once in this time for each value of one member of its `data`. */
   readonly debounce?: { readonly ms: number; readonly by: 'dedup_key' }
-  /** For the documents: how often its emitter tells it at most. */
+  /** For the documentation: the emitter's own minimum interval. */
   readonly told?: { readonly ms: number; readonly by: string }
-  /** It is taken from the bus, with these members and no others. */
+  /** The event comes from the bus, with these members only. */
   readonly members?: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const KINDS = {
   'account.quota_exhausted': { ...ON, members: [...OF_ACCOUNT, 'occurred_at'] },
   'provider.outage': {
     ...ON,
-    // Its emitter tells it so seldom, to every listener.
+    // The emitter itself limits the rate, for every listener.
     told: { ms: 10 * MINUTE_MS, by: 'provider' },
     members: ['provider', 'severity', 'error_count', 'window_seconds', 'first_error_at', 'last_error_at', 'dedup_key'],
   },
@@ -61,10 +61,10 @@ const BY_TYPE: ReadonlyMap<string, EventKind> = new Map(Object.entries(KINDS))
 
 export const kindOf = (type: string): EventKind | undefined => BY_TYPE.get(type)
 
-/** The event of `POST .../test`: sent to one endpoint, whatever it subscribes to. */
+/** The event of `POST .../test`: sent to one endpoint, whatever its subscriptions are. */
 export const TEST_EVENT = 'webhook.test'
 
-/** An empty list is every event that is on by default. */
+/** An empty list means every event that is on by default. */
 export function subscribes({ enabled, eventTypes }: { enabled: boolean; eventTypes: readonly string[] }, type: string): boolean {
   if (!enabled) return false
   return eventTypes.length === 0 ? kindOf(type)?.defaultOn === true : eventTypes.includes(type)

@@ -1,5 +1,4 @@
-// request.failed, request.rate_limited, request.budget_rejected: queued in the transaction that settles the
-// request.
+// Queues request.failed, request.rate_limited and request.budget_rejected in the transaction that settles the request.
 import { answererOf, spentNano, usedTokens } from '../../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
@@ -7,7 +6,7 @@ import type { EventMap, PluginGateway } from '../../../core/types/plugin.ts'
 import type { Outbox, OutboxEvent } from '../service.ts'
 import { EVENT_TYPES, kindOf } from './catalog.ts'
 
-// One request as events show it: ids, names and figures; nothing of what was asked or answered.
+// One request in an event: ids, names and figures, no prompt and no answer.
 const NANO = 1e9
 
 interface RequestRecord {
@@ -17,12 +16,12 @@ interface RequestRecord {
   /** Empty for callers without a key. */
   readonly api_key_label: string
   readonly api_key_id: number | null
-  /** The first that was to be asked, when none was; `gateway` when that is not known either. */
+  /** Without an upstream call the first planned provider; `gateway` when that is unknown too. */
   readonly provider: string
   /** Connection id; empty when no account was chosen. */
   readonly account_id: string
   readonly model: string
-  /** Empty when the request named none. */
+  /** Empty when the request did not name one. */
   readonly virtual_model: string
   readonly status: number
   readonly latency_ms: number
@@ -73,7 +72,7 @@ function tokensOf(outcome: Outcome): Tokens {
   return { prompt: input, completion: output, cache_read: cacheRead, cache_write: cacheWrite, reasoning, total: input + output }
 }
 
-/** The event for a caller's answer; none for the gateway's own refusals except 402. */
+/** Returns the event for a caller's answer; null for the gateway's own refusals except 402. */
 export function requestEvent(ctx: RequestContext, outcome: Outcome, now: number): OutboxEvent | null {
   const { error } = outcome
   // Internal calls are reported with their parent.
@@ -105,7 +104,7 @@ function upstreamLimited({ attempts }: RequestContext): boolean {
   return attempts.some(({ status, error }) => status === 429 || error?.upstream?.status === 429)
 }
 
-/** An upstream's own words may quote the prompt. */
+/** The upstream's own text may quote the prompt. */
 function upstreamFailure({ kind, status }: NonNullable<GatewayErrorShape['upstream']>): { message: string; retryable: boolean } {
   if (kind === 'stream') return { message: 'The upstream broke its stream off.', retryable: true }
   if (kind === 'timeout') return { message: 'The upstream did not answer in time.', retryable: true }

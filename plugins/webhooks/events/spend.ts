@@ -1,5 +1,5 @@
-// spend.tracked: request costs in batches. They are collected in memory: a killed process loses its last batch, and usage rows keep the
-// cost.
+// spend.tracked: sends request costs in batches. They are collected in memory: a killed process loses its last batch, and usage rows keep
+// the cost.
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Timer } from '../../../core/types/ports.ts'
@@ -21,7 +21,7 @@ export class SpendBatches {
     this.#outbox = outbox
   }
 
-  /** A request that an upstream or a cache answered. */
+  /** Adds a request that an upstream or a cache answered. */
   add(ctx: RequestContext, outcome: Outcome): void {
     const { orgId } = ctx.principal
     if (outcome.steps.length === 0 && outcome.cached === false) return
