@@ -1,5 +1,5 @@
-// A plugin on the books: requests that cost more than a limit are written down in the transaction that books them, and what they
-// cost is summed by key and day in accounts of the ledger. Neither can be there without the other, whatever is killed when.
+// A plugin that writes to the ledger's transaction. It records requests that cost more than a limit in the transaction that books
+// them, and sums their cost by key and day in ledger accounts. Both are written or neither, even when a process is killed.
 //
 //   npm run build && npx jiti examples/costly-requests.ts
 //   curl -s -X PUT http://127.0.0.1:8788/api/pricing/overrides -H 'content-type: application/json' \
@@ -32,7 +32,7 @@ export const costlyRequests = definePlugin({
   setup(gateway, { aboveUsd }) {
     const ledger = gateway.use('ledger')
     const { clock, db, log } = gateway
-    // Money is whole nano-dollars; an account belongs to whose prefix its name has.
+    // Money is whole nano-dollars. The prefix of an account's name shows its owner.
     const account = (keyId: number | null, at: number) => ({ name: `costly:${keyId ?? 0}`, windowStart: at - (at % DAY_MS) })
 
     gateway.hook('settle', (ctx, { chargeNano }, unit) => {
@@ -40,7 +40,7 @@ export const costlyRequests = definePlugin({
       const { keyId, label } = ctx.principal
       ledger.charge(ctx, [account(keyId, ctx.startedAt)])
       unit.add({
-        // A unit may be applied twice: it may come back from disk after an outage.
+        // A unit may be applied twice, because a spool may replay it after an outage.
         sql: sql`INSERT INTO costly_requests (request_id, at, key_label, model, charge_nano)
                  VALUES (${ctx.id}, ${ctx.startedAt}, ${label}, ${ctx.requestedModel}, ${chargeNano})
                  ON CONFLICT (request_id) DO NOTHING`,

@@ -1,5 +1,5 @@
-// A plugin with everything a plugin usually has: options, a veto, a lease, a stream transform with its non-stream twin,
-// a metric and an event. It refuses words, limits parallel requests, and masks a code name in every answer.
+// A plugin with all usual parts: options, a refusal, a lease, a stream transform with the same change for whole answers, a metric
+// and an event. It refuses words, limits concurrent requests, and masks a code name in every answer.
 //
 //   npm run build && npx jiti examples/custom-plugin.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
@@ -17,9 +17,9 @@ declare module 'hookgate/core' {
 export const houseRules = definePlugin({
   name: 'house-rules',
   config: z.object({
-    /** Requests that say one of these are refused. */
+    /** Requests with one of these words are refused. */
     refuse: z.array(z.string()).default([]),
-    /** Never leaves in an answer. */
+    /** Removed from every answer. */
     codeName: z.string(),
     maxParallel: z.int().min(1).default(100),
   }),
@@ -28,7 +28,7 @@ export const houseRules = definePlugin({
     const running = gateway.metrics.gauge('house_rules_running', 'Requests that hold a place.')
     let places = maxParallel
 
-    // A GatewayError is a decision: the caller sees it in the shape of its own dialect.
+    // A GatewayError is a decision: the caller gets it in the form of its own dialect.
     gateway.hook(
       'request',
       (ctx) => {
@@ -40,7 +40,7 @@ export const houseRules = definePlugin({
         if (places === 0) throw GatewayError.rateLimited('Too many requests at once.', 1000)
         places--
         running.inc()
-        // A lease ends exactly once, whichever way the request does: answered, refused, failed, aborted.
+        // A lease is settled exactly once, however the request ends: answered, refused, failed or aborted.
         ctx.hold({
           settle() {
             places++
@@ -76,7 +76,8 @@ function saidByUser(request: Frozen<CanonicalRequest>): string {
 }
 
 /**
- * A part with masked texts. Members that may quote them are removed: the vendor's `ext`, citations, and the signature of a changed text.
+ * Returns a part with masked texts. Members that may quote them are removed: the vendor's `ext`, citations, and the signature of a
+ * changed text.
  */
 function maskedPart(part: Frozen<Part>, clean: (text: string) => string): Part {
   const { ext: _ext, ...copy } = structuredClone(part) as Part
@@ -91,7 +92,7 @@ function maskedPart(part: Frozen<Part>, clean: (text: string) => string): Part {
 
 const TEXTS = ['text', 'refusal', 'reasoning', 'summary', 'args'] as const
 
-/** A word may arrive in pieces: the text behind the last space waits for the next piece. */
+/** A word may arrive in pieces, so the text after the last space waits for the next piece. */
 function wordByWord(clean: (text: string) => string): StreamTransform {
   const waiting = new Map<string, Map<(typeof TEXTS)[number], string>>()
   return {
@@ -99,7 +100,8 @@ function wordByWord(clean: (text: string) => string): StreamTransform {
       if (event.e === 'delta') {
         const at = `${event.choice} ${event.part}`
         const kind = TEXTS.find((name) => name in event.d)
-        // Log probabilities and citations repeat the text; a signature waits for the end, when it is known whether its text was changed.
+        // Log probabilities and citations repeat the text, so they are dropped. A signature waits for the end, when it is known whether
+        // its text was changed.
         if (kind === undefined) return 'audio' in event.d ? emit(event) : undefined
         const held = waiting.get(at) ?? new Map()
         waiting.set(at, held)

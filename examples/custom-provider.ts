@@ -1,7 +1,7 @@
-// Two ways to a backend that is not in the registry:
+// Two ways to use a backend that is not in the registry:
 // - as code: a provider `acme` with its own credential header, and its deviations from the chat dialect as quirks;
-// - as configuration: a connection of provider `custom` that says which wire format its server speaks.
-// The backend is a small local server, so that the example runs anywhere.
+// - as configuration: a connection of provider `custom` that names the wire format of its server.
+// The backend is a small local server, so that the example runs everywhere.
 //
 //   npm run build && npx jiti examples/custom-provider.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \
@@ -17,7 +17,7 @@ const acme = (baseUrl: string) =>
     aliases: ['acme-ai'],
     baseUrl,
     dialects: { chat: '' },
-    // Acme knows only the old name of the token limit, and answers 400 to stream_options.
+    // Acme supports only the old name of the token limit, and answers 400 to stream_options.
     quirks: { maxTokensField: 'max_tokens', rejectsStreamOptions: true },
     needsKey: true,
     caps: (model) => ({ family: 'acme', context: 32_000, maxOutput: 4096, visionIn: model.endsWith('-vision') }),
@@ -60,7 +60,7 @@ async function startBackend() {
   }
 }
 
-/** A chat endpoint that insists on Acme's peculiarities, and a messages endpoint. */
+/** A chat endpoint with Acme's deviations, and a messages endpoint. */
 async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
   let text = ''
   for await (const chunk of req) text += chunk

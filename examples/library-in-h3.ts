@@ -1,5 +1,5 @@
-// The gateway inside an h3 app: it is a `{ fetch }`, so `mount` takes it as it is. The app decides who may call: without a peer the gateway
-// answers anonymous data-plane calls.
+// The gateway inside an h3 app. It has a `fetch` method, so `mount` accepts it directly. The app decides who may call: without a peer
+// the gateway answers anonymous data-plane calls.
 //
 // npm run build && npx jiti examples/library-in-h3.ts
 // curl -s http://127.0.0.1:8788/llm/v1/chat/completions …
@@ -17,7 +17,7 @@ export async function start(port = Number(process.env.PORT ?? 8788)) {
   return {
     url: (server.url as string).replace(/\/$/, ''),
     async close() {
-      // Running streams end in good form before the sockets go.
+      // Running streams end properly before the sockets close.
       await gateway.drain(10_000)
       await server.close(true)
       await gateway.close()

@@ -1,5 +1,5 @@
-// The gateway beside other routes of a plain node:http server. `peer` says who counts as local: here everyone on the
-// loopback interface, so that the gateway's own rule (anonymous calls are for local clients) holds.
+// The gateway next to other routes of a plain node:http server. `peer` decides who is local: here every caller on the loopback
+// interface, so that the gateway's own rule (anonymous calls are for local clients) applies.
 //
 //   npm run build && npx jiti examples/library-in-node-http.ts
 //   curl -s http://127.0.0.1:8788/llm/v1/chat/completions …

@@ -1,4 +1,4 @@
-// The smallest gateway: one connection, one server. `echo` needs no account; put your own provider in its place.
+// The smallest gateway: one connection, one server. `echo` needs no account; replace it with your own provider.
 //
 //   npm run build && npx jiti examples/minimal.ts
 //   curl -s http://127.0.0.1:8788/v1/chat/completions -H 'content-type: application/json' \

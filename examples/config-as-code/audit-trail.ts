@@ -1,5 +1,5 @@
-// A plugin that lives beside the configuration: one log line per finished request. Change this file or the configuration,
-// save, and the running gateway sets the new plugin up and tears the old one down.
+// A plugin next to the configuration: one log line per finished request. Change and save this file or the configuration: the running
+// gateway sets up the new plugin and tears down the old one.
 import { definePlugin } from 'hookgate'
 import { z } from 'zod'
 

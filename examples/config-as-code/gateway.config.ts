@@ -1,4 +1,4 @@
-// Everything a deployment says about its gateway, under version control; secrets are references, never values.
+// The whole configuration of a deployment, under version control. Secrets are references, never values.
 //
 //   OPENAI_API_KEY=… ANTHROPIC_API_KEY=… npm start -- --config examples/config-as-code/gateway.config.ts
 import { defineConfig, pin, preset, secret } from 'hookgate'
@@ -8,7 +8,7 @@ export default defineConfig({
   profile: 'local',
   plugins: [...preset({ stripUnsupported: { enabled: true } }), auditTrail({ team: 'search' })],
   connections: {
-    // Two accounts of one provider: the first that can answer does.
+    // Two accounts of one provider: the first available one answers.
     openai: { provider: 'openai', apiKey: secret.env('OPENAI_API_KEY'), allowedModels: ['gpt-*'] },
     'openai-backup': { provider: 'openai', apiKey: secret.env('OPENAI_BACKUP_KEY'), enabled: false },
     anthropic: { provider: 'anthropic', apiKey: secret.env('ANTHROPIC_API_KEY') },
@@ -16,6 +16,6 @@ export default defineConfig({
     echo: { provider: 'echo' },
   },
   settings: { 'audit_trail.failures_only': pin(false) },
-  // Boot options by the camelCase name of their variable; the environment wins.
+  // Boot options by the camelCase name of their variable. The environment takes precedence.
   options: { streamHeartbeatMs: 10_000, upstreamIdleTimeoutMs: 60_000 },
 })

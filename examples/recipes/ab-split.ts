@@ -16,7 +16,7 @@ export const abSplit = definePlugin({
         const user = ctx.userId ?? ctx.sessionId ?? String(ctx.principal.keyId)
         const point = createHash('sha256').update(`${name}:${user}`).digest().readUInt32BE(0) / 2 ** 32
         const isB = point < shareOfB
-        // The request log shows the note, so that both sides can be compared.
+        // The request log shows the note, so that you can compare both sides.
         ctx.note('ab_split', isB ? 'b' : 'a')
         return { targets: [{ ...(isB ? b : a), connectionId: null, weight: 1 }], strategy: 'ab-split', virtualModel: null }
       },

@@ -11,7 +11,7 @@ export const answerCache = definePlugin({
     hook(
       'answer',
       async (ctx) => {
-        // The client key is part of the scope: no key gets an answer that was made for another one.
+        // The client key is part of the scope, so that keys never share answers.
         const scope = comparableJson([ctx.principal.keyId, ctx.dialect, ctx.request])
         const key = createHash('sha256').update(scope).digest('hex')
         const stored = await storage.getItem<{ body: string }>(key)

@@ -1,4 +1,4 @@
-// Limits the tokens of each end user (`x-gateway-user-id`) in a day. Counters are shared over replicas when Redis is configured.
+// Limits the tokens of each end user (`x-gateway-user-id`) per day. Replicas share the counters when Redis is configured.
 import { definePlugin, GatewayError } from 'hookgate'
 import { z } from 'zod'
 

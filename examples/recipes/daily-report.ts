@@ -1,4 +1,4 @@
-// Posts the sums of the last day to a chat, once a day over all replicas.
+// Posts the sums of the last day to a chat, once a day across all replicas.
 import { definePlugin } from 'hookgate'
 import { z } from 'zod'
 
@@ -18,7 +18,7 @@ export const dailyReport = definePlugin({
     })
     every('report', DAY, async (signal) => {
       const day = new Date(clock.now()).toISOString().slice(0, 10)
-      // True for the first replica that asks; each replica counts its own requests.
+      // True for the first replica that calls it; each replica counts its own requests.
       if (!(await counters.once(`report:${day}`, DAY))) return
       const text = `${requests} requests, ${failed} failed, ${(chargeNano / 1e9).toFixed(2)} USD`
       await internalHttp(url, { method: 'POST', body: { text: `${day}: ${text}` }, signal })

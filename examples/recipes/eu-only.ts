@@ -1,4 +1,5 @@
-// Keeps requests with `x-data-region: eu` on the connections that you list. Others are skipped, and the attempt timeline says why.
+// Restricts requests with `x-data-region: eu` to the connections that you list. Others are skipped, with the reason in the attempt
+// timeline.
 import { definePlugin, GatewayError } from 'hookgate'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-// Adds a system prompt to every chat request, behind the caller's own.
+// Adds a system prompt to every chat request, after the caller's own.
 import { definePlugin } from 'hookgate'
 import { z } from 'zod'
 

@@ -1,4 +1,4 @@
-// Posts one record for each request to a URL, at least once: the record is written in the request's own transaction.
+// Posts one record for each request to a URL, at least once. The record is written in the request's own transaction.
 import { definePlugin, sql } from 'hookgate'
 import { z } from 'zod'
 
@@ -16,7 +16,7 @@ export const httpOutbox = definePlugin({
         tokens: usage.total,
         charge_nano_usd: chargeNano,
       })
-      // A unit may be applied twice after a lost connection, so the statement must have the same effect both times.
+      // A unit may be applied twice after a lost connection, so the statement must be safe to repeat.
       unit.add({ sql: sql`INSERT INTO http_outbox VALUES (${ctx.id}, ${record}) ON CONFLICT DO NOTHING` })
     })
     every('send', everyMs, async (signal) => {

@@ -1,8 +1,8 @@
-// Sends a message for each request to Kafka, in batches and off the request's path. A full queue drops messages and counts them.
+// Sends a message for each request to Kafka, in batches and outside the request path. A full queue drops messages and counts them.
 import { BatchWriter, definePlugin } from 'hookgate'
 import { z } from 'zod'
 
-/** The part of a kafkajs producer that is used. */
+/** The part of a kafkajs producer that this file uses. */
 interface Producer {
   send(batch: { topic: string; messages: { key: string; value: string }[] }): Promise<unknown>
 }

@@ -1,4 +1,4 @@
-// Limits how many requests of one client key run at a time, over all replicas when Redis is configured.
+// Limits the concurrent requests of one client key, across all replicas when Redis is configured.
 import { definePlugin, GatewayError } from 'hookgate'
 import { z } from 'zod'
 

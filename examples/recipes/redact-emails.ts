@@ -3,7 +3,7 @@ import { definePlugin } from 'hookgate'
 import type { Frozen, Part } from 'hookgate/core'
 
 const clean = (text: string) => text.replace(/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, '[e-mail]')
-/** Only the text stays: citations and the vendor's own copy (`ext`) may contain the address. */
+/** Keep only the text: citations and the vendor's own copy (`ext`) may contain the address. */
 const cleanPart = (part: Frozen<Part>) => (part.t === 'text' ? { t: 'text' as const, text: clean(part.text) } : part)
 
 export const redactEmails = definePlugin({
@@ -21,7 +21,7 @@ export const redactEmails = definePlugin({
           if (event.e === 'delta' && 'text' in event.d) {
             const part = `${event.choice}.${event.part}`
             const text = (held.get(part) ?? '') + event.d.text
-            // A word of more than 256 characters is no address, so the memory of a stream stays bounded.
+            // A word of more than 256 characters is not an address, so the memory of a stream stays limited.
             const end = text.length > 256 ? text.length : Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n')) + 1
             held.set(part, text.slice(end))
             if (end > 0) emit({ ...event, d: { text: clean(text.slice(0, end)) } })

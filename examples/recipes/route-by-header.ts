@@ -6,7 +6,7 @@ export const routeByHeader = definePlugin({
   name: 'route-by-header',
   config: z.object({
     header: z.string().default('x-tier'),
-    /** Model string by value of the header: `{ premium: 'anthropic/claude-sonnet-4-5' }`. */
+    /** Model name by value of the header: `{ premium: 'anthropic/claude-sonnet-4-5' }`. */
     models: z.record(z.string(), z.string().regex(/^[^/]+\/.+$/, 'must be `provider/model`')),
   }),
   setup(gateway, { header, models }) {
@@ -14,7 +14,7 @@ export const routeByHeader = definePlugin({
       'resolve',
       (ctx) => {
         const [provider, ...model] = (models[ctx.headers.get(header) ?? ''] ?? '').split('/')
-        // undefined: the next handler decides, at last the gateway itself.
+        // undefined: the next handler decides, and finally the gateway itself.
         if (!provider) return undefined
         return {
           targets: [{ provider, model: model.join('/'), connectionId: null, weight: 1 }],

@@ -1,4 +1,4 @@
-// A provider whose upstream wants a signature: HMAC-SHA-256 over the time and the body, beside a key id.
+// A provider whose upstream requires a signature: HMAC-SHA-256 over the time and the body, with a key id.
 import { createHmac } from 'node:crypto'
 import { defineProvider } from 'hookgate'
 

@@ -1,4 +1,4 @@
-// Gives each team its own model behind one name: `team/default` becomes the model of the caller's key.
+// Gives each team its own model under one name: `team/default` becomes the model of the caller's key.
 import { definePlugin, GatewayError } from 'hookgate'
 import { z } from 'zod'
 

@@ -10,7 +10,7 @@ export const topModelsRoute = definePlugin({
     gateway.hook('settled', (_ctx, { steps }) => {
       for (const { provider, model } of steps) {
         const name = `${provider}/${model}`
-        // Bounded: callers choose the names.
+        // Limited, because callers choose the names.
         if (counts.has(name) || counts.size < most) counts.set(name, (counts.get(name) ?? 0) + 1)
       }
     })

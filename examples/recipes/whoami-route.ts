@@ -1,4 +1,4 @@
-// A route of the data plane: `GET /v1/whoami` says who the client key is and what it may use.
+// A data-plane route: `GET /v1/whoami` returns the client key and its permissions.
 import { definePlugin, encodeUtf8 } from 'hookgate'
 
 export const whoamiRoute = definePlugin({
