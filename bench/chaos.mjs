@@ -1,12 +1,12 @@
-// npm run chaos -- --cycles 500: kill -9 of a serving gateway under streaming load, with budgets near their limits, again and
-// again on the same database. After each restart the books are checked against what the upstream says it sent.
+// npm run chaos -- --cycles 500: kill -9 of a serving gateway under streaming load, with budgets near their limits, repeatedly on the same
+// database. After each restart the ledger is compared with the upstream's record of what it sent.
 //
-//   --cycles 20   --seed 1   --longest 5000 (ms until a kill)   --width 128 (requests under way)
+//   --cycles 20   --seed 1   --longest 5000 (ms until a kill)   --width 128 (concurrent requests)
 //   --slack 1500 (ms that a checkpoint may be late)
 //   --database postgres://…   instead of SQLite; the database must be empty
 //   --json                    figures only
 //
-// Exit code 1 when a row was lost, a limit passed or anything else does not hold.
+// Exit code 1 when a row was lost, a limit was exceeded or another check failed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ try {
     let over = false
     const loading = load({ url: gateway.url, keys, random, width: Number(values.width), over: () => over, seen, round: cycle })
     await pause(200 + random() * Math.max(0, Number(values.longest) - 200))
-    // On a slow machine too there is something to lose.
+    // Waits until enough requests run, so that a kill can lose something on a slow machine too.
     while ([...seen.values()].filter(({ status }) => status !== 0).length < Number(values.width) / 2) await pause(10)
     const killedAt = awake()
     gateway.child.kill('SIGKILL')
@@ -78,7 +78,10 @@ if (values.json) console.log(JSON.stringify(shown))
 else console.table([shown])
 if (figures.lost + figures.overspendNano + figures.damaged + figures.violations > 0) process.exitCode = 1
 
-/** Keys, prices, and five budgets: of the organization, of two keys in one window and one of them in another, of a third. */
+/**
+ * Creates keys, prices and five budgets: one of the organization, one each of two keys in one window, one of them in another window, and
+ * one of a third key.
+ */
 async function prepare({ api }) {
   const usd = (nano) => nano / 1e3
   await api('PUT', '/api/pricing/overrides', { data: [{ model: 'up/m', input: usd(PRICE.input), output: usd(PRICE.output) }] })
@@ -94,7 +97,7 @@ async function prepare({ api }) {
     await api('POST', '/api/budgets', { scope: 'key', entity_id: key.id, window, hard_limit_usd: worth(100) })
 }
 
-/** Some room again in each budget, so that all of them are near their limits and none is done for good. */
+/** Raises each budget a little, so that all stay near their limits and none is exhausted for good. */
 async function loosen({ api }) {
   const { data } = await api('GET', '/api/budgets')
   for (const { id, scope, spend_usd } of data)

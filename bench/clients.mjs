@@ -1,16 +1,17 @@
-// npm run clients: real clients through this gateway, over upstreams in all four dialects. Each session has three turns: two calls
-// of the client's own tool, then a text that quotes their results. All upstreams are scripted, nothing is asked outside.
+// npm run clients: runs real clients through this gateway, over upstreams in all four dialects. Each session has three turns: two calls of
+// the client's own tool, then a text that quotes their results. All upstreams are scripted; there are no outbound calls.
 //
 //   --install                install the newest versions first, into --dir
-//   --dir <folder>           where clients are; default: a folder of the system's for temporary files
-//   --only <client>          by id, or its beginning; several times
-//   --upstream <dialect>     only over this one; several times
-//   --limit 90               seconds for a cell
+//   --dir <folder>           the clients' folder; default: a temporary folder of the system
+//   --only <client>          by id or prefix; may be repeated
+//   --upstream <dialect>     only this upstream; may be repeated
+//   --limit 90               seconds per cell
 //   --json                   results only
 //   --docs                   write the table into docs/clients.md
-//   --debug                  what a failed client said
+//   --debug                  output of a failed client
 //
-// A client that is not installed is skipped by name. A limit that docs/clients.md explains is shown as one. Exit code 1 when another cell fails.
+// A client that is not installed is skipped by name. A failure that docs/clients.md explains is shown as a limit. Exit code 1 when
+// another cell fails.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

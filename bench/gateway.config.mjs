@@ -1,4 +1,4 @@
-// The gateway as the bench runs it: one chat upstream, the mock; everything else as shipped.
+// The gateway of the benchmark: one chat upstream, the mock; everything else has its default.
 export default {
   connections: {
     openai: { provider: 'custom', baseUrl: `${process.env.BENCH_UPSTREAM}/v1`, wireFormat: 'chat', apiKey: 'sk-bench' },

@@ -1,5 +1,5 @@
-// node bench/guardrails.mjs [--mb 1]: what each guardrail detector reads in a second, and the longest it keeps everybody else
-// waiting while it reads a prompt of this size, on ordinary prose and on text that is made of beginnings.
+// node bench/guardrails.mjs [--mb 1]: for each guardrail detector, the text read per second and the longest block of the event loop for a
+// prompt of this size, on ordinary prose and on text full of partial matches.
 import { parseArgs } from 'node:util'
 import { createJiti } from 'jiti'
 
@@ -58,7 +58,7 @@ for (const [name, changes] of [...Object.entries(DETECTORS), ['all together', AL
 console.table(rows)
 console.table([streamed('all but expressions', { ...ALL, 'keywords.mode': 'off' }), streamed('all together', ALL)])
 
-/** An answer that comes in pieces of four characters, as tokens do. */
+/** An answer in pieces of four characters, like tokens. */
 function streamed(name, changes) {
   const policy = policyOf(settingsWith({ ...changes, 'pii.output': true }))
   const parts = { direction: 'output', rules: policy.rules.output, local: [], redactor: new Redactor(false), log: silentLog }
@@ -106,7 +106,7 @@ async function measured(changes, filler) {
       injection: policy.injection,
       due: workBudget(systemClock),
     }
-    // A prompt that is blocked at once says nothing about the time: what is found is not acted on.
+    // Findings have no effect here: a prompt that is blocked at once would not show the time.
     await driven(inspectTexts([{ text: of, place: { role: 'user', place: 'text', lead: '' } }], use))
     const took = performance.now() - start
     running = false
@@ -115,7 +115,7 @@ async function measured(changes, filler) {
   }
   await run(text.slice(0, 100_000))
   const runs = [await run(text), await run(text), await run(text)]
-  // The least of three: what else runs on the machine makes them longer, never shorter.
+  // The minimum of three runs, because other load on the machine makes a run longer, never shorter.
   const took = Math.min(...runs.map((one) => one.took))
   const longest = Math.min(...runs.map((one) => one.longest))
   return { rate: Number((SIZE / 1_048_576 / (took / 1000)).toFixed(1)), block: Number(longest.toFixed(1)) }

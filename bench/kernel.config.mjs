@@ -1,5 +1,5 @@
-// The gateway with the required plugins only, for bench/instructions.mjs and `npm run bench -- --kernel`. BENCH_LIMITS, as `--limits` sets
-// it, adds rate limits and the request log.
+// A gateway with only the required plugins, for bench/instructions.mjs and `npm run bench -- --kernel`. BENCH_LIMITS, which `--limits`
+// sets, adds rate limits and the request log.
 import { preset } from '../dist/plugins/preset.js'
 
 const OFF = [

@@ -1,6 +1,6 @@
-// node bench/kill-gateway.mjs [--cycles 100] [--seed 1]: kill -9 of a serving gateway while its control plane is written to.
-// After each restart every key whose creation was acknowledged must open the data plane, every revoked one must not, and
-// the database must be whole. Prints the figures; exit code 1 when something was lost.
+// node bench/kill-gateway.mjs [--cycles 100] [--seed 1]: kill -9 of a serving gateway during writes to its control plane. After each
+// restart every acknowledged key must open the data plane, every revoked one must not, and the database must be intact. Prints the
+// figures; exit code 1 when something was lost.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { cycles: { type: 'string', default: '10
 const cycles = Number(values.cycles)
 const random = seeded(Number(values.seed))
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-kill-'))
-/** id → secret of keys that were acknowledged; revoked ones that were acknowledged as such. */
+/** id → secret of acknowledged keys; and of acknowledged revocations. */
 const living = new Map()
 const revoked = new Map()
 const figures = { cycles: 0, created: 0, revoked: 0, lost: 0, resurrected: 0, damaged: 0 }
@@ -41,7 +41,7 @@ if (process.stderr.isTTY) process.stderr.write('\n')
 console.table([figures])
 if (figures.lost + figures.resurrected + figures.damaged > 0) process.exitCode = 1
 
-/** Creates keys, and revokes some, until the gateway is gone. Only what was answered counts. */
+/** Creates and revokes keys until the gateway is gone. Only answered requests count. */
 async function write({ api, ended }) {
   let over = false
   void ended.then(() => {
@@ -53,7 +53,7 @@ async function write({ api, ended }) {
       living.set(made.id, made.key)
       figures.created++
       if (random() < 0.3) {
-        // From here on either answer is right until the revocation is acknowledged.
+        // From now on both results are correct, until the revocation is acknowledged.
         living.delete(made.id)
         await api('DELETE', `/api/keys/${made.id}`)
         revoked.set(made.id, made.key)
@@ -68,7 +68,7 @@ async function write({ api, ended }) {
 async function check(url) {
   for (const [id, key] of living) if ((await ask(url, key)) !== 200) miss('lost', id)
   for (const [id, key] of revoked) if ((await ask(url, key)) !== 401) miss('resurrected', id)
-  // Each was seen once; the next cycles bring their own.
+  // Each was checked once; the next cycles create new ones.
   living.clear()
   revoked.clear()
 }

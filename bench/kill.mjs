@@ -1,5 +1,5 @@
-// node bench/kill.mjs [--cycles 100] [--seed 1] [--url postgres://…]: figures of kill -9 during writes. Without a URL: SQLite
-// in a temporary directory. A database that a URL names gets the tables `ledger` and `ledger_twin`.
+// node bench/kill.mjs [--cycles 100] [--seed 1] [--url postgres://…]: kill -9 during database writes, with figures. Without a URL: SQLite
+// in a temporary directory. A database from a URL gets the tables `ledger` and `ledger_twin`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// node bench/large-bodies.mjs: what everybody else waits for while a hundred callers send bodies of a megabyte without a pause, in
-// the byte lane and translated.
+// node bench/large-bodies.mjs: the delay of other requests while a hundred callers continuously send bodies of a megabyte, on the byte
+// lane and translated.
 //
 //   --callers 100   --seconds 12   --heap 512 (MB that V8 may take)
 //   --json          figures only

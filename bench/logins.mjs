@@ -1,8 +1,8 @@
-// node bench/logins.mjs [--seconds 5] [--rate 200]: what a flood of logins does to requests. Hashes and
-// name lookups share libuv's threads, so each request here opens a new connection by name: once alone, once beside logins
-// with the right password (each is a hash), once beside logins with a wrong one (throttled before a hash is made).
+// node bench/logins.mjs [--seconds 5] [--rate 200]: the effect of a flood of logins on requests. Hashes and name lookups share libuv's
+// threads, so each request opens a new connection by name. It runs once alone, once with logins with the right password (each is a hash),
+// and once with logins with a wrong one (throttled before a hash is made).
 //
-// Needs `npm run build`. Loopback only, bounded in time.
+// Needs `npm run build`. Loopback only, limited in time.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ try {
   for (const [what, password] of [
     ['alone', null],
     ['beside right logins', PASSWORD],
-    // Runs last: it blocks logins for a minute.
+    // Last, because it blocks logins for a minute.
     ['beside wrong logins', 'guess'],
   ]) {
     const over = new AbortController()
@@ -60,7 +60,7 @@ try {
   rmSync(dir, { recursive: true, force: true })
 }
 
-/** Sorted times to the whole answer, ms. */
+/** Returns the times to the whole answer in ms, sorted. */
 async function measured(key) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
   const body = JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hello' }] })
@@ -92,7 +92,7 @@ function login(password) {
   })
 }
 
-/** An open loop: what takes long does not make the next one late. */
+/** An open loop: a slow answer does not delay the next request. */
 async function everySo(rate, signal, run) {
   const runs = []
   const began = performance.now()

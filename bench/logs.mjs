@@ -1,6 +1,6 @@
-// node bench/logs.mjs [--rows 1000000] [--url postgres://…] [--pages 30] [--who]: what a row of the request log costs, and how
-// long pages of /api/logs take over many rows; with --who each row names a user and a session. Without a URL: SQLite in a temporary directory. A PostgreSQL that a URL names must
-// not hold a request log yet; it gets the tables `request_log…`, which are dropped afterwards.
+// node bench/logs.mjs [--rows 1000000] [--url postgres://…] [--pages 30] [--who]: the cost of a row of the request log, and the time of
+// pages of /api/logs over many rows; with --who each row names a user and a session. Without a URL: SQLite in a temporary directory. A
+// PostgreSQL from a URL must not contain a request log; it gets the tables `request_log…`, which are dropped afterwards.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const ROWS = Number(values.rows)
 const PAGES = Number(values.pages)
 const BATCH = 200
 const START = Date.UTC(2026, 0, 1)
-/** Between two rows, ms. */
+/** ms between two rows. */
 const STEP = 250
 
 const jiti = createJiti(import.meta.url)
@@ -59,7 +59,7 @@ try {
   rmSync(dir, { recursive: true })
 }
 
-/** On the request path: what a settled request leaves. */
+/** On the request path: the data of a settled request. */
 function hook() {
   const contexts = Array.from({ length: 1000 }, (_, n) => contextOf(n))
   const kept = new Array(1000)
@@ -87,7 +87,7 @@ async function fill() {
     const before = process.cpuUsage()
     const started = performance.now()
     await write(entries)
-    // The second half: trees have their height by then.
+    // Only the second half, because index trees have their height by then.
     if (n < ROWS / 2) continue
     cpu = { spent: (cpu?.spent ?? 0) + used(before) }
     wall += performance.now() - started

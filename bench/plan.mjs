@@ -1,5 +1,5 @@
-// node bench/plan.mjs [--targets 64] [--rounds 20000]: microseconds of processor time that ordering the candidates of one request takes, for each
-// strategy, with facts and prices of every target known.
+// node bench/plan.mjs [--targets 64] [--rounds 20000]: microseconds of processor time to order the candidates of one request, for each
+// strategy, with known facts and prices of every target.
 import { parseArgs } from 'node:util'
 import { createJiti } from 'jiti'
 

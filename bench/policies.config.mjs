@@ -1,4 +1,4 @@
-// The gateway as bench/policies.mjs runs it: without the policy plugins, with them as shipped, or with them at work.
+// The gateway for bench/policies.mjs: without the policy plugins, with their defaults, or with active policies.
 import { definePlugin, preset } from 'hookgate'
 
 const mode = process.env.BENCH_POLICIES
@@ -21,7 +21,7 @@ const settings = {
   reasoning_replay: { enabled: true },
 }
 
-/** The load sends one body again and again: each request gets a name space of its own in the cache, and is a miss. */
+/** The load always sends the same body, so each request gets its own name space in the cache and is a miss. */
 const misses = definePlugin({
   name: 'bench-misses',
   requires: ['exactCache'],

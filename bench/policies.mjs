@@ -1,10 +1,10 @@
-// node bench/policies.mjs [--rounds 3] [--seconds 3]: CPU per JSON request of the built gateway without the policy plugins, with
-// all of them as shipped (nothing is switched on), and with guardrails (secrets and PII, redacted), exact cache, tool-output
-// filters, breakpoints and replayed reasoning switched on, once with every request a miss of the cache and once with every
-// request a hit. The text has nothing to redact: what is measured is the look at it.
+// node bench/policies.mjs [--rounds 3] [--seconds 3]: CPU per JSON request of the built gateway in three variants. The first has no policy
+// plugins, and the second has all with their defaults (all disabled). The third enables guardrails (secrets and PII, redacted), exact
+// cache, tool-output filters, breakpoints and replayed reasoning, once with every request a cache miss and once with every request a hit.
+// The text has nothing to redact, so only the check is measured.
 //
-// Needs `npm run build`, a C compiler and two cores; the gateway is pinned to CPU 0, mock and load to CPU 1. Processes in turn,
-// one for each variant and round, the order turned by one each round. Loopback only, bounded in time.
+// Needs `npm run build`, a C compiler and two cores; the gateway is pinned to CPU 0, mock and load to CPU 1. Each variant and round has
+// its own process, and each round starts with another variant. Loopback only, limited in time.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -64,7 +64,7 @@ console.table(
   ),
 )
 
-/** @throws Error when a request failed, or went where its variant does not send it: then the figure means nothing. */
+/** @throws Error when a request failed or took the wrong path, because then the figure is meaningless. */
 async function measured(mode) {
   const dir = mkdtempSync(join(tmpdir(), 'hookgate-policies-'))
   const gateway = await startGateway({

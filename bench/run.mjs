@@ -1,19 +1,19 @@
 // npm run bench: this gateway against the bare node proxy, paired in one run on the same machine.
 //
-//   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare in turn; medians and ratios
+//   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare alternating; medians and ratios
 //   npm run bench -- --rounds 1         quicker
 //   npm run bench -- --s4               2,000 open streams too (memory per stream)
 //   npm run bench -- --only s1,s3       some of the scenarios: s1 JSON, s2 streams, s3 both translated
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
 //   npm run bench -- --kernel           the gateway with keys, connections and the pipeline, nothing else
-//   npm run bench -- --limits           the same with rate limits and the request log, and a client key as --keys has it
+//   npm run bench -- --limits           the same with rate limits and the request log, and a client key as with --keys
 //   npm run bench -- --awake            mock and load never sleep: no target pays for waking them
 //   npm run bench -- --json             figures only, as JSON
 //
-// "Same rate": so many requests a second for both as the gateway bears on one core, less a quarter. Any process needs less for a
-// request the more of them there are to be read at once, so only the same load compares work.
+// "Same rate": both get the same number of requests per second, three quarters of what the gateway handles on one core. Every process
+// needs less time per request when more requests can be read at once, so only equal load is comparable.
 //
-// Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, bounded in time.
+// Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, limited in time.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -74,7 +74,7 @@ async function listening(port) {
   throw new Error(`Nothing listens on ${port}.`)
 }
 
-/** Its rules never match, but all of them are checked. */
+/** None of its rules matches, but all of them are checked. */
 async function clientKey(port) {
   const limits = { allowed_models: ['nobody/*', 'openai/mock*'], rate_limit_rpm: 1e9, rate_limit_tpm: 1e9 }
   const response = await fetch(`http://127.0.0.1:${port}/api/keys`, {
@@ -95,7 +95,7 @@ async function measure(name, scenario, rate) {
   try {
     await listening(target.port)
     const key = withKeys && name === 'hookgate' ? await clientKey(target.port) : undefined
-    // The bare proxy does not rewrite model strings; the mock takes the last part.
+    // The bare proxy does not rewrite model names; the mock uses the last part.
     return await runScenario(scenario, {
       base: `http://127.0.0.1:${target.port}`,
       pid: child.pid,
@@ -138,7 +138,7 @@ try {
   for (let round = 1; round <= rounds; round++) {
     for (const scenario of scenarios) {
       let rate
-      // The gateway first: it says what both can bear.
+      // The gateway first, because it sets the rate for both.
       for (const name of ['hookgate', 'bare']) {
         say(`round ${round}/${rounds}  ${scenario}  ${name}`)
         const result = await measure(name, scenario, rate)

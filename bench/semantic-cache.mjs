@@ -1,6 +1,6 @@
 // node bench/semantic-cache.mjs [--seed 1] [--asked 40000]: precision and hit rate of the semantic cache by threshold over the labelled
-// pairs in bench/paraphrases, with the local embedder and with degraded ones; then the course of a route whose embedder degrades while it
-// serves. It tests the mechanism: see bench/paraphrases/embedder.ts for the embedder's limits.
+// pairs in bench/paraphrases, with the local embedder and with degraded ones; then the course of a route whose embedder degrades during
+// operation. It tests the mechanism: see bench/paraphrases/embedder.ts for the embedder's limits.
 import { parseArgs } from 'node:util'
 import { createJiti } from 'jiti'
 
@@ -46,7 +46,7 @@ for (const [name, options] of Object.entries(EMBEDDERS)) {
   }
 }
 
-// A route under traffic that is half repetitions and half hard negatives: the worst a caller can do to it.
+// A route with half repetitions and half hard negatives: the worst possible traffic.
 console.log(`\na route that starts at 0.95, floor 0.90, 5 % of its hits answered afresh, ${asked} questions`)
 for (const [name, options] of Object.entries(EMBEDDERS)) {
   const embed = localEmbedder({ ...options, seed })

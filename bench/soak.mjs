@@ -1,13 +1,13 @@
-// npm run soak -- --minutes 10: a gateway under steady mixed load, in four dialects to four, with callers who leave and upstreams that
-// fail, and the memory of its process after each garbage collection. Memory that grows by the hour is a leak.
+// npm run soak -- --minutes 10: runs a gateway under steady mixed load, from four dialects to four, with callers that leave and upstreams
+// that fail. It measures the memory of the process after each garbage collection. Memory that grows every hour is a leak.
 //
 // --minutes 10   --seed 1
 // --rate 200 (requests a second)   --aborted 0.2 (of callers)   --faulty 0.05 (of upstream answers)
 // --database postgres://…   instead of SQLite; the database must be empty
 // --json                    figures only
 //
-// Exit code 1 when the heap grows, beyond its own scatter, by more than 1 MB an hour and a twentieth in all (caches and compiled code still
-// grow after minutes), when sockets, timers or files stay open, or when the gateway ends.
+// Exit code 1 when the heap grows, beyond its own scatter, by more than 1 MB per hour and a twentieth in total (caches and compiled code
+// still grow after minutes), when sockets, timers or files stay open, or when the gateway exits.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -100,7 +100,7 @@ function line({ minute, heapUsed, external, rss, fds, loopP99Ms }) {
 }
 
 function report(idle, after) {
-  // The first third fills caches and views, and compiles.
+  // The first third fills caches and views, and compiles code.
   const settled = samples.filter(({ minute }) => minute > Number(values.minutes) / 3)
   const growth = (of) => trend(settled.map((taken) => ({ x: taken.minute / 60, y: of(taken) / MB })))
   const heap = growth(({ heapUsed, external }) => heapUsed + external)

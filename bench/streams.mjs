@@ -1,12 +1,12 @@
-// Many slow streams at once through the built gateway: memory per stream and the delay of each chunk, against the same
-// clients without a gateway in between.
+// Runs many slow streams at once through the built gateway: memory per stream and the delay of each chunk, compared with the same clients
+// without a gateway.
 //
 //   npm run -s build && node bench/streams.mjs                      2,000 streams, 5 chunks/s each, 10 s
 //   node bench/streams.mjs --streams 500 --rate 20 --seconds 5
 //   node bench/streams.mjs --semi-space 64                         with a larger young generation
 //   node bench/streams.mjs --caller messages                        translated: messages caller, chat upstream
 //
-// Linux only (reads /proc). Loopback only, bounded in time.
+// Linux only (reads /proc). Loopback only, limited in time.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -22,7 +22,7 @@ const STREAMS = Number(option('streams', 2000))
 const RATE = Number(option('rate', 5))
 const SECONDS = Number(option('seconds', 10))
 const CALLER = option('caller', 'chat')
-/** Young generation, MB: what a burst leaves there is memory of the process too, until it is collected. */
+/** Young generation, MB: garbage of a burst counts as the process's memory until it is collected. */
 const SEMI_SPACE = option('semi-space', '16')
 const PORT = 9182
 /** Goal and ceiling. */
@@ -40,7 +40,7 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const frame = (delta, finish = null) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'mock', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
-/** Sends every open stream a chunk with the time in it, spread over the period as real models are. */
+/** Sends each open stream a chunk that contains the time, spread over the period as by real models. */
 function upstream() {
   const open = new Set()
   const server = http.createServer((req, res) => {
@@ -144,7 +144,7 @@ try {
     direct.end()
     for (let tries = 0; source.open.size > 0 && tries < 100; tries++) await sleep(20)
   }
-  // A few requests first: code and pools are part of the process, not of a stream.
+  // A few requests first: code and pools belong to the process, not to a stream.
   const warm = []
   const first = Array.from({ length: 20 }, () => openStream(PORT, warm))
   await sleep(1500)

@@ -1,5 +1,5 @@
-// Checks the package as strangers receive it: its manifest, its types in every export, and that no file or export is unused.
-// `npm run check:package` builds first. The consumer uses no flag that hides errors in declaration files.
+// Checks the package as users receive it: its manifest, its types in every export, and that no file or export is unused. `npm run
+// check:package` builds first. The consumer uses no flag that hides errors in declaration files.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-package-'))
 let failed = false
 
-/** A tool that npm fetches: it is not a dependency. */
+/** A tool that npm fetches, because it is not a dependency. */
 const fetched = (name, command, ...args) => ['npm', ['exec', '--yes', `--package=${name}`, '--', command, ...args]]
 
 function run(title, command, args, cwd = root) {
@@ -24,7 +24,7 @@ function run(title, command, args, cwd = root) {
   }
 }
 
-/** Imports of every export, so that each declaration file is compiled. */
+/** Imports every export, so that each declaration file is compiled. */
 function consumer() {
   const plugins = readdirSync(join(root, 'plugins')).filter((name) => existsSync(join(root, 'plugins', name, 'index.ts')))
   // A driver of unstorage (stores/redis-storage) has the library's own types, which do not compile without `skipLibCheck`.
@@ -67,9 +67,9 @@ try {
   )
   run('publint', bin('publint'), ['run', tarball, '--strict'])
   run('are the types wrong', bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji'])
-  // Not a dependency: `npm ci` needs each optional platform package of its parser, and mirrors of the registry lack some.
+  // Not a dependency: `npm ci` needs each optional platform package of its parser, and some registry mirrors lack some of them.
   run('knip', ...fetched('knip@6.44.2', 'knip'))
-  // The consumer sees the dependencies of this checkout, and the package as it was packed.
+  // The consumer uses the dependencies of this checkout, and the packed package.
   const modules = join(dir, 'node_modules')
   mkdirSync(join(modules, 'hookgate'), { recursive: true })
   for (const name of readdirSync(join(root, 'node_modules')).filter((name) => !name.startsWith('.')))

@@ -1,9 +1,8 @@
-// Writes the generated parts of docs/: the variable table, the hooks and their sealed order, the routes, the metrics,
-// the events of webhooks.
-// They come from the built code, so that they cannot say anything else than what runs.
+// Writes the generated parts of docs/: the variable table, the hooks and their sealed order, the routes, the metrics, the events of
+// webhooks. They come from the built code, so that they always match the running code.
 //
-//   npm run docs               rewrites what is between the marks
-//   node scripts/docs.mjs --check    fails when something there is stale
+//   npm run docs               rewrites the text between the marks
+//   node scripts/docs.mjs --check    fails when a generated part is stale
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog } from '../dist/adapters/node/index.js'
 import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/events/catalog.js'
@@ -28,7 +27,7 @@ const sections = {
   'docs/metrics.md': { metrics: await metricTable() },
   'docs/webhooks.md': { events: eventTable() },
 }
-/** Files that are generated as a whole. */
+/** Files that are generated completely. */
 const files = {
   'docs/plugins/recipes.md': recipes(),
   'docs/plugins/reference.md': reference(),
@@ -69,7 +68,7 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** Every literal slug of the sources, and the places that build one from a field's name. */
+/** Finds every literal slug in the sources, and the places that build one from a field's name. */
 function warningTable() {
   const where = new Map()
   for (const folder of ['adapters', 'core', 'plugins']) {
@@ -96,7 +95,7 @@ function variablesToCome() {
   return variableTable(variables().filter((variable) => !isRead(variable)))
 }
 
-/** Those of the core, then those of each plugin of the preset. */
+/** Returns the variables of the core, then those of each plugin of the preset. */
 function variables() {
   return gateway.env.all().map(({ variable }) => variable)
 }
@@ -112,14 +111,14 @@ function variableTable(list) {
   return table(['Variable', 'Type', 'Default', 'Plugin', 'Meaning'], rows)
 }
 
-/** A plugin reads what it declares; of the core's variables, those that some source beside the declaration names. */
+/** A plugin reads the variables that it declares. A variable of the core must be named in a source other than its declaration. */
 function isRead({ name, plugin }) {
   if (plugin !== undefined) return true
   isRead.text ??= ['core', 'plugins', 'adapters'].flatMap((folder) => sourceFiles(folder).map(([, text]) => text)).join('\n')
   return isRead.text.includes(`'${name}'`)
 }
 
-/** [path, code without comments]; the declaration of the variables is left out. */
+/** Returns [path, code without comments], without the declaration of the variables. */
 function sourceFiles(folder) {
   return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('config/variables.ts'))
@@ -154,7 +153,7 @@ function hookTable() {
   return table(['Hook', 'Kind', 'Handler', 'May', 'On a bug'], rows)
 }
 
-/** Names of the preset's plugins on each hook, in sealed order. */
+/** Returns names of the preset's plugins on each hook, in sealed order. */
 function pluginsByHook() {
   const names = ({ handlers }) =>
     handlers
@@ -204,7 +203,7 @@ function controlRoutes() {
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
 }
 
-/** Roles default by method, as in core/http/api-routes.ts. */
+/** The default role depends on the method, as in core/http/api-routes.ts. */
 function openTo(method, role) {
   const needed = role ?? (method === 'GET' ? 'member' : 'manage')
   return needed === 'public' ? 'everybody' : needed
@@ -254,7 +253,7 @@ function labelsOf(text, name) {
   return [...sample.matchAll(/(\w+)="/g)].map(([, label]) => label)
 }
 
-/** A handler that throws, so that the error counter has a sample that shows its labels. */
+/** A handler that throws, so that the error counter has a sample with its labels. */
 function failing() {
   return definePlugin({
     name: 'docs-failing',
@@ -267,7 +266,7 @@ function failing() {
   })()
 }
 
-/** The preset, with a look at what each plugin registers. */
+/** The preset, with a record of each plugin's registrations. */
 function observedPreset() {
   const routes = []
   const metrics = new Map()

@@ -1,4 +1,4 @@
-// The drawings of docs/architecture.md, made from the sources and the sealed hooks, so that they cannot go stale.
+// Makes the drawings of docs/architecture.md from the sources and the sealed hooks, so that they are never stale.
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { arrow, box, svg, text } from './svg.mjs'
@@ -10,7 +10,7 @@ const sources = (folder) =>
     .filter((path) => path.endsWith('.ts'))
     .map((path) => `${folder}/${path}`)
 
-/** The part of the tree that a file belongs to, as the drawing of the floors shows it. */
+/** Returns the part of the tree that a file belongs to in the drawing of the floors. */
 function partOf(path) {
   const [top, folder] = path.split('/')
   if (top !== 'adapters') return top
@@ -26,7 +26,7 @@ const PARTS = {
 const PLACES = { hosts: [300, 60], plugins: [60, 190], drivers: [540, 190], core: [300, 320] }
 const [WIDTH, HEIGHT] = [360, 70]
 
-/** The floors, with an arrow for each pair of which one imports the other. No counts: they would change with every commit. */
+/** Draws the floors, with an arrow for each pair where one imports the other. Without counts, because they change with every commit. */
 export function floors() {
   const edges = new Set()
   for (const path of ['core', 'plugins', 'adapters'].flatMap(sources)) {
@@ -55,7 +55,7 @@ export function floors() {
   ])
 }
 
-/** From the lower edge of one box to the upper edge of another; the long arrow goes past the middle floor. */
+/** From the lower edge of one box to the upper edge of another; the long arrow passes the middle floor. */
 function ends([x1, y1], [x2, y2]) {
   const lean = Math.sign(x2 - x1) * 90
   return [x1 + WIDTH / 2 + lean, y1 + HEIGHT, x2 + WIDTH / 2 - lean, y2]
@@ -87,7 +87,7 @@ const STAGES = [
 ]
 
 /**
- * The hooks in the order in which a request meets them, with the plugins of the preset on each.
+ * Draws the hooks in the order of a request, with the preset's plugins on each.
  * @param hooks `{ [hook]: { kind } }`, the catalogue. @param handlers plugin names by hook, in sealed order.
  */
 export function request(hooks, handlers) {
@@ -134,7 +134,7 @@ const DROPPED = /DROP TABLE (?:IF EXISTS )?([a-z][a-z_]+)/g
 const WRITTEN = /(INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) ([a-z][a-z_]+)/g
 const VERBS = { I: 'insert', U: 'update', D: 'delete' }
 
-/** The tables by the plugin that owns them, and the statements with which it writes them. */
+/** Draws the tables by the plugin that owns them, with the statements that write them. */
 export function tables() {
   const owners = new Map()
   const verbs = new Map()

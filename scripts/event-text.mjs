@@ -1,4 +1,4 @@
-// When each event of the webhook catalogue is sent, for docs/webhooks.md.
+// Describes when each event of the webhook catalogue is sent, for docs/webhooks.md.
 export const EVENT_TEXT = {
   'request.failed': 'An upstream could not answer a request: 5xx, no connection, a timeout, a broken stream.',
   'request.rate_limited': 'The upstream’s rate limit was answered to the caller. The gateway’s own limits send no event.',

@@ -1,4 +1,4 @@
-// Inputs and effects of each hook, for docs/hooks.md. `ctx` always comes first and is left out.
+// Describes inputs and effects of each hook, for docs/hooks.md. `ctx` always comes first and is left out.
 export const HOOK_TEXT = {
   ingress: { gets: '() => void', may: 'Look at the headers, refuse. The body is not read yet.' },
   authenticate: {

@@ -1,10 +1,10 @@
-// node scripts/once-more.mjs report.json [vitest options]: runs the files that failed once more, one at a time, and names them.
-// Ends with 0 when all of them pass alone. A test that fails only beside others is still a bug: fix it.
+// node scripts/once-more.mjs report.json [vitest options]: runs the failed files once more, one at a time, and names them. Exits with 0
+// when all of them pass alone. A test that fails only beside others is still a bug: fix it.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** More failed files than this are not chance. */
+/** With more failed files the cause is not chance. */
 const MOST = 3
 
 const [report, ...options] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// The pages of docs/plugins that are made from the code: the recipes of examples/recipes, and the declarations that plugins use.
+// Generates pages of docs/plugins from the code: the recipes of examples/recipes, and the declarations for plugins.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const root = new URL('../', import.meta.url)
@@ -49,7 +49,7 @@ function recipe(name) {
   return `### ${name}\n\n${header}\n\n\`\`\`ts\n${code}\n\`\`\``
 }
 
-/** Declarations by page section; each is copied from its source. */
+/** Declarations by page section, copied from their source. */
 const DECLARATIONS = {
   'A plugin': {
     'core/types/plugin.ts': ['PluginDefinition', 'PluginGateway', 'Teardown'],
@@ -97,7 +97,7 @@ ${sections.join('\n\n')}
 `
 }
 
-/** The declaration with its comment. It ends where its brackets close, or before the next declaration. */
+/** Returns the declaration with its comment. It ends at its closing bracket, or before the next declaration. */
 function declaration(file, name) {
   const text = read(file)
   const found = new RegExp(`^(?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?export (?:interface|type|class) ${name}\\b`, 'm').exec(text)
@@ -111,7 +111,7 @@ function declaration(file, name) {
     .trimEnd()
 }
 
-/** The constructors of GatewayError, with the status of each. */
+/** Returns the constructors of GatewayError with their status. */
 function errors() {
   const text = read('core/errors/gateway-error.ts')
   const signatures = [

@@ -1,4 +1,4 @@
-// The few SVG shapes of the drawings in docs/. Text sits on its baseline; colours read well on light and dark pages.
+// The SVG shapes of the drawings in docs/. Text is placed by its baseline; the colours are readable on light and dark pages.
 const FONT = 'font-family="ui-sans-serif, system-ui, sans-serif"'
 const escaped = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 

@@ -1,4 +1,4 @@
-// Meaning of each x-gateway-warnings slug, for docs/dialects.md: by its form, or listed here.
+// Describes each x-gateway-warnings slug for docs/dialects.md, by its form or by this list.
 const SAID = {
   credential_policy: 'The account that answered uses the login of a person. Its vendor may not allow this use.',
   estimated_tokens: 'The target reported no tokens or cannot count them. The count is an estimate of the gateway.',

@@ -1,4 +1,5 @@
-// node scripts/words.mjs: finds riddles in comments and docs. Prints file, line and the words; ends with 1 when there are any.
+// node scripts/words.mjs: finds sentences that break the rules of "Words" in comments and docs. Prints file, line and the words; exits
+// with 1 when there are any.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
@@ -15,7 +16,7 @@ const listed = (...paths) =>
     .split('\n')
     .filter((path) => path !== '')
 
-/** Text of a source line's comment; '' without one. */
+/** Returns the comment text of a source line; '' without one. */
 const commentOf = (line) => /^\s*(?:\/\/ ?|\/\*\* ?|\* ?)(.*?)(?:\*\/)?$/.exec(line)?.[1].trim() ?? ''
 
 let found = 0

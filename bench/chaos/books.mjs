@@ -1,9 +1,9 @@
-// The books read beside the gateway, from SQLite or PostgreSQL.
+// Reads the ledger's tables directly from SQLite or PostgreSQL.
 
 export async function openBooks(place) {
   const query = /^postgres/.test(place) ? await postgres(place) : await sqlite(place)
   return {
-    /** Rows of the cycle whose markers have this prefix. */
+    /** Returns rows of the cycle whose markers have this prefix. */
     rows: (prefix) =>
       query.all(`SELECT user_id, output_tokens, cost_nano, interrupted FROM ledger_usage WHERE user_id LIKE '${prefix}%'`),
     totals: () => query.all('SELECT key_id, SUM(charge_nano) AS nano FROM ledger_usage GROUP BY key_id'),

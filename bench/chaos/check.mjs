@@ -1,9 +1,9 @@
-// Checks the books after a kill and a restart.
+// Checks the ledger after a kill and a restart.
 import { PRICE } from './upstream.mjs'
 
 const CHECKPOINT_MS = 2000
 
-/** `slackMs`: how late a checkpoint may be on a busy machine. Adds to `figures`; returns what is wrong, in words. */
+/** `slackMs`: how late a checkpoint may be on a busy machine. Adds to `figures`; returns the faults as text. */
 export async function check({ rows, accounts, budgets, seen, journal, killedAt, slackMs, figures, all }) {
   const wrong = []
   const mine = new Map(rows.map((row) => [row.user_id, row]))

@@ -1,4 +1,4 @@
-// The gateway of the kill loop: one upstream that counts.
+// The gateway of the kill loop, with one counting upstream.
 export default {
   connections: { up: { provider: 'custom', baseUrl: process.env.CHAOS_UPSTREAM, wireFormat: 'chat', apiKey: 'sk-chaos' } },
 }

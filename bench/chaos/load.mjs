@@ -1,4 +1,4 @@
-// Requests under way at all times, some streamed, each with its own marker; what a client got whole is written down.
+// Keeps a number of requests running, some streamed, each with its own marker. It records which answers a client got completely.
 import { PRICE } from './upstream.mjs'
 
 const OUTPUT = [40, 400]
@@ -26,13 +26,13 @@ export async function load({ url, keys, random, width, over, seen, round }) {
     entry.status = response.status
     const text = await response.text()
     entry.whole = response.ok && (stream ? text.endsWith('data: [DONE]\n\n') : text.endsWith('}'))
-    // Refused ones would otherwise be all there is.
+    // Without this pause nearly all requests would be refused ones.
     if (response.status === 402) await new Promise((resolve) => setTimeout(resolve, 20 + random() * 100))
   }
   await Promise.all(Array.from({ length: width }, (_, i) => worker(i % 2 === 0)))
 }
 
-/** About this many requests' worth, USD. */
+/** Returns the approximate cost of this many requests, USD. */
 export function worth(requests) {
   return (requests * (100 * PRICE.input + ((OUTPUT[0] + OUTPUT[1]) / 2) * PRICE.output)) / 1e9
 }

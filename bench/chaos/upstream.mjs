@@ -1,8 +1,8 @@
-// The upstream of the kill loop: counts every token it sent, and outlives the gateway. A token is four bytes of text; a prompt
-// token three bytes of body.
+// The upstream of the kill loop. It counts every token it sent, and survives the gateway. A token is four bytes of text; a prompt token
+// three bytes of body.
 import { createServer } from 'node:http'
 
-export const PRICE = { input: 1e3, output: 4e3 } // nano-USD a token
+export const PRICE = { input: 1e3, output: 4e3 } // nano-USD per token
 
 let awakeMs = 0
 let looked = performance.now()
@@ -12,10 +12,10 @@ setInterval(() => {
   looked = now
 }, 10).unref()
 
-/** ms that went by, without those in which the machine stalled: the gateway's checkpoints stalled with it. */
+/** Elapsed ms without stalls of the machine: the gateway's checkpoints stalled too. */
 export const awake = () => awakeMs
 
-/** `journal`: marker of a request → what was sent for it, with the times of its tokens. */
+/** `journal`: marker of a request → the content sent for it, with the times of its tokens. */
 export async function countingUpstream(random) {
   const journal = new Map()
   const server = createServer((req, res) => {

@@ -1,4 +1,4 @@
-// The clients of the lane. A row is one client with one of its settings; docs/clients.md shows them in this order.
+// Lists the tested clients. A row is one client with one of its settings; docs/clients.md shows them in this order.
 import { claudeCode } from './claude-code.mjs'
 import { codex } from './codex.mjs'
 import { geminiCli } from './gemini-cli.mjs'
@@ -9,7 +9,7 @@ import { SDKS } from './sdks.mjs'
  * id, name: of the row
  * packages: to install; the first one is the client, and its version is shown
  * tool(name, turn, paths): arguments of the offered tool `name` in this turn, or null when the session does not use it
- * limit: a failure that docs/clients.md explains; a cell that fails with it does not fail the lane
+ * limit: a failure that docs/clients.md explains; a cell that fails with it does not fail the run
  * start({ url, model, home, work, place, prompt }): { argv, env } of the process, in the folder `work`
  */
 export const CLIENTS = [claudeCode, codex, geminiCli, opencode, ...SDKS]

@@ -1,4 +1,4 @@
-// One cell: one session of one client through a listening gateway, over one upstream.
+// Runs one cell: one session of one client through a listening gateway, over one upstream.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,8 +8,8 @@ import { createTestGateway } from '../../dist/adapters/testing/index.js'
 import { scriptedModel } from './model.mjs'
 
 /**
- * @returns { ok, limit, failures, notes, stdout, stderr, answers, requests }; `failures` is empty when the session did what it
- * must, `limit` says that the only cause is one that docs/clients.md explains
+ * @returns { ok, limit, failures, notes, stdout, stderr, answers, requests }; `failures` is empty after a correct session; `limit` is set
+ * when docs/clients.md explains the only cause
  */
 export async function runCell(client, place, upstream, limitMs) {
   const root = mkdtempSync(join(tmpdir(), 'hookgate-client-'))
@@ -65,7 +65,7 @@ function shown({ method, path, status }) {
   return `${status === 0 ? 'broken off' : status} ${method} ${path.split('?')[0]}`
 }
 
-/** No key, proxy or setting of the machine reaches a client. */
+/** No key, proxy or setting of this machine reaches a client. */
 function cleanEnv(home, root) {
   const { PATH, LANG } = process.env
   return {
@@ -74,7 +74,7 @@ function cleanEnv(home, root) {
   }
 }
 
-/** In a process group of its own, so that what a client starts ends with it. */
+/** Runs in its own process group, so that its children end with it. */
 function runProcess(argv, { cwd, env, limitMs }) {
   const child = spawn(argv[0], argv.slice(1), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   let stdout = ''

@@ -1,4 +1,4 @@
-// Claude Code: speaks messages, reads files with its tool Read.
+// Claude Code: uses the messages dialect, and reads files with its tool Read.
 export const claudeCode = {
   id: 'claude-code',
   name: 'Claude Code',

@@ -1,4 +1,4 @@
-// Codex: speaks responses, reads files with its shell.
+// Codex: uses the responses dialect, and reads files with its shell.
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 export const codex = {

@@ -1,4 +1,4 @@
-// Gemini CLI: speaks generate-content, reads files with its tool read_file.
+// Gemini CLI: uses the generate-content dialect, and reads files with its tool read_file.
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 export const geminiCli = {

@@ -1,8 +1,8 @@
-// The scripted model of a session: two calls of a tool the client offers, then a text that quotes both results. It reads requests
-// in all four dialects, because the upstream's dialect is not the client's.
+// The scripted model of a session: two calls of a tool that the client offers, then a text that quotes both results. It reads requests in
+// all four dialects, because the upstream's dialect differs from the client's.
 import { choose, reply, text } from '../../dist/adapters/testing/index.js'
 
-/** The words that only the two tool results hold. */
+/** Text that occurs only in the two tool results. */
 const WORD = /HG-[0-9a-f]{8}/
 
 /**
@@ -15,7 +15,7 @@ export function scriptedModel({ tool, finalOf }) {
     const offered = toolNames(request)
     const results = toolResults(request)
     const usable = offered.map((name) => ({ name, args: tool(name, results.length) })).find(({ args }) => args !== null)
-    // Titles, summaries and checks that a client asks for beside the session.
+    // For titles, summaries and checks that a client requests in addition to the session.
     if (usable === undefined) return text('Tool session')
     seen.offered = offered
     seen.turns = Math.max(seen.turns, results.length + 1)
@@ -37,7 +37,7 @@ function toolNames({ json, dialect }) {
   return tools.map((one) => one.name).filter(Boolean)
 }
 
-/** The text of each tool result, in the order of the conversation. */
+/** Returns the text of each tool result, in the order of the conversation. */
 function toolResults({ json, dialect }) {
   const own = {
     chat: () => json.messages?.filter(({ role }) => role === 'tool'),

@@ -1,4 +1,4 @@
-// opencode: speaks chat through its OpenAI-compatible provider, reads files with its tool read.
+// opencode: uses the chat dialect through its OpenAI-compatible provider, and reads files with its tool read.
 export const opencode = {
   id: 'opencode',
   name: 'opencode',

@@ -1,4 +1,4 @@
-// Where a client's packages are: in the lane's own folder outside the repository, or in the repository's node_modules.
+// Finds a client's packages: in a separate folder outside the repository, or in the repository's node_modules.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,13 +22,13 @@ export function placeOf(client, dir) {
   return { missing }
 }
 
-/** The package that connects to the gateway, when it is not the first one. */
+/** Returns the version of the package that connects to the gateway, when it is not the first one. */
 function versionOf({ packages }, root) {
   const read = (name) => JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version
   return packages[1]?.startsWith('@ai-sdk/') ? `${read(packages[0])}, ${packages[1]} ${read(packages[1])}` : null
 }
 
-/** Newest versions. A package that does not install is reported and does not stop the others. */
+/** Installs the newest versions. A package that fails to install is reported and does not stop the others. */
 export async function install(clients, dir, say) {
   mkdirSync(dir, { recursive: true })
   if (!existsSync(join(dir, 'package.json'))) writeFileSync(join(dir, 'package.json'), '{"private":true}\n')
@@ -41,7 +41,7 @@ export async function install(clients, dir, say) {
 }
 
 function npm(packages, dir, say) {
-  // npm removes packages that no package.json names, so the lane's own package.json keeps them for the next install.
+  // npm removes packages that no package.json names, so this folder's package.json keeps them for the next install.
   const args = ['install', '--no-audit', '--no-fund', '--loglevel', 'error', ...packages]
   const child = spawn('npm', args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] })
   child.stderr.on('data', (chunk) => say(String(chunk).trim()))

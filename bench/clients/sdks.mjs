@@ -1,4 +1,4 @@
-// SDKs and frameworks: a small program of ours in sessions/ runs the tool loop with each, and reads files with a function.
+// SDKs and frameworks: for each, a small program in sessions/ runs the tool loop and reads files with a function.
 import { cpSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// The lane's results as a table for the terminal and for docs/clients.md.
+// Prints the results as a table for the terminal and for docs/clients.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UPSTREAMS } from './catalog.mjs'

@@ -1,4 +1,4 @@
-// The built gateway, served by a process of its own on a free port: one can kill it, and call its control plane.
+// Serves the built gateway in a separate process on a free port. Callers can kill it and call its control plane.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -6,11 +6,11 @@ const main = fileURLToPath(new URL('../../dist/adapters/cli/main.js', import.met
 
 /**
  * @param dir its data directory
- * @param config its configuration file; none: what it has without one
- * @param env more variables
+ * @param config its configuration file; none: the default configuration
+ * @param env further variables
  * @param flags of node
- * @param cpu the one it is pinned to; none: any
- * @param ipc whether its process can be sent messages
+ * @param cpu the CPU that it is pinned to; none: any
+ * @param ipc whether its process accepts messages
  */
 export async function startGateway({ dir, config, env = {}, flags = [], cpu, ipc = false }) {
   const served = [...flags, main, 'serve', '--port', '0', '--data-dir', dir, ...(config ? ['--config', config] : [])]

@@ -1,4 +1,4 @@
-// Random numbers in [0, 1) that a seed gives again (mulberry32).
+// Returns random numbers in [0, 1) that a seed reproduces (mulberry32).
 export function seeded(seed) {
   let state = seed >>> 0
   return () => {

@@ -1,12 +1,12 @@
-// A deterministic stand-in for an embedding model, for tests and figures: words, pairs of words and groups of letters, hashed
-// into a vector. It knows no meanings: it finds what is written alike, gives numbers, negations and rare words their weight,
-// and hardly ever recognises a rewording. A real model finds more of those and confuses more of what merely looks alike, which
-// is why figures made with this one are about the cache's machinery and not about any vendor.
+// A deterministic substitute for an embedding model, for tests and figures: words, pairs of words and groups of letters, hashed into a
+// vector. It knows no meanings. It finds similar spelling, weights numbers, negations and rare words, and rarely recognises a rewording.
+// A real model finds more rewordings, and confuses more texts that only look alike. So figures made with it describe the cache's
+// mechanism, not any vendor.
 export interface EmbedderOptions {
   readonly dimensions?: number
-  /** Length of a random vector that is added to each of length 1: an embedder that wavers. */
+  /** Length of a random vector that is added to each vector of length 1: an unstable embedder. */
   readonly noise?: number
-  /** Length of one and the same vector that is added to all: an embedder to which everything is alike. */
+  /** Length of a fixed vector that is added to all: an embedder that finds all texts similar. */
   readonly collapse?: number
   readonly seed?: number
 }
@@ -68,7 +68,7 @@ function hashOf(text: string): number {
   return hash
 }
 
-/** Mulberry32: the same numbers for the same seed, in [0, 1). */
+/** Mulberry32: the same numbers in [0, 1) for the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,9 +1,9 @@
-// The labelled pairs, made of the questions: whether the answer to the one is an answer to the other.
+// The labelled pairs of questions. The label is whether the answer to one also answers the other.
 //
 // same       `surface`   the question in other typography: case, punctuation, spaces, a polite frame; two of each, in turn
 //            `reworded`  another sentence with the same meaning, written by hand
-// different  the question with one marked place exchanged: a number, name, date, unit, an antonym, a negation, another word.
-//            They share nearly all their letters: that is what makes them hard.
+// different  the question with one marked place changed: a number, name, date, unit, an antonym, a negation, another word.
+//            They share nearly all their letters, which makes them hard.
 import { QUESTIONS } from './questions.ts'
 
 export interface Pair {
@@ -13,7 +13,7 @@ export interface Pair {
   readonly kind: string
 }
 
-/** Frames that do not change what is asked. */
+/** Frames that do not change the question. */
 const SURFACE: readonly ((question: string) => string)[] = [
   (question) => question.toUpperCase(),
   (question) => `Please tell me: ${question}`,

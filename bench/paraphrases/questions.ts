@@ -1,5 +1,5 @@
-// Questions with marked places, and two other ways to ask each. `[this|kind|that]`: with the second wording in that place it is
-// another question with another answer, however alike the two look. Written for this set.
+// Questions with marked places, and two other wordings of each. `[this|kind|that]`: the second wording makes another question with
+// another answer, although the two look alike. Written for this set.
 export const QUESTIONS = `
 How many litres of paint do I need for a wall of [12|number|21] square [metres|unit|feet] with [two|number|three] coats?
 = What amount of paint covers a 12 square metre wall twice?

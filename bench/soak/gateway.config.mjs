@@ -1,4 +1,4 @@
-// The gateway of the soak: an upstream of each dialect, virtual models over them, and the policies that keep state switched on.
+// The gateway of the soak test: an upstream of each dialect, virtual models over them, and the stateful policies enabled.
 const wireFormats = ['chat', 'messages', 'responses', 'generate_content']
 const targets = wireFormats.map((wireFormat) => `${wireFormat}/m`)
 

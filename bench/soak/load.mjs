@@ -1,4 +1,4 @@
-// Requests at a steady pace, in the four dialects, streamed and not, of ever new users and sessions; some callers leave early.
+// Sends requests at a steady rate in the four dialects, streamed and not, with new users and sessions; some callers leave early.
 import { Pool } from 'undici'
 
 const MODELS = ['chat/m', 'messages/m', 'responses/m', 'generate_content/m', 'soak-failover', 'soak-balance', 'soak-fastest']
@@ -11,7 +11,7 @@ const CALLS = {
     { model, stream, max_tokens: 200, messages: [{ role: 'user', content: prompt }] },
   ],
   responses: (model, prompt, stream) => ['/v1/responses', { model, stream, input: prompt }],
-  // Takes no virtual models.
+  // Does not accept virtual models.
   generate_content: (model, prompt, stream) => [
     `/v1beta/models/${model.includes('/') ? model : 'chat/m'}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     { contents: [{ role: 'user', parts: [{ text: prompt }] }] },
@@ -19,7 +19,7 @@ const CALLS = {
 }
 const DIALECTS = Object.keys(CALLS)
 
-/** `figures`: how many were sent, left early and answered with what. `over()` ends it; resolves when the last has ended. */
+/** `figures`: counts of sent requests, early leavers and statuses. `over()` ends it; resolves when the last request has ended. */
 export async function load({ url, keys, random, perSecond, aborted, over, figures }) {
   const pool = new Pool(url, { connections: 256, headersTimeout: 0, bodyTimeout: 0 })
   const running = new Set()

@@ -1,4 +1,4 @@
-// Loaded into the gateway's process before it: says, when it is asked, what the process holds once its garbage is gone.
+// Preloaded into the gateway's process: reports on request what the process holds after garbage collection.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
@@ -14,7 +14,7 @@ process.on('message', async () => {
   const { rss, heapUsed, external } = process.memoryUsage()
   const resources = {}
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1
-  // The collection's own pause does not count as a stall.
+  // The pause of the collection itself is not counted as a stall.
   setTimeout(() => delay.reset(), 20)
   process.send({ rss, heapUsed, external, fds: readdirSync('/proc/self/fd').length, resources, loopP99Ms })
 })

@@ -1,4 +1,4 @@
-// The upstreams of the soak: most calls succeed, one in twenty fails in a way that vendors fail.
+// The upstreams of the soak test: most calls succeed, and one in twenty fails like a vendor's call.
 
 const TEXT = 'The heron stands in the shallows, as grey as the morning, and waits. '.repeat(6)
 
@@ -20,7 +20,7 @@ const faults = [
   { kind: 'reply', reply: { text: TEXT }, cut: { after: 6, how: 'reset' } },
 ]
 
-/** Idle connections end soon, so that those which stay behind are leaks. */
+/** Idle connections close soon, so that remaining ones are leaks. */
 const headers = { connection: 'keep-alive', 'keep-alive': 'timeout=5' }
 
 export function steps(random, faulty, count) {

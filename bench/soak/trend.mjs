@@ -1,4 +1,4 @@
-// A straight line through points, by least squares: its slope and the standard error of that.
+// Fits a straight line by least squares; returns its slope and the standard error of the slope.
 export function trend(points) {
   const mean = (of) => points.reduce((sum, point) => sum + of(point), 0) / points.length
   const [x, y] = [mean((point) => point.x), mean((point) => point.y)]

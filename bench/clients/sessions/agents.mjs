@@ -23,7 +23,7 @@ const agent = new Agent({
 })
 const stream = await run(agent, CLIENT_PROMPT, { stream: true, maxTurns: 5 })
 for await (const _ of stream) {
-  // Read to the end.
+  // The stream is read to its end.
 }
 await stream.completed
 console.log(stream.finalOutput)

@@ -34,7 +34,7 @@ async function responses() {
     const answer = await stream.finalResponse()
     const calls = answer.output.filter(({ type }) => type === 'function_call')
     if (calls.length === 0) return answer.output_text
-    // The stream helper adds members that are not of the wire.
+    // The stream helper adds members that are not part of the wire format.
     input.push(...answer.output.map(({ parsed_arguments, ...item }) => item))
     for (const call of calls) input.push({ type: 'function_call_output', call_id: call.call_id, output: run(call.arguments) })
   }
