@@ -18,18 +18,18 @@ export function strict(entry: Registration): Registration {
   const instead = INSTEAD[entry.hook]
   if (instead === undefined) return entry
   const explained = (thrown: unknown): unknown => (isFrozenWrite(thrown) ? written(entry, instead, thrown) : thrown)
-  const fn = entry.hook === 'stream' ? streamOf(entry.fn, explained) : valueOf(entry.fn, explained)
+  const fn = entry.hook === 'stream' ? withFrozenEvents(entry.fn, explained) : withFrozenValue(entry.fn, explained)
   return { ...entry, fn }
 }
 
-function valueOf(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
+function withFrozenValue(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
   return (...args) => {
     deepFreeze(args[1])
     return guarded(() => fn(...args), explained)
   }
 }
 
-function streamOf(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
+function withFrozenEvents(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
   return (...args) => {
     const transform = fn(...args) as StreamTransform | undefined
     // The guard reports what is no transform.
