@@ -14,7 +14,9 @@ it('its plugin passes its tests', { timeout: 240_000 }, async () => {
   expect(patient).toContain('latencyMs')
   const files = { 'index.ts': plugin.code, 'index.test.ts': patient, 'vitest.config.ts': 'export default {}' }
   await built()
-  const { code, stdout } = await inScratch(files, (path) => run(['node_modules/vitest/vitest.mjs', 'run', '--root', path]))
+  const { code, stdout } = await inScratch(files, (path) =>
+    run(['node_modules/vitest/vitest.mjs', 'run', '--retry', '2', '--root', path]),
+  )
   expect(stdout).toMatch(/Tests .*passed/)
-  expect(code).toBe(0)
+  expect(code, stdout).toBe(0)
 })
