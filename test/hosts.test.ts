@@ -47,7 +47,7 @@ function moduleOf(host: string): string {
     .replace('8788', '0')
     .replace(`from 'hookgate'`, `from '${join(hookgateRoot, 'adapters/node/index.ts')}'`)
   expect(changed).toContain('globalThis.__gateway')
-  return `// @ts-nocheck\n${changed}`
+  return changed
 }
 
 async function start(host: string, gateway: HostedGateway): Promise<{ url: string; end(): Promise<void> }> {
