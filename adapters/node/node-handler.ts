@@ -1,4 +1,4 @@
-// A gateway as a node:http request listener: the data plane on its fast path, everything else through srvx to the control app.
+// Serves a gateway as a node:http request listener: the data plane on its fast path, everything else through srvx to the control app.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
@@ -17,26 +17,26 @@ import { hostName } from './host-header.ts'
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface NodeHandlerOptions {
-  /** Judges the peer; default: unknown, as an embedding server did not say. */
+  /** Returns the peer; default: unknown, as if the embedding server did not say. */
   peer?: (req: IncomingMessage) => Peer
-  /** Removed from the front of the path; express does so by itself. */
+  /** Removed from the front of the path; express does so itself. */
   prefix?: string
   /**
-   * Headers that the gateway sees; default: `req.headers` as they are now, so that it does not see what a middleware removed. Names are
-   * of any case; undefined leaves a header out.
+   * Returns the headers for the gateway; default: the current `req.headers`, so that it does not see headers that a middleware removed.
+   * Names may have any letter case; undefined leaves a header out.
    */
   headers?: (req: IncomingMessage) => IncomingHttpHeaders
   /** Plugins read it as `ctx.host`: the host's user, tenant, trace. */
   context?: (req: IncomingMessage) => HostContext
-  /** Parts of the control plane that are 404 here. */
+  /** Parts of the control plane that are served; the others answer 404. */
   serve?: ServedParts
-  /** For a server's `checkContinue` event: `100 Continue` goes out when the body is about to be read, not before. */
+  /** For a server's `checkContinue` event: `100 Continue` is sent when the body is read, not earlier. */
   expectContinue?: boolean
 }
 
 /**
- * For node:http, Express (`app.use('/llm', toNodeHandler(gateway))`) and other connect-style servers.
- * Mount it before any body parser, under a path of its own: what it does not know is a 404, not the next handler's.
+ * For node:http, Express (`app.use('/llm', toNodeHandler(gateway))`) and other connect-style servers. Mount it before any body parser, on
+ * its own path: it answers 404 to unknown paths and never calls the next handler.
  */
 export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
   const { headers = ({ headers }) => headers } = options
@@ -47,11 +47,11 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
   }
 }
 
-/** Takes the headers as they came: for a server without middleware. */
+/** Uses the headers as received: for a server without middleware. */
 export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
   const { peer = unknownPeer, expectContinue = false, context } = options
   const prefix = mountPoint(options.prefix ?? '')
-  /** Nearly all clients name the same one. */
+  /** Nearly all clients send the same name. */
   let known = 'localhost'
   const refusedHost = ({ headers: { host } }: IncomingMessage): GatewayError | null => {
     if (host === undefined || host === known) return null
@@ -77,7 +77,7 @@ export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {})
       return refuse(res, GatewayError.unknownUrl(req.method ?? '', pathOf(target)))
     if (req.readableEnded && hasBody(req)) return refuse(res, alreadyConsumed())
     if (goOn !== undefined) continueWhenRead(req, res, goOn)
-    // srvx reads req.url: absolute-form and prefix are gone by then.
+    // srvx reads req.url, so set it to the target without authority and prefix.
     req.url = target
     void srvxHandler((request: Request) => gateway.control.fetch(request, from))(req as never, res as never)
   }
@@ -87,7 +87,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 }
 
-/** A URL without these is another one: `/health/../api/keys` would walk past a proxy that keeps `/api/` to itself. */
+/** A URL parser changes a path with dot segments: `/health/../api/keys` would bypass a proxy that blocks `/api/`. */
 const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** A refused client has not sent its body, so the next bytes of the connection are ambiguous: close it. */
@@ -110,7 +110,7 @@ function pathOf(target: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-/** A repeated credential or Host is an attack or a bug, never a choice. */
+/** A repeated credential or Host is an attack or a bug. */
 function duplicatedHeader(req: IncomingMessage): string | null {
   return SINGLE_HEADERS.find((name) => headerLines(req, name) > 1) ?? null
 }

@@ -1,5 +1,5 @@
-// Config as code: rows declared in the file are made, changed, archived and revived so that the database
-// says what the file says. Rows made through the API are left alone, unless the file adopts them.
+// Config as code: creates, changes, archives and restores the rows that the file declares, until the database matches the file. Rows that
+// the API created stay unchanged, unless the file adopts them.
 import { lock } from '../db/lock.ts'
 import { rehearse } from '../db/rehearse.ts'
 import { isUniqueViolation } from '../db/storage-fault.ts'
@@ -16,7 +16,7 @@ export interface PlanStep {
   readonly key: string
   readonly name: string
   readonly action: PlanAction
-  /** The row, where there is one. */
+  /** The row, if there is one. */
   readonly id: number | null
   /** Members that differ; all members of a new row. */
   readonly changes: readonly MemberChange[]
@@ -30,14 +30,14 @@ interface Step extends PlanStep {
 
 export type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** @throws Error naming a section, given or called exclusive, that no plugin of the configuration takes. */
+/** @throws Error naming a section, given or called exclusive, that no plugin of the configuration has. */
 export function refuseUnknown(
   { resources, instances }: { resources: readonly ResourceKind[]; instances: readonly { uses: ReadonlySet<string> }[] },
   sections: Sections,
   exclusive: readonly string[],
 ): void {
   const taken = new Set(resources.map(({ section }) => section))
-  // The service has the connections of the file, so a plugin can take them without rows.
+  // The service contains the connections of the file, so a plugin can use them without rows.
   if (instances.some(({ uses }) => uses.has('configuration'))) taken.add('connections')
   const unknown = (section: string) => !taken.has(section)
   const given = (section: string) => section !== 'connections' || Object.keys(sections.connections ?? {}).length > 0
@@ -52,8 +52,8 @@ export function refuseUnknown(
 }
 
 /**
- * Lists the steps that reconcile would take. Takes them in a transaction that is rolled back, unless there is a conflict: the database
- * checks what no schema can.
+ * Lists the steps that reconcile would take. Unless there is a conflict, it takes them in a transaction and rolls it back, because the
+ * database checks rules that no schema can.
  * @throws Error that names the invalid entry of the file.
  */
 export async function planOf(kinds: readonly ResourceKind[], sections: Sections, db: Db): Promise<PlanStep[]> {
@@ -64,8 +64,8 @@ export async function planOf(kinds: readonly ResourceKind[], sections: Sections,
 }
 
 /**
- * Makes it so, in one transaction that other replicas wait for; all views show it when it resolves.
- * @throws Error for a wrong entry, and for a name that a row made through the API has already.
+ * Takes the steps in one transaction; other replicas wait for it. When it resolves, all views show the changes.
+ * @throws Error for an invalid entry, and for a name that a row of the API already has.
  */
 export async function reconcile(
   kinds: readonly ResourceKind[],
@@ -83,7 +83,7 @@ export async function reconcile(
           concerned.map(({ view }) => view as View<never>),
           (tx) => carryOut(concerned, sections, tx),
         )
-  // Another replica may have done it after this one had loaded its views; a poll that runs may have begun before, too.
+  // Another replica may have made the changes after this one loaded its views, and a running poll may have begun earlier.
   await views.poll()
   await views.poll()
   return done
@@ -145,7 +145,7 @@ function stepsOf(kind: ResourceKind, section: Readonly<Record<string, unknown>>,
       action,
       id: row.id,
       changes,
-      // Two rows may swap their names; the update revives the row.
+      // Two rows may swap their names; the update restores the row.
       ...(action === 'update' && !hasName && { release: (tx) => kind.archive(tx, row) }),
       run: (tx) => kind.update(tx, row, key, entry, declared),
     })

@@ -40,7 +40,7 @@ export interface CompiledHooks {
   settled: Maybe<(ctx: RequestContext, outcome: Outcome) => Awaitable<void>>
   ready: Maybe<() => Awaitable<void>>
   close: Maybe<() => Awaitable<void>>
-  /** True when a handler of this hook takes part in the request. */
+  /** Returns true when a handler of this hook applies to the request. */
   applies(hook: 'stream:batch' | 'response', ctx: RequestContext): boolean
   readonly sealed: readonly SealedHook[]
 }
@@ -57,7 +57,7 @@ export interface SealedHook {
   }[]
 }
 
-// The order of one hook's handlers: band, then registration, then before/after by plugin name, which win.
+// The order of one hook's handlers: band, then registration. before/after by plugin name take precedence.
 const BANDS = { pre: 0, normal: 1, post: 2 }
 
 /** @throws Error naming the hook and the plugins of a cycle. */
@@ -83,7 +83,7 @@ function orderHandlers(hook: HookName, entries: readonly Registration[]): Regist
   }
 }
 
-/** Hooks of a request that do one thing at one time; the events of a stream are no spans. */
+/** Hooks with one run per request. Events of a stream are not traced as spans. */
 const TRACED: ReadonlySet<string> = new Set([
   ...['ingress', 'authenticate', 'access', 'resolve', 'request', 'answer', 'admit', 'reserve', 'candidates', 'call', 'attempt'],
   ...['prepare', 'encoded', 'response', 'settle'],
@@ -123,7 +123,7 @@ function traced(entry: Registration, tracer: HookTracer, clock: Clock): Registra
   return { ...entry, fn: run }
 }
 
-/** @throws Error naming hook and plugins when before/after form a circle. */
+/** @throws Error naming hook and plugins when before/after form a cycle. */
 export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: HookTracer): CompiledHooks {
   const ordered = new Map(HOOK_NAMES.map((hook) => [hook, orderHandlers(hook, registry.of(hook))]))
   const guarded = (given: Registration) => {
@@ -172,7 +172,7 @@ export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: Hoo
   }
 }
 
-/** One failing plugin must not keep the others from booking: everyone runs, the first failure is thrown at the end. */
+/** A failing plugin must not prevent the others from booking: every handler runs, and the first failure is thrown at the end. */
 function settleAll(handlers: readonly GuardedHandler[]): (ctx: RequestContext, outcome: Outcome, unit: Unit) => void {
   return (ctx, outcome, unit) => {
     let failure: unknown
@@ -192,7 +192,7 @@ function settleAll(handlers: readonly GuardedHandler[]): (ctx: RequestContext, o
   }
 }
 
-/** Boot hooks run one after the other, awaited, and their failure is the boot's. */
+/** Boot hooks run in order and are awaited; their failure is a boot failure. */
 function lifecycle(handlers: readonly GuardedHandler[]): () => Promise<void> {
   return async () => {
     for (const handler of handlers) {

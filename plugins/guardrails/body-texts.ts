@@ -1,5 +1,5 @@
-// Every string of a body as it was sent, names and numbers included, for rules that block: whatever an upstream may read, in
-// any spelling and at any place. The parts of one message are given joined as well.
+// Collects every string of a body as sent, with names and numbers, for rules that block: everything that an upstream may read, in any
+// spelling and place. The parts of one message are also joined.
 import { base64Decode } from '../../core/text/bytes.ts'
 import { TELLING } from './json-strings.ts'
 
@@ -13,15 +13,15 @@ export interface JoinedText {
   readonly role: string | null
 }
 
-/** Zero-width characters, direction marks, variation selectors and others that are not shown. */
+/** Zero-width characters, direction marks, variation selectors and other invisible characters. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu
-/** Opaque to every reader of text: media, and what a vendor signed or sealed. */
+/** Members that no reader of text can read: media, and values that a vendor signed or sealed. */
 const SEALED = /^(?:data|file_data|image_url|url|uri|signature|thought_?signature|encrypted_content|bytes)$/i
 const BASE64 = /^[\w+/=-]{64,}$/
 const DATA_URL = /^data:([^,]{0,200}),/i
 const LONG_NUMBER = /^-?\d{9,}$/
 
-/** @throws SyntaxError when it is not JSON. */
+/** @throws SyntaxError when the text is not JSON. */
 export function bodyTexts(json: string): BodyTexts {
   const texts = new Set<string>()
   const joined: JoinedText[] = []
@@ -31,7 +31,7 @@ export function bodyTexts(json: string): BodyTexts {
   walk(JSON.parse(json) as unknown, '', null, null)
   return { texts: [...texts], joined }
 
-  // As deep as a body may be, which is bounded when it is scanned.
+  // Recursion is limited by the depth of bodies, which the scan has checked.
   function walk(value: unknown, name: string, owner: Readonly<Record<string, unknown>> | null, role: string | null): void {
     if (typeof value === 'string') return said(value, name, owner)
     if (typeof value === 'number') return LONG_NUMBER.test(String(value)) ? add(String(value), '') : undefined

@@ -39,9 +39,9 @@ interface Guarded {
   tightened: boolean
 }
 
-// The body of a request under rules that block, as a second reading: nothing is changed here, and what is found ends the request.
+// Reads the body of a request for rules that block. It changes nothing; a finding refuses the request.
 interface Reading {
-  /** With the rules that block alone; one for each reading, since hits are counted in it. */
+  /** Returns an inspection with only the blocking rules; one per reading, because it counts hits. */
   inspection(): Inspection
   readonly injection: InjectionPolicy | null
   readonly due: () => boolean
@@ -49,7 +49,7 @@ interface Reading {
 
 const PLACE: Place = { role: 'user', place: 'text', lead: '' }
 
-/** @throws GatewayError what a detector decided. */
+/** @throws GatewayError with a detector's decision. */
 function* blockBody(raw: Uint8Array, { inspection, injection, due }: Reading): Generator<void, void> {
   const { texts, joined } = bodyTexts(decodeUtf8(raw, raw[0] === 0xef ? 3 : 0))
   yield* inspectTexts(
@@ -63,7 +63,7 @@ function* blockBody(raw: Uint8Array, { inspection, injection, due }: Reading): G
   yield* inspectTexts(parts, { inspection: inspection(), direction: 'input', injection, due })
 }
 
-// A streamed answer that is only observed: nothing is held back, and the answer stays in its bytes.
+// Observes a streamed answer without holding anything back: the answer stays on the byte lane.
 function watchedStream(inspection: Inspection): StreamTransform {
   const guarded = new GuardedStream(inspection, null)
   return {
@@ -75,9 +75,9 @@ function watchedStream(inspection: Inspection): StreamTransform {
 
 function unheard(): void {}
 
-// When a long piece of work lets others go first.
+// ms after which a long inspection yields to other requests.
 const MAX_MS = 4
-/** A clock that does not move, as in tests, is no reason never to yield. */
+/** Also yields after this many steps, because a test's clock does not move. */
 const MAX_STEPS = 32
 
 export function workBudget(clock: Clock): () => boolean {
@@ -101,7 +101,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     const root = rootOf(ctx)
     let state = slot.get(root)
     if (state === undefined) {
-      // Content that a failing detector let pass was not inspected, so no cache may store it.
+      // A failing detector let this content pass uninspected, so no cache may store it.
       const count: typeof counted = (detector, action) => {
         counted(detector, action)
         if (action === 'failed') caches()?.request(root, { noStore: true })
@@ -127,7 +127,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
   const injectionOf = (ctx: RequestContext): InjectionPolicy | null =>
     slot.get(rootOf(ctx))?.tightened ? { ...injectionFacts(settings()), action: 'block' } : policy().injection
 
-  /** The replacement of each text; the same list when there is none. */
+  /** Returns the replacement of each text; the same list when there is none. */
   const inspected = async (
     ctx: RequestContext,
     direction: Direction,
@@ -142,7 +142,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     return askRemote(remote, shown, { clock, inspection, signal: ctx.signal })
   }
 
-  /** Rules that block see the rest of the body too. */
+  /** Blocking rules read the rest of the body too. */
   const readWhole = (ctx: RequestContext): void | Promise<void> => {
     const rules = policy().rules.input.filter(({ action }) => action === 'block')
     const local = staged('input', false).filter(({ mode }) => mode === 'block')
@@ -169,7 +169,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     readsAnswer(ctx: RequestContext): boolean {
       if (!answersCaller(ctx)) return false
       const wanted = policy().rules.output.length > 0 || (detectors.size > 0 && staged('output', false).length > 0)
-      // A part of an answer that is read back has to come as events, too.
+      // Restoring a part of an answer needs events, too.
       return (wanted && !exempt(ctx)) || restoresOf(ctx) !== null
     },
 
@@ -198,7 +198,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       const out = await inspected(ctx, 'input', texts)
       let next = 0
       const { system, messages, ext, changed } = mapRequest(request, () => out[next++] as string)
-      // An answer that is read back is this caller's alone.
+      // A restored answer is only for this caller.
       if (redactor.restores !== null) caches()?.request(ctx, { bypass: true })
       if (changed) Object.assign(ctx.edit(), { system, messages, ext })
       await readWhole(ctx)
@@ -216,7 +216,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
     stream(ctx: RequestContext): StreamTransform {
       const inspection = inspectionOf(ctx, 'output')
-      // Somewhere in a panel or a chain it might be read by another model.
+      // In a panel or a chain another model might read the restored values.
       const restores = ctx.parent === null ? restoresOf(ctx) : null
       const watches =
         restoresOf(ctx) === null &&
@@ -249,7 +249,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       stateOf(ctx).tightened = true
     },
 
-    /** For keys of caches: answers under other rules are other answers. */
+    /** For cache keys: the answer depends on the rules. */
     version: (ctx: RequestContext): string | null => {
       const { enabled } = policy()
       const names = enabled ? [...detectors.keys()].sort() : []
@@ -265,7 +265,7 @@ function collecting(texts: PlacedText[]): Visit {
   }
 }
 
-/** Thoughts go back to their vendor as they came. */
+/** Thoughts go back to their vendor unchanged. */
 function readBack(response: Frozen<CanonicalResponse>, restores: ReadonlyMap<string, string>): Frozen<CanonicalResponse> {
   return mapResponse(response, (text, { place }) => (place === 'reasoning' ? text : restored(text, restores)))
 }

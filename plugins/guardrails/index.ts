@@ -62,7 +62,7 @@ export const guardrails = definePlugin({
     })
 
     gateway.hook('request', (ctx) => guarding.request(ctx as RequestContext<'chat'>), { when: guarding.readsRequest })
-    // Around the strategies of virtual models.
+    // Runs outside the strategies of virtual models.
     gateway.hook('call', guarding.call, { order: 'pre', when: guarding.readsBack })
     gateway.hook('stream', guarding.stream, { when: guarding.readsAnswer })
     gateway.hook('stream:batch', guarding.batch, { when: guarding.asksAboutAnswer })

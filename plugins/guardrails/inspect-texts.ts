@@ -14,15 +14,15 @@ interface Inspected {
   readonly inspection: Inspection
   readonly direction: Direction
   readonly injection: InjectionPolicy | null
-  /** Asked between two steps. */
+  /** Called between two steps. */
   readonly due: () => boolean
 }
 
-/** Characters in one step; fewer where many expressions of operators are tried, which are slower than our own. */
+/** Characters per step; fewer when an operator's expressions run, because those are slower. */
 const STEP = 8192
 const MIN_STEP = 2048
 
-/** The replacement of each text, in order. @throws GatewayError with a detector's decision. */
+/** Returns the replacement of each text, in order. @throws GatewayError with a detector's decision. */
 export function* inspectTexts(texts: readonly PlacedText[], use: Inspected): Generator<void, string[]> {
   const out: string[] = []
   for (const { text, place } of texts) {
@@ -34,7 +34,7 @@ export function* inspectTexts(texts: readonly PlacedText[], use: Inspected): Gen
   return out
 }
 
-/** At once where it is quickly done; else in steps. */
+/** Runs synchronously when the work is short, otherwise in steps. */
 export function driven<T>(steps: Generator<void, T>): T | Promise<T> {
   const first = steps.next()
   return first.done === true ? first.value : goOn(steps)
@@ -72,7 +72,7 @@ function* judge(text: string, source: InjectionSource, { inspection, injection, 
   }
 }
 
-/** The owner's own words, and the model's, are orders by right. */
+/** Instructions of the owner and of the model are not injections. */
 function injectionSource({ role, place }: Place, { toolResults }: InjectionPolicy): InjectionSource | null {
   if (role === 'tool' || place === 'tool_result') return toolResults ? 'tool' : null
   return role === 'user' ? 'user' : null

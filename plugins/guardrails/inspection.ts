@@ -1,4 +1,4 @@
-// One direction of one request: its rules, what they found, and what stands for it.
+// Inspects one direction of one request: its rules, their findings and the replacements.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Logger } from '../../core/types/ports.ts'
 import { WINDOWS } from './policy.ts'
@@ -7,7 +7,7 @@ import { CONTEXT, type Findings, type Rule, type Span } from './rule.ts'
 import { Scanner } from './scanner.ts'
 import type { Direction, LocalDetector, TextInfo } from './service.ts'
 
-// Detectors of other plugins that judge at once, as rules over windows of a text.
+// Wraps other plugins' synchronous detectors as rules over windows of a text.
 function localRule(detector: LocalDetector, info: TextInfo): Rule {
   let shown: { text: string; from: number; spans: readonly Span[] } | null = null
   const spansIn = (text: string, from: number) => {
@@ -44,7 +44,7 @@ export class Inspection {
   readonly #local: readonly LocalDetector[]
   readonly #redactor: Redactor
   readonly #log: Logger
-  /** Hits of rules that need more than one, over all texts. */
+  /** Hits of rules that need several, over all texts. */
   readonly #hits = new Map<string, number>()
 
   constructor(init: {
@@ -67,7 +67,7 @@ export class Inspection {
     return this.#rules.filter(({ grid }) => grid > 1).length + this.#local.length
   }
 
-  /** A scanner for a text that arrives in pieces. Calls `changed` after a redaction. */
+  /** Returns a scanner for a text that arrives in pieces. Calls `changed` after a redaction. */
   scanner(info: TextInfo, changed: () => void = () => {}): Scanner {
     const rules = this.#local.length === 0 ? this.#rules : [...this.#rules, ...this.#local.map((one) => localRule(one, info))]
     return new Scanner(rules, {
@@ -85,14 +85,14 @@ export class Inspection {
     return scanner.push(text) + scanner.end()
   }
 
-  /** @throws GatewayError 503 where a detector that failed must not let anything pass. */
+  /** @throws GatewayError 503 when a failing detector must block. */
   broken(detector: string, failOpen: boolean, cause: unknown): void {
     this.findings.failed(detector)
     this.#log.error('guardrail.failed', {
       detector,
       direction: this.#direction,
       failOpen,
-      // Its message may quote what it was shown.
+      // Its message may quote the text.
       error: cause instanceof Error ? cause.name : typeof cause,
     })
     if (!failOpen)
@@ -110,7 +110,7 @@ export class Inspection {
   }
 }
 
-/** With what the text is to be read after; a rule that changes that is given the text alone. */
+/** Reads a text after its context. When a rule changes the combination, the text is read alone. */
 export function readAfter(lead: string, text: string, read: (text: string) => string): string {
   if (lead === '') return read(text)
   const seen = read(lead + text)

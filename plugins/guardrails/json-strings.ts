@@ -1,11 +1,11 @@
-// The strings of a JSON text, read and written one by one: what is not changed stays byte for byte, numbers too.
+// Reads and replaces the strings of a JSON text one by one. Unchanged parts keep their bytes, numbers too.
 
-/** Names whose value is looked at together with them: `password` says more than its value does. */
+/** Names that are read together with their value: `password` tells more than the value. */
 export const TELLING = /pass|secret|token|key|credential/i
-/** Numbers this long may be one of a card or a telephone. */
+/** Numbers of this length may be a card or telephone number. */
 const LONG_NUMBER = /-?\d{9,}(?![\d.eE])/g
 
-/** `lead` is what the text is to be read after. null: it is no JSON. */
+/** `lead` is the context of the text. Returns null when the text is not JSON. */
 export function mapJsonStrings(json: string, visit: (text: string, lead: string) => string): string | null {
   if (!isJson(json)) return null
   let out = ''

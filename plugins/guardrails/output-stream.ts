@@ -16,7 +16,7 @@ interface Channel {
   readonly member: TextMember
   readonly scanner: Scanner
   readonly restorer: Restorer | null
-  /** Characters received and sent. */
+  /** Characters received. `said`: the text sent. */
   taken: number
   said: string
   redacted: boolean
@@ -25,7 +25,7 @@ interface Channel {
 interface OpenPart {
   readonly kind: Of<'part_start'>['kind']
   readonly channels: Map<TextMember, Channel>
-  /** Behind text that is held. */
+  /** Members that follow held text. */
   waiting: { readonly at: number; readonly delta: Delta }[]
 }
 
@@ -36,7 +36,7 @@ export class GuardedStream implements StreamTransform {
   readonly #inspection: Inspection
   readonly #restores: ReadonlyMap<string, string> | null
   readonly #parts = new Map<string, OpenPart>()
-  /** Choices of which something, or a thought, was changed. */
+  /** Choices with a changed text or thought. */
   readonly #changed = new Set<number>()
   readonly #rethought = new Set<number>()
 
@@ -61,7 +61,7 @@ export class GuardedStream implements StreamTransform {
     }
   }
 
-  /** Parts that were never ended. */
+  /** Ends parts that were never ended. */
   flush(emit: Emit): void {
     for (const [key, open] of this.#parts) {
       const [choice = 0, part = 0] = key.split(' ').map(Number)
@@ -96,7 +96,7 @@ export class GuardedStream implements StreamTransform {
       if (transcript !== full.transcript) this.#changed.add(choice)
       return emit({ ...event, full: { ...full, transcript } })
     }
-    // Some parts come whole with their end.
+    // Some parts arrive complete with their end.
     const member = full.t === 'reasoning' || full.t === 'refusal' || full.t === 'text' ? MEMBER_OF[full.t] : null
     if (member !== null && open.channels.size === 0 && 'text' in full && full.text !== '')
       this.#pass(choice, part, this.#channel(open, member), full.text, emit)
@@ -135,7 +135,7 @@ export class GuardedStream implements StreamTransform {
     emit({ e: 'delta', choice, part, d: { [channel.member]: text } as Delta })
   }
 
-  /** Members of a text follow it, except those that quote a changed text, point into it, or sign a changed thought. */
+  /** Sends members after their text, except those that quote a changed text, point into it, or sign a changed thought. */
   #deliver(choice: number, part: number, open: OpenPart, emit: Emit, all: boolean): void {
     if (open.waiting.length === 0) return
     let released = 0
@@ -162,7 +162,7 @@ export class GuardedStream implements StreamTransform {
     return { ...rest, text, ...(open.channels.has('summary') ? { summary: [said('summary')] } : {}) }
   }
 
-  /** The vendor's copy of a thought, which often arrives after it, must not contain more than the inspected thought. */
+  /** The vendor's copy of a thought, which often arrives later, must not contain more than the inspected thought. */
   #thought(full: ThoughtPart, choice: number): ThoughtPart {
     if (full.ext === undefined) return full
     const details = detailsOf(full)
@@ -197,7 +197,7 @@ export class GuardedStream implements StreamTransform {
       scanner: this.#inspection.scanner(info, () => {
         channel.redacted = true
       }),
-      // Thoughts go back to their vendor as they came.
+      // Thoughts go back to their vendor unchanged.
       restorer: this.#restores === null || thought ? null : new Restorer(this.#restores),
       taken: 0,
       said: '',

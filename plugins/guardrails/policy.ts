@@ -1,4 +1,4 @@
-// Settings made into rules, once for each change of them.
+// Compiles the settings to rules, once per change.
 import { creditCardFinder } from './detectors/credit-card.ts'
 import { emailFinder } from './detectors/email.ts'
 import { ibanFinder } from './detectors/iban.ts'
@@ -19,11 +19,11 @@ export interface InjectionPolicy {
 }
 
 export interface Policy {
-  /** Detectors of other plugins take part. */
+  /** True: detectors of other plugins run. */
   readonly enabled: boolean
   readonly rules: Readonly<Record<Direction, readonly Rule[]>>
   readonly injection: InjectionPolicy | null
-  /** Personal data that were redacted on the way in are read back on the way out. */
+  /** True: personal data that was redacted in the request is restored in the answer. */
   readonly restore: boolean
 }
 
@@ -82,7 +82,7 @@ function rulesOf(settings: Settings, direction: Direction): Rule[] {
   return rules
 }
 
-/** All topics in one search; a hit is the beginning of a word, because the next word may be one of another topic. */
+/** One search for all topics. A hit covers only the start of a word, because the next word may belong to another topic. */
 function topicFinders(topics: readonly TopicSetting[]): (Finder & Pick<Rule, 'minHits'>)[] {
   if (topics.length === 0) return []
   const lists = new Map<string, string[]>()

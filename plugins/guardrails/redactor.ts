@@ -1,7 +1,7 @@
-// Placeholders for redacted text. With `restore` personal data get numbered placeholders, and the answer of the same request is restored
-// from them. The list lives as long as the request and is never stored.
+// Replaces redacted text by placeholders. With `restore` personal data gets numbered placeholders, and the answer to the same request is
+// restored from them. The list lives as long as the request and is never stored.
 export class Redactor {
-  /** null: nothing is to be read back. */
+  /** null: values are not restored. */
   readonly #restores: Map<string, string> | null
   readonly #known = new Map<string, string>()
   readonly #counts = new Map<string, number>()
@@ -10,12 +10,12 @@ export class Redactor {
     this.#restores = restore ? new Map() : null
   }
 
-  /** Placeholder → what it stands for; null where there is none. */
+  /** Returns placeholder → value; null when there is none. */
   get restores(): ReadonlyMap<string, string> | null {
     return this.#restores !== null && this.#restores.size > 0 ? this.#restores : null
   }
 
-  /** Texts that hold placeholders already: theirs are not given out. */
+  /** Reserves the placeholders that the texts already contain. */
   reserve(text: string): void {
     if (this.#restores === null || !text.includes('[')) return
     for (const [, label = '', number = ''] of text.matchAll(PLACEHOLDER))
@@ -52,11 +52,11 @@ function labelOf(detector: string, entity: string): string {
   )
 }
 
-/** Reads placeholders back, in a text that comes in pieces. */
+/** Restores placeholders in a text that arrives in pieces. */
 export class Restorer {
   readonly #restores: ReadonlyMap<string, string>
   #held = ''
-  /** True once something was read back. */
+  /** True after a value was restored. */
   used = false
 
   constructor(restores: ReadonlyMap<string, string>) {

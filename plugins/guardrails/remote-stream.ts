@@ -1,11 +1,11 @@
-// A streamed answer for remote detectors: held until each of its texts is complete and inspected.
+// Holds a streamed answer for remote detectors until each of its texts is complete and inspected.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Part } from '../../core/types/canonical.ts'
 import type { StreamEvent } from '../../core/types/stream.ts'
 import type { InfoText } from './remote.ts'
 import { mapPartTexts } from './texts.ts'
 
-/** Characters held: more is no answer that could be judged. */
+/** Maximum held characters; a longer answer cannot be inspected. */
 const MAX_HELD = 1 << 20
 
 export class HeldStream {
@@ -17,7 +17,7 @@ export class HeldStream {
     this.#judge = judge
   }
 
-  /** The events that may be sent. @throws GatewayError with a detector's decision. */
+  /** Returns the events that may be sent. @throws GatewayError with a detector's decision. */
   async events(events: readonly StreamEvent[]): Promise<StreamEvent[]> {
     let over = false
     for (const event of events) {
@@ -57,7 +57,7 @@ function changesIn(choice: number, wholes: ReadonlyMap<string, Part>): Part[] {
   return [...wholes].filter(([key]) => key.startsWith(`${choice} `)).map(([, part]) => part)
 }
 
-/** Behind a changed thought its vendor says nothing more of it. */
+/** After a changed thought, the vendor's further details are dropped. */
 function saysNoMore(event: StreamEvent, wholes: ReadonlyMap<string, Part>): StreamEvent {
   if (event.e !== 'part_stop' || event.full.t !== 'reasoning' || event.full.ext === undefined) return event
   if (!changesIn(event.choice, wholes).some(({ t }) => t === 'reasoning')) return event
@@ -65,7 +65,7 @@ function saysNoMore(event: StreamEvent, wholes: ReadonlyMap<string, Part>): Stre
   return { ...event, full }
 }
 
-/** A changed part comes in one piece, right before its end. */
+/** A changed part is sent in one piece, directly before its end. */
 function withWholes(event: StreamEvent, wholes: ReadonlyMap<string, Part>): StreamEvent[] {
   if (event.e === 'finish') return [changesIn(event.choice, wholes).length > 0 ? { ...event, ext: {} } : event]
   if (event.e !== 'delta' && event.e !== 'part_stop') return [event]

@@ -6,7 +6,7 @@ import type { Finding, RemoteDetector, TextInfo } from './service.ts'
 interface RemoteUse {
   readonly clock: Clock
   readonly inspection: Inspection
-  /** Ends them all: the client left. */
+  /** Aborts all calls: the client left. */
   readonly signal: AbortSignal
 }
 
@@ -18,7 +18,7 @@ export interface InfoText {
 const DEFAULT_TIMEOUT_MS = 2000
 const AT_ONCE = 8
 
-/** The replacement of each text, in order. @throws GatewayError with a detector's decision, or the reason of `signal`. */
+/** Returns the replacement of each text, in order. @throws GatewayError with a detector's decision, or the reason of `signal`. */
 export async function askRemote(
   detectors: readonly RemoteDetector[],
   texts: readonly InfoText[],
@@ -79,7 +79,7 @@ function redacted(text: string, findings: readonly Finding[]): string {
   for (const { entity, start, end } of spans) {
     if (end <= at) continue
     const label = entity.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
-    // The tail of one that overlaps the last goes with it.
+    // The tail of a finding that overlaps the previous one is dropped with it.
     out += start < at ? '' : `${text.slice(at, start)}[${label}_REDACTED]`
     at = end
   }

@@ -1,4 +1,4 @@
-// A rule that can run on pieces of a text: an attempt at a position reads at most `reach` characters from there, unless it has matched; a
+// A rule that can run on pieces of a text. An attempt at a position reads at most `reach` characters from there, unless it has matched. A
 // match reads at most to the end of its last run of characters.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -7,9 +7,9 @@ import type { Action, Direction } from './service.ts'
 export interface Span {
   readonly start: number
   readonly end: number
-  /** One past the last character that was looked at; more than the text has: there could have been more. */
+  /** One after the last character that was read; larger than the text when the match could continue. */
   readonly read: number
-  /** Where a rule looks for several things: which of them this is. */
+  /** For a rule with several entities: which of them matched. */
   readonly entities?: readonly string[]
 }
 
@@ -17,23 +17,23 @@ export interface Rule {
   readonly detector: string
   readonly entity: string
   readonly action: Action
-  /** When it throws: pass, or refuse. */
+  /** True: when it throws, the text passes; false: it is refused. */
   readonly failOpen: boolean
-  /** Hits before it counts, by entity; one, where it does not say. */
+  /** Number of hits before it takes effect, by entity; default one. */
   readonly minHits: ReadonlyMap<string, number> | null
   readonly reach: number
-  /** 1: may be tried on any beginning of the text. More: only on beginnings of so many characters, or the result would vary. */
+  /** 1: it may run on any prefix of the text. More: only on prefixes of multiples of this length, otherwise the result would vary. */
   readonly grid: number
-  /** The first match at or behind `from`; may look at up to 72 characters before. */
+  /** Returns the first match at or after `from`; may read up to 72 characters before it. */
   find(text: string, from: number): Span | null
 }
 
 export type Finder = Pick<Rule, 'entity' | 'reach' | 'find'>
 
-/** Characters that stay in view behind a position. */
+/** Characters before a position that stay visible. */
 export const CONTEXT = 72
 
-/** `source` with what follows one character behind the match at most. `spanOf` narrows or refuses a match. */
+/** `source` may read at most one character after the match. `spanOf` narrows or rejects a match. */
 export function patternFinder(
   entity: string,
   reach: number,
@@ -61,7 +61,7 @@ export function wholeMatch(match: RegExpExecArray): Span {
   return { start: match.index, end, read: end + 1 }
 }
 
-/** As the log shows it. */
+/** The form for the log. */
 type Found = { detector: string; entity: string; action: Action; direction: Direction; count: number }
 
 const MAX_NAME = 64
@@ -81,7 +81,7 @@ export class Findings {
     this.#counted(detector, 'failed')
   }
 
-  /** @throws GatewayError 400 when it is to be blocked. */
+  /** @throws GatewayError 400 when the action is to block. */
   add(detector: string, entity: string, action: Action, direction: Direction): void {
     // A third-party detector may use any name.
     const name = entity.slice(0, MAX_NAME)

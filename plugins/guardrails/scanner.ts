@@ -1,5 +1,5 @@
-// A text that comes in pieces, searched by rules: what is found is the same however it is cut. Text goes out again as soon as
-// no rule that changes or refuses it can still begin there.
+// Searches a text that arrives in pieces: the findings are the same for every split. Text is released as soon as no changing or refusing
+// rule can still begin in it.
 import { CONTEXT, type Rule, type Span } from './rule.ts'
 
 interface Redaction {
@@ -10,24 +10,24 @@ interface Redaction {
 }
 
 interface ScannerUse {
-  /** Decided. @throws what ends the text here. */
+  /** Called for a finding. @throws the decision that ends the text here. */
   hit(rule: Rule, entity: string): void
-  /** The replacement of text that a rule redacts. */
+  /** Returns the replacement of text that a rule redacts. */
   replacement(rule: Rule, entity: string, found: string): string
-  /** A rule threw: it is out for the rest of this text, unless this throws. */
+  /** A rule threw: it is skipped for the rest of this text, unless this function throws. */
   broken(rule: Rule, error: unknown): void
 }
 
-/** A match that goes on and on is cut here: nothing is held back for longer. */
+/** A longer match is cut here, so that no more text is held back. */
 const MAX_HELD = 16_384
-/** A character that is none. */
+/** A noncharacter. */
 const MORE = '\uffff'
 
 interface Search {
   readonly rule: Rule
-  /** Where the next attempt begins; everything before is decided. Offsets are from the start of the whole text. */
+  /** The position of the next attempt; everything before it is decided. Offsets start at the whole text's start. */
   cursor: number
-  /** Beginnings of the text up to this long have been looked at. */
+  /** Prefixes of the text up to this length have been searched. */
   seen: number
   broken: boolean
 }
@@ -38,7 +38,7 @@ export class Scanner {
   /** The text from `#base` on. */
   #text = ''
   #base = 0
-  /** Text before this offset has been returned. */
+  /** Text before this offset was returned. */
   #out = 0
   #ended = false
   #redactions: Redaction[] = []
@@ -48,7 +48,7 @@ export class Scanner {
     this.#searches = rules.map((rule) => ({ rule, cursor: 0, seen: 0, broken: false }))
   }
 
-  /** Takes a piece, gives what may go out. @throws what `hit` throws. */
+  /** Takes a piece and returns the text that may be released. @throws as `hit` does. */
   push(piece: string): string {
     this.#text += piece
     this.#search()
@@ -62,7 +62,7 @@ export class Scanner {
     return this.#release()
   }
 
-  /** Characters of what came that are out, changed or not. */
+  /** Number of received characters that were released, changed or not. */
   get released(): number {
     return this.#out
   }
@@ -96,11 +96,11 @@ export class Scanner {
     if (this.#ended) this.#look(search, length, true)
   }
 
-  /** Decides what can be decided with the text up to `limit` in view. */
+  /** Decides as much as possible with the text up to `limit`. */
   #look(search: Search, limit: number, last: boolean): void {
     const { rule } = search
     while (search.cursor < limit) {
-      // Without the bound a match that is held would be looked at again and again.
+      // Without this limit a held match would be searched again and again.
       const bounded = Math.min(limit, search.cursor + 2 * MAX_HELD)
       const ends = last && bounded === limit
       const span = this.#find(rule, search.cursor, bounded)
@@ -118,7 +118,7 @@ export class Scanner {
   #isDecided(rule: Rule, span: Span, limit: number): boolean {
     if (span.read <= limit && span.start + rule.reach <= limit) return true
     if (limit - span.start < MAX_HELD) return false
-    // It goes on and on; unless all it wanted was the end of the text, which this is not.
+    // The match continues, unless it only needed the end of the text, which this is not.
     const further = this.#find(rule, span.start, limit, MORE)
     return further !== null && further.start === span.start
   }
@@ -148,7 +148,7 @@ export class Scanner {
   #release(): string {
     let safe = this.#length
     for (const { rule, cursor, broken } of this.#searches) if (!broken && rule.action !== 'log' && cursor < safe) safe = cursor
-    // Half a character is no text.
+    // Half a surrogate pair must not be released.
     if (!this.#ended && isHighSurrogate(this.#text.charCodeAt(safe - 1 - this.#base))) safe--
     const text = this.#replaced(safe)
     this.#forget()
@@ -167,7 +167,7 @@ export class Scanner {
       for (; next < found.length && (found[next] as Redaction).start < end; next++)
         end = Math.max(end, (found[next] as Redaction).end)
       if (end > safe) {
-        // Another may begin in what is not decided yet, and reach further.
+        // Another match may begin in the undecided text and reach further.
         safe = first.start
         break
       }
@@ -197,7 +197,7 @@ export class Scanner {
   }
 }
 
-/** An error of a finder, distinct from a rule's decision. */
+/** An error of a finder, as opposed to a rule's decision. */
 class FinderFailure extends Error {}
 
 function isHighSurrogate(code: number): boolean {

@@ -1,10 +1,10 @@
-// The service `guardrails`: add detectors, inspect texts, tighten the policy.
+// Types of the service `guardrails`: adds detectors, inspects texts, tightens the policy.
 import type { RequestContext } from '../../core/types/context.ts'
 
 export type Direction = 'input' | 'output'
 export type Action = 'log' | 'redact' | 'block'
 
-/** Where a text stands. No header and no credential is in it: what a detector keeps of it is its own affair. */
+/** The place of a text. It contains no header and no credential, because a detector may store it. */
 export interface TextInfo {
   readonly direction: Direction
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -19,15 +19,15 @@ export interface Finding {
 }
 
 interface DetectorBase {
-  /** A name for records, metrics and messages. */
+  /** The name in records, metrics and messages. */
   readonly name: string
   readonly stage: readonly Direction[]
   readonly mode: Action
-  /** When `check` throws or is late: pass (true) or refuse. Default: refuse with `block`, else pass. */
+  /** When `check` throws or times out: true passes, false refuses. Default: false with `block`, otherwise true. */
   readonly failOpen?: boolean
 }
 
-/** Deterministic and quick. It is shown windows of a text, so a finding is at most 256 characters long and has offsets. */
+/** Must be deterministic and fast. It gets windows of a text, so a finding has offsets and is at most 256 characters long. */
 export interface LocalDetector extends DetectorBase {
   readonly remote?: false
   check(text: string, info: TextInfo): readonly Finding[]
@@ -46,14 +46,17 @@ export interface RemoteDetector extends DetectorBase {
 export type Detector = LocalDetector | RemoteDetector
 
 export interface GuardrailService {
-  /** Takes part while `guardrails.enabled` is on. Returns what takes it away. @throws Error for a name that is taken. */
+  /**
+   * Adds a detector, which runs while `guardrails.enabled` is on. Returns a function that removes it. @throws Error for a name that is
+   * taken.
+   */
   detector(detector: Detector): () => void
   /**
-   * Prompts of operations other than chat: what may be sent upstream, in the same order.
+   * Inspects prompts of operations other than chat. Returns the texts that may be sent upstream, in the same order.
    * @throws GatewayError 400 `guardrail_blocked`.
    */
   input(ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]>
-  /** In `ingress` or `access`: prompt injection blocks for this request, whatever the settings say. */
+  /** Call it in `ingress` or `access`: prompt injection then blocks this request, whatever the settings are. */
   tighten(ctx: RequestContext): void
 }
 

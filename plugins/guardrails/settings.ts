@@ -1,4 +1,4 @@
-// `guardrails` of /api/settings: every member is a setting of its own, so that all are shown with their defaults.
+// `guardrails` of /api/settings: every member is a separate setting, so that all are shown with their defaults.
 import { z } from 'zod'
 import { regexFault } from './detectors/operator-regex.ts'
 import { MAX_WORD } from './detectors/word-trie.ts'

@@ -1,5 +1,5 @@
-// The texts of requests and answers with their places: system, turns, thoughts, tool calls and their results, documents. Ids,
-// names, schemas and media are none.
+// Lists the texts of requests and answers with their places: system, turns, thoughts, tool calls and their results, documents. Ids,
+// names, schemas and media are not texts.
 import type { CanonicalResponse, Choice } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Ext, Frozen, Json, Message, Part } from '../../core/types/canonical.ts'
 import { mapJsonStrings } from './json-strings.ts'
@@ -12,7 +12,7 @@ export interface Place extends Pick<TextInfo, 'role' | 'place'> {
 
 export type Visit = (text: string, place: Place) => string
 
-/** Visits every text in order; what nothing was changed of is the same object as before. */
+/** Visits every text in order. Unchanged objects stay the same objects. */
 export function mapRequest(
   request: Frozen<CanonicalRequest>,
   visit: Visit,
@@ -25,7 +25,7 @@ export function mapRequest(
   return { system: blocks, messages: turns, ext: others, changed }
 }
 
-/** The answer that a caller expects: often a whole file of theirs. */
+/** The predicted answer, often a whole file of the caller. */
 function withPrediction(ext: Ext, visit: Visit): Ext {
   const expected = ext.chat?.prediction as Json | undefined
   if (expected === undefined) return ext
@@ -35,20 +35,20 @@ function withPrediction(ext: Ext, visit: Visit): Ext {
 
 const SAID = new Set<Part['t']>(['text', 'refusal', 'reasoning', 'tool_call', 'audio'])
 
-/** The same of an answer; what a vendor's own tools brought along stays as it is, as in a stream. */
+/** Does the same for an answer. Results of a vendor's own tools stay unchanged, as in a stream. */
 export function mapResponse(response: Frozen<CanonicalResponse>, visit: Visit): CanonicalResponse {
   const whole = response as CanonicalResponse
   const choices = mapped(whole.choices, (choice: Choice) => {
     const parts = mapped(choice.parts, (part) => (SAID.has(part.t) ? mapPart(part, 'assistant', visit) : part))
     if (parts === choice.parts) return choice
-    // They spell the text out, token by token, or quote it.
+    // These members spell the text out token by token, or quote it.
     const { logprobs, ext, ...rest } = choice
     return { ...rest, parts }
   })
   return choices === whole.choices ? whole : { ...whole, choices }
 }
 
-/** The texts of one part of an answer. */
+/** Visits the texts of one part of an answer. */
 export function mapPartTexts(part: Part, visit: (text: string, info: TextInfo) => string): Part {
   if (!SAID.has(part.t)) return part
   return mapPart(part, 'assistant', (text, { role, place }) => visit(text, { direction: 'output', role, place }))
@@ -79,7 +79,7 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
     case 'text': {
       const text = visit(part.text, at('text'))
       if (text === part.text) return part
-      // Their offsets point into what is no longer there.
+      // Their offsets point into text that was removed.
       const { annotations, ...rest } = part
       return { ...rest, text }
     }
@@ -93,7 +93,8 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
       const details = detailsOf(part)
       const elsewhere = details === '' || details === part.text ? details : visit(details, at('reasoning'))
       if (text === part.text && summary === part.summary && elsewhere === details) return part
-      // A thought is signed as it was, and said again in what its vendor adds: it would be refused, or read there.
+      // The signature and the vendor's copy belong to the original thought: a vendor would refuse the changed thought, or read the
+      // original.
       const { signature, encrypted, ext, ...rest } = part
       return { ...rest, text, ...(summary ? { summary } : {}) }
     }
@@ -124,7 +125,7 @@ function mapPart(part: Part, role: TextInfo['role'], visit: Visit): Part {
   }
 }
 
-/** The vendor's details of a thought beside its text (OpenRouter). */
+/** Returns the vendor's details of a thought (OpenRouter). */
 export function detailsOf({ ext }: Extract<Part, { t: 'reasoning' }>): string {
   const details = ext?.chat?.reasoning_details
   if (!Array.isArray(details)) return ''
@@ -154,7 +155,7 @@ function mapDocument(part: DocumentPart, role: TextInfo['role'], visit: Visit): 
   return same ? part : { ...part, ...changes }
 }
 
-/** Arguments of a call: JSON, or the text of a custom tool. */
+/** Visits arguments of a call: JSON, or the text of a custom tool. */
 export function mapArguments(args: string, visit: (text: string, lead: string) => string): string {
   return args === '' ? args : (mapJsonStrings(args, visit) ?? visit(args, ''))
 }

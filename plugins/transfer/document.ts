@@ -1,11 +1,11 @@
-// The document of an export, and the rows in it.
+// The schema of an export document and of its rows.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Json } from '../../core/types/canonical.ts'
 import type { PortableKind, PortableRow } from '../../core/types/portable.ts'
 import { sealedSecrets } from './sealed-secrets.ts'
 
-/** Version of the document. It goes up when an older gateway could not read it. */
+/** Version of the document. It increases when an older gateway could not read it. */
 export const FORMAT = 1
 
 const row = z.strictObject({
@@ -24,7 +24,7 @@ export const exportDocument = z.strictObject({
 })
 export type ExportDocument = z.output<typeof exportDocument>
 
-/** Rows of one kind by a name that no other has: the second `openai/main` is `openai/main#2`. */
+/** Names the rows of one kind uniquely: the second `openai/main` becomes `openai/main#2`. */
 export function byName(rows: readonly PortableRow[]): Map<string, PortableRow> {
   const named = new Map<string, PortableRow>()
   for (const row of rows) {
@@ -35,7 +35,7 @@ export function byName(rows: readonly PortableRow[]): Map<string, PortableRow> {
   return named
 }
 
-/** @throws GatewayError 400 for a document of a newer version, and for a kind that no plugin here has. */
+/** @throws GatewayError 400 for a document of a newer version, and for a kind that no plugin has. */
 export function refuseForeign({ hookgate_export, version, rows }: ExportDocument, kinds: readonly PortableKind[]): void {
   if (hookgate_export > FORMAT)
     throw GatewayError.invalid(
@@ -50,13 +50,13 @@ export function refuseForeign({ hookgate_export, version, rows }: ExportDocument
     )
 }
 
-/** The error with its `param` below the row it is about. */
+/** Returns the error with its `param` below its row. */
 export function inRow(error: GatewayError, kind: string, index: number): GatewayError {
   const at = `document.rows.${kind}.${index}`
   return error.with({ param: error.param === null ? at : `${at}.data.${error.param}`, message: `${at}: ${error.message}` })
 }
 
-/** Equal for equal values, whatever the order of their members. */
+/** Equal values give equal text, in any order of their members. */
 export function sortedText(value: Json | Readonly<Record<string, Json>>): string {
   return JSON.stringify(value, (_member, inside: unknown) =>
     typeof inside === 'object' && inside !== null && !Array.isArray(inside)

@@ -1,4 +1,4 @@
-// An import: compares the rows of a document with those that stand, then writes all of them or none.
+// Imports a document: compares its rows with the existing ones, then writes all of them or none.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
 import type { Json } from '../../core/types/canonical.ts'
@@ -15,7 +15,7 @@ export interface ImportStep {
   readonly action: ImportAction
   /** Members that differ; empty for new rows. Values of secrets are never shown. */
   readonly changes: readonly string[]
-  /** Why a row is skipped, or a remark on a row that is written. */
+  /** Why the row is skipped, or a remark on a written row. */
   readonly reason: string | null
 }
 
@@ -35,7 +35,7 @@ export interface ImportInit {
   readonly dryRun: boolean
 }
 
-/** @throws GatewayError 400 with the place in the document; nothing is written then. */
+/** @throws GatewayError 400 with the place in the document; then nothing is written. */
 export async function importRows({ portable, orgId, actor, document, secrets, dryRun }: ImportInit): Promise<ImportStep[]> {
   const kinds = portable.kinds()
   refuseForeign(document, kinds)
@@ -104,7 +104,7 @@ function judged(
   const differing = Object.keys(data).filter(
     (member) => sortedText(data[member] ?? null) !== sortedText(row.data[member] ?? null),
   )
-  // Without its secret in the document, a row keeps the one it has.
+  // Without its secret in the document, a row keeps its own.
   const replaced = Object.keys(secrets).filter((member) => secrets[member] !== row.secrets[member])
   const changes = [...differing, ...replaced].sort()
   return { action: changes.length > 0 ? 'update' : 'unchanged', changes, reason: null }

@@ -1,4 +1,4 @@
-// POST /api/export and POST /api/import: the rows that people made through the API, as one document.
+// POST /api/export and POST /api/import: the rows that were created through the API, as one document.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -29,7 +29,7 @@ export const transfer = definePlugin({
       method: 'POST',
       path: '/api/export',
       summary: 'The rows that were made through the API, without ids. With a passphrase also their secrets, sealed under it.',
-      // It holds settings of the whole gateway.
+      // The document contains settings of the whole gateway.
       role: 'system',
       body: z.strictObject({ passphrase: passphrase.nullable().optional() }),
       response: exportDocument,
@@ -98,7 +98,7 @@ function hasSecrets({ secrets }: PortableRow): boolean {
   return Object.keys(secrets).length > 0
 }
 
-/** @throws GatewayError 400 when one of the two is missing, or they do not fit. */
+/** @throws GatewayError 400 when one of the two is missing, or they do not match. */
 async function opened({ secrets }: ExportDocument, given: string | null): Promise<Secrets> {
   if (given === null) return {}
   if (secrets === null)
@@ -106,7 +106,7 @@ async function opened({ secrets }: ExportDocument, given: string | null): Promis
   return open(secrets, given)
 }
 
-/** @throws GatewayError 409 */
+/** @throws GatewayError 409. */
 function refuseExclusiveRows(section: string, { rows }: ExportDocument): void {
   const kind = section.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   if ((rows[kind]?.length ?? 0) === 0) return

@@ -1,4 +1,4 @@
-// Secrets of an export, sealed under a passphrase: PBKDF2-SHA-256 and AES-256-GCM.
+// Seals the secrets of an export under a passphrase: PBKDF2-SHA-256 and AES-256-GCM.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
@@ -36,7 +36,7 @@ export async function seal(plain: Secrets, passphrase: string): Promise<SealedSe
   }
 }
 
-/** @throws GatewayError 400 for another passphrase, or a document that was changed. */
+/** @throws GatewayError 400 for another passphrase, or an altered document. */
 export async function open({ iterations, salt, iv, data }: SealedSecrets, passphrase: string): Promise<Secrets> {
   const wrong = GatewayError.invalid(
     'passphrase',

@@ -1,4 +1,4 @@
-// Card numbers: 13 to 19 digits, in groups or not, that begin as a card network's do and end with the right check digit.
+// Detects card numbers: 13 to 19 digits, grouped or not, with a card network's prefix and a correct check digit.
 import type { Finder, Span } from '../rule.ts'
 
 const MIN_DIGITS = 13
@@ -8,7 +8,7 @@ const REACH = 26
 /** Visa, Mastercard, Amex, Diners, Discover, JCB, UnionPay, Maestro. */
 const NETWORK =
   /^(?:4|5[0-8]|6(?:0[1-9]|[2357-9]|4[4-9])|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3(?:[46-9]|0[0-5]|5(?:2[89]|[3-8])))/
-/** Enough digits. */
+/** Matches enough digits. */
 const BEGINNING = /(?<![A-Za-z0-9_])\d(?:[ -]?\d){12}/g
 /** Amex and Mastercard have one length each. */
 const LENGTH_OF: readonly (readonly [RegExp, number])[] = [
@@ -33,7 +33,7 @@ export function creditCardFinder(): Finder {
   }
 }
 
-/** The longest one that begins here. */
+/** Returns the longest card number that begins here. */
 function cardAt(text: string, start: number): Span | null {
   let digits = ''
   let group = 0
@@ -64,7 +64,7 @@ function isCard(digits: string): boolean {
   return length === (LENGTH_OF.find(([prefix]) => prefix.test(digits))?.[1] ?? length) && luhn(digits)
 }
 
-/** The check digit of ISO/IEC 7812. */
+/** Checks the check digit (ISO/IEC 7812). */
 function luhn(digits: string): boolean {
   let sum = 0
   for (let i = 0; i < digits.length; i++) {

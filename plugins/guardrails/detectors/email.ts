@@ -1,4 +1,4 @@
-// Addresses of mail, also with letters beyond ASCII. Read outward from the `@`, so the time is that of one pass.
+// Detects e-mail addresses, also with letters outside ASCII. It searches outward from the `@`, so it needs one pass.
 import type { Finder, Span } from '../rule.ts'
 
 const MAX_LOCAL = 64
@@ -7,7 +7,7 @@ const LOCAL = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const DOMAIN = /[\p{L}\p{N}.-]/u
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u
 const TOP_LEVEL = /^(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})$/iu
-/** Characters that may precede an address without belonging to it. */
+/** Characters that may precede an address without being part of it. */
 const WRAPPING = /['`{|}/=&?]/
 
 export function emailFinder(): Finder {
@@ -26,7 +26,7 @@ function findEmail(text: string, from: number): Span | null {
   return null
 }
 
-/** -1: nothing an address could begin with. */
+/** Returns -1 when no address can begin before the `@`. */
 function localStart(text: string, at: number): number {
   let start = at
   while (start > 0 && at - start <= MAX_LOCAL && LOCAL.test(text[start - 1] as string)) start--
@@ -35,7 +35,7 @@ function localStart(text: string, at: number): number {
   return start === at || at - start > MAX_LOCAL || text[at - 1] === '.' ? -1 : start
 }
 
-/** As much of it as is a name with a top-level domain; -1: nothing. */
+/** Returns the end of the domain name with a top-level domain; -1: there is none. */
 function domainEnd(text: string, start: number, stop: number): number {
   let end = -1
   let label = start

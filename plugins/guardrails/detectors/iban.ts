@@ -1,7 +1,7 @@
-// International bank account numbers: a country, its length, and the check of ISO 13616.
+// Detects international bank account numbers: country, length, and the check of ISO 13616.
 import type { Finder, Span } from '../rule.ts'
 
-/** Characters by country. */
+/** Number of characters by country. */
 const LENGTHS = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 ' +
@@ -14,7 +14,7 @@ const LENGTHS = new Map(
 )
 const HEAD = /(?<![A-Za-z0-9])[A-Za-z]{2}\d\d/g
 const ALPHANUMERIC = /[A-Za-z0-9]/
-/** The longest with a space behind every fourth character. */
+/** The longest one with a space after every fourth character. */
 const REACH = 44
 
 export function ibanFinder(): Finder {
@@ -45,7 +45,7 @@ function accountAt(text: string, start: number, length: number): Span | null {
   return checks(account.toUpperCase()) ? { start, end: at, read: at + 1 } : null
 }
 
-/** With the head behind, letters as two digits: modulo 97 it is 1. */
+/** Moves the first four characters to the end and writes letters as two digits: the number modulo 97 is 1. */
 function checks(account: string): boolean {
   let rest = 0
   for (const sign of account.slice(4) + account.slice(0, 4)) {

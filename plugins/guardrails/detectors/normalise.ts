@@ -1,5 +1,5 @@
-// A text as a reader takes it in: compatibility forms and look-alike letters made plain, what cannot be seen taken out, white
-// space collapsed, lower case. Offsets are lost, so this is for texts that are judged, not for such that are changed.
+// Normalises a text for detection: compatibility forms and look-alike letters become plain, invisible characters are removed, white space
+// is collapsed, letters become lower case. Offsets are lost, so it is only for texts that are checked, not changed.
 
 /** Letters of other scripts that look like Latin ones. */
 const LOOK_ALIKES = new Map(
@@ -49,7 +49,7 @@ const LOOK_ALIKES = new Map(
     γ: 'y',
     ω: 'w',
     ζ: 'z',
-    // Latin beyond ASCII, and signs
+    // Latin outside ASCII, and signs
     ı: 'i',
     ɑ: 'a',
     ɡ: 'g',

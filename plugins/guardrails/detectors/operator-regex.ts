@@ -1,11 +1,11 @@
-// Regular expressions that an operator wrote: they run in linear time, whatever they say.
+// Runs an operator's regular expressions in linear time, for any pattern.
 import { RE2JS } from 're2js'
 import type { Finder } from '../rule.ts'
 
-/** Steps for each character grow with it. */
+/** Maximum program size: the steps per character grow with it. */
 const MAX_PROGRAM = 1000
 
-/** The fault of a pattern, for its author; null: none. */
+/** Returns the fault of a pattern, for its author; null: none. */
 export function regexFault(source: string): string | null {
   try {
     const compiled = RE2JS.compile(source)
@@ -23,7 +23,7 @@ export function regexFinder(source: string, caseSensitive: boolean, reach: numbe
     entity: 'regex',
     reach,
     find(text, from) {
-      // Only the character before the text is part of the context.
+      // The context contains only the character before the text.
       const lead = Math.max(0, from - 1)
       const matcher = compiled.matcher(lead === 0 ? text : text.slice(lead))
       for (let at = from - lead; at < text.length - lead && matcher.find(at); at = matcher.start() + 1) {

@@ -1,12 +1,12 @@
-// Texts that try to give the model orders over its owner's: categories with weights, added up as independent
-// signs. One sign alone stays below the default threshold, because people also talk about such texts.
+// Detects texts that try to override the owner's instructions to the model: weighted categories, combined as independent signs. One sign
+// alone stays below the default threshold, because people also write about such texts.
 import { normalised } from './normalise.ts'
 
 interface Category {
   readonly weight: number
-  /** All of them somewhere in the text; on what normalised() gives. Gaps are bounded, so the time is linear. */
+  /** All of them must occur in the normalised text. Gaps are limited, so the time is linear. */
   readonly signs: readonly RegExp[]
-  /** In results of tools only, or in what users write only. */
+  /** Only in tool results, or only in users' texts. */
   readonly only?: 'tool' | 'user'
 }
 
@@ -99,12 +99,12 @@ const CATEGORIES: Readonly<Record<string, Category>> = {
   },
 }
 
-/** Normalised text is looked at in steps of this many characters, with so many of the last one again. */
+/** Normalised text is checked in steps of this many characters; each step repeats this much of the previous one. */
 const OVERLAP = 256
 
 export type InjectionSource = 'user' | 'tool'
 
-/** One text, in pieces. */
+/** The score of one text, which arrives in pieces. */
 export class InjectionScore {
   readonly #source: InjectionSource
   readonly #open: { name: string; category: Category; left: readonly RegExp[] }[]
@@ -128,7 +128,7 @@ export class InjectionScore {
     }
   }
 
-  /** 1 − Π(1 − weight) of the categories that were found; rounded, because 1 − 0.4 is not quite 0.6. */
+  /** 1 − Π(1 − weight) over the found categories; rounded, because 1 − 0.4 is not exactly 0.6. */
   get score(): number {
     return Math.round((1 - this.#clear) * 1000) / 1000
   }

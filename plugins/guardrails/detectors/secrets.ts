@@ -1,12 +1,12 @@
-// Credentials: keys by the shapes vendors gave them, tokens, private keys, and what is assigned to a name that
-// means a secret and looks random enough.
+// Detects credentials: keys in vendors' formats, tokens, private keys, and random-looking values that are assigned to a name for a
+// secret.
 import { entropy } from '../../../core/ids/entropy.ts'
 import { type Finder, patternFinder, type Span, wholeMatch } from '../rule.ts'
 
-/** A match begins where a word does, also behind an escaped line end of JSON: that keeps the expressions linear. */
+/** A match begins at a word start, also after an escaped line end of JSON. This keeps the expressions linear. */
 const ALONE = String.raw`(?:(?<![\w-])|(?<=\\[bfnrt]))`
 const SHAPES = [
-  // OpenAI, Anthropic and those who took their form; this gateway's own.
+  // OpenAI, Anthropic and vendors with the same format; this gateway's own keys.
   'sk-[A-Za-z0-9_-]{16,}',
   'g(?:w|mt)_[A-Za-z0-9]{24,}',
   // AWS access key ids.
@@ -19,11 +19,11 @@ const SHAPES = [
   'xox[abprs]-[A-Za-z0-9-]{10,}',
   String.raw`AIza[\w-]{30,}`,
   'hf_[A-Za-z0-9]{30,}',
-  // Stripe, and signing secrets of webhooks.
+  // Stripe keys, and signing secrets of webhooks.
   '[rs]k_(?:live|test)_[A-Za-z0-9]{16,}',
   'whsec_[A-Za-z0-9+/=_-]{16,}',
 ]
-/** A JSON object in base64url, a second one behind the dot. Heads longer than this are unheard of. */
+/** A JSON object in base64url, with a second one after the dot. Longer headers do not occur. */
 const JWT = String.raw`eyJ[\w-]{8,200}\.eyJ[\w.-]{8,}`
 const SHAPE_REACH = 224
 
@@ -33,10 +33,10 @@ const ASSIGNED = new RegExp(
   'di',
 )
 const ASSIGNED_REACH = 240
-/** Bits a character. */
+/** Bits per character. */
 const MIN_ENTROPY = 3.5
 const JUDGED = 160
-/** Where a value is to be found, not the value. */
+/** References to a value, which are not the value. */
 const REFERENCE = /^(?:https?:\/\/|process\.env|os\.environ|import\.meta)/
 
 // Private keys in PEM, from the first line to the last. Without a last line, all following lines that look like key data.
@@ -82,10 +82,10 @@ export function secretFinders(): Finder[] {
   ]
 }
 
-/** The value alone. */
+/** Returns the span of the value without its name. */
 function assigned(match: RegExpExecArray): Span | null {
   const value = match.indices?.[1]
-  // Only what is in view whenever this is decided.
+  // Only characters that are always visible when this is decided.
   const judged = match[1]?.slice(0, JUDGED) ?? ''
   if (value === undefined || REFERENCE.test(judged) || entropy(judged) < MIN_ENTROPY) return null
   return { ...wholeMatch(match), start: value[0], end: value[1] }

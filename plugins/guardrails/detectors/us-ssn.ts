@@ -1,8 +1,8 @@
-// Social security numbers of the United States, with their separators; numbers that were never given out are none.
+// Detects United States social security numbers with separators. Numbers that were never issued do not match.
 import { type Finder, patternFinder, wholeMatch } from '../rule.ts'
 
 const SHAPE = /(?<![\w-])(?!000|666|9)\d{3}([- ])(?!00)\d\d\1(?!0000)\d{4}(?![\w-])/
-/** Printed in advertisements. */
+/** Published in advertisements. */
 const FAMOUS = new Set(['078051120', '219099999'])
 
 export function usSsnFinder(): Finder {

@@ -1,11 +1,11 @@
-// Many words at once, as whole words: letters without case and accents, white space of any length. One walk from each place
-// where a word may begin, so the time does not depend on how many words there are.
+// Finds many words at once, as whole words: letters without case and accents, white space of any length. It walks once from each possible
+// word start, so the time does not depend on the number of words.
 import type { Span } from '../rule.ts'
 
 export const MAX_WORD = 128
-/** Characters that one space of a word may stand for. */
+/** Characters that one space of a word may match. */
 const MAX_SPACE = 8
-/** From the first character of a match on, and one behind it. */
+/** From the first character of a match, with one character after it. */
 export const WORD_REACH = MAX_WORD + 1
 
 interface Node {
@@ -20,13 +20,13 @@ export class WordTrie {
   readonly #root: Node = node()
   readonly #fold: Fold
 
-  /** `lists`: words by whom they are looked for. */
+  /** `lists`: words by their owner. */
   constructor(lists: ReadonlyMap<string, readonly string[]>, caseSensitive: boolean) {
     this.#fold = caseSensitive ? asIs : folding()
     for (const [owner, words] of lists) for (const word of words) this.#add(word.trim().replace(/\s+/g, ' '), owner)
   }
 
-  /** The first one at or behind `from`, and the longest there; `entities` are those whose words begin there. */
+  /** Returns the first match at or after `from`, the longest at that place; `entities` own the words that begin there. */
   find(text: string, from: number): Span | null {
     const root = this.#root.next
     for (let at = from; at < text.length; at++) {
@@ -88,7 +88,7 @@ function asIs(code: number): number {
   return code
 }
 
-/** One character for one, so that offsets stay. */
+/** Maps one character to one, so that offsets stay. */
 function folding(): Fold {
   const known = new Map<number, number>()
   return (code) => {
@@ -105,7 +105,7 @@ function folding(): Fold {
 
 const LETTER = /[\p{L}\p{N}_]/u
 
-/** Letters and digits that run together into words. Where words are written without spaces, each sign stands alone. */
+/** Returns true for letters and digits that form words. In scripts without spaces each character stands alone. */
 function joins(code: number): boolean {
   if (code < 0x80)
     return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f
