@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Sentences that begin with a relative clause or with an actor that does not exist. Say who does what instead. */
+/** Sentences that begin with a relative clause or with an undefined actor. Name the actor and the action instead. */
 const OPENING = /(?:^|[.;:] )(?:What|Who|Whoever|Whatever|Whose|Of|Nothing|Nobody|Somebody)\s(?![^.]*\?)/
 /** Words with a standard term: reported, intended, fixed, again, a user. */
 const WORD = /\b(?:nobody|somebody|whoever|told|meant|mended|(?:becomes?|became) of|anew)\b/i

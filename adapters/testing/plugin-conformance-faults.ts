@@ -1,4 +1,4 @@
-// A plugin among upstreams that fail and callers that leave: the request ends, once, and the next one is served.
+// Tests a plugin with failing upstreams and leaving callers: the request ends exactly once, and the next one is served.
 import assert from 'node:assert/strict'
 import type { ContractCase } from './contract.ts'
 import { answered, judged, type Run } from './plugin-conformance-run.ts'
@@ -37,7 +37,7 @@ async function faced(run: Run, step: Step): Promise<void> {
         t.upstream.script(step)
         const { status, text: said } = await answered(t, requestOf(caller, 'chat', stream))
         await t.untilSettled(1)
-        // 503 `plugin_failed` would be the plugin's own.
+        // A 503 `plugin_failed` would be a failure of the plugin.
         assert.doesNotMatch(said, /plugin_failed|internal_error/, `${caller}: ${status} ${said.slice(0, 300)}`)
         t.upstream.script(text('It goes on.'))
         await judged(t, requestOf(caller, 'messages', stream), `${caller}: the request behind it`)
@@ -59,7 +59,7 @@ async function left(run: Run): Promise<void> {
         headers: { 'content-type': 'application/json' },
         signal: leaving.signal,
       })
-      // A plugin may hold the whole answer back: then it leaves before there is a head.
+      // A plugin may hold the whole answer back; then the caller leaves before there is a head.
       while (t.upstream.requests.length === 0 && t.settled.length === 0) await new Promise((resolve) => setImmediate(resolve))
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
       leaving.abort()

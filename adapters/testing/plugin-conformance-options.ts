@@ -1,9 +1,9 @@
-// How a plugin is put through the conformance kit.
+// Options of the conformance kit for one plugin.
 import type { Plugin } from '../../core/types/plugin.ts'
 import type { Reply } from './replies/reply.ts'
 
 export interface PluginConformanceOptions {
-  /** Plugins it needs, listed before it, behind the preset. Created for each gateway. */
+  /** Plugins that it needs, listed after the preset and before it. Created for each gateway. */
   beside?: () => Plugin[]
   /** GATEWAY_* without the prefix. */
   env?: Record<string, string>

@@ -1,4 +1,4 @@
-// One gateway with the plugin in it, and the judgement of each answer: complete, or refused in words, and no failure of the plugin.
+// Runs one gateway with the plugin, and checks each answer: complete, or a refusal with a message, and no failure of the plugin.
 import assert from 'node:assert/strict'
 import { parsedBody } from '../../core/json/wire-body.ts'
 import { collector } from '../../core/stream/collect.ts'
@@ -40,7 +40,7 @@ export interface Judged {
   readonly meaning: unknown
 }
 
-/** @throws AssertionError when it is neither a complete answer nor a refusal that says why. */
+/** @throws AssertionError when it is neither a complete answer nor a refusal with a message. */
 export async function judged(t: TestGateway, request: TestRequest, where = request.path): Promise<Judged> {
   const settled = t.settled.length
   const { status, text } = await answered(t, request)
@@ -58,13 +58,13 @@ export async function judged(t: TestGateway, request: TestRequest, where = reque
   }
 }
 
-/** Sends it and reads the answer to its end. */
+/** Sends the request and reads the answer to its end. */
 export async function answered(t: TestGateway, { method, path, body }: TestRequest): Promise<{ status: number; text: string }> {
   const response = await (method === 'GET' ? t.fetch(path) : t.post(path, body))
   return { status: response.status, text: await response.text() }
 }
 
-/** @throws when it carries an error or was cut short. */
+/** @throws when the answer contains an error or is truncated. */
 function readAnswer(dialect: Dialect, text: string, stream: boolean): CanonicalResponse {
   const driver = dialects.find(({ id }) => id === dialect)
   assert.ok(driver)

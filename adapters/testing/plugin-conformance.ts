@@ -12,7 +12,7 @@ import { judged, type Run, running } from './plugin-conformance-run.ts'
 import { DIALECTS, OTHER_ENDPOINTS, requestOf } from './requests.ts'
 import { reply } from './script.ts'
 
-/** Cases for any test runner; each starts gateways of its own. `make` is called for each of them. */
+/** Returns cases for any test runner; each starts its own gateways and calls `make` for them. */
 export function pluginConformance(make: () => Plugin, options: PluginConformanceOptions = {}): ContractCase[] {
   const run = running(make, options)
   return [
@@ -42,7 +42,7 @@ function lifeCase(run: Run): ContractCase {
   }
 }
 
-/** Every upstream dialect and recording: whole, and cut into small pieces, it is the same answer. */
+/** For every upstream dialect and recording, whole or in small pieces, the answer must be the same. */
 function answerCase(
   run: Run,
   caller: (typeof DIALECTS)[number],

@@ -1,7 +1,7 @@
-// Runs a change in a transaction that is rolled back: the database checks what no schema can.
+// Runs a change in a transaction that is rolled back, because the database checks rules that no schema can.
 import type { Db } from '../types/db.ts'
 
-/** Returns the result of the change. Rejects as the change does. */
+/** Returns the result of the change. Rejects when the change does. */
 export async function rehearse<T>(db: Db, change: (tx: Db) => Promise<T>): Promise<T> {
   const done = new Rehearsal<T>()
   try {

@@ -1,5 +1,5 @@
-// Strict mode, for tests and development: answers and stream events that plugins get are frozen, so that a write in place fails the same way
-// in both lanes.
+// Strict mode for tests and development: freezes the answers and stream events that plugins get, so that an in-place write fails in both
+// lanes.
 import { deepFreeze } from '../collections/deep-freeze.ts'
 import type { HookName } from '../types/hooks.ts'
 import type { StreamTransform } from '../types/stream.ts'
@@ -13,7 +13,7 @@ const INSTEAD: Partial<Record<HookName, string>> = {
   stream: 'Emit a changed copy of the event',
 }
 
-/** Returns the same registration, with frozen arguments for the hooks that see answers. */
+/** Returns the registration with frozen arguments, for hooks that get answers. */
 export function strict(entry: Registration): Registration {
   const instead = INSTEAD[entry.hook]
   if (instead === undefined) return entry
@@ -32,7 +32,7 @@ function withFrozenValue(fn: AnyHandler, explained: (thrown: unknown) => unknown
 function withFrozenEvents(fn: AnyHandler, explained: (thrown: unknown) => unknown): AnyHandler {
   return (...args) => {
     const transform = fn(...args) as StreamTransform | undefined
-    // The guard reports what is no transform.
+    // The guard reports a value that is not a transform.
     if (typeof transform?.event !== 'function') return transform
     const { flush } = transform
     return {
@@ -56,7 +56,7 @@ function guarded<T>(run: () => T, explained: (thrown: unknown) => unknown): T {
   }) as T
 }
 
-/** V8, JavaScriptCore and SpiderMonkey say it in different words. */
+/** V8, JavaScriptCore and SpiderMonkey have different messages for it. */
 const FROZEN = /read.?only|not extensible|Cannot (?:add|delete|redefine) property|Unable to delete property|non-configurable/i
 
 function isFrozenWrite(thrown: unknown): thrown is TypeError {
@@ -68,7 +68,7 @@ function written({ plugin, hook }: Registration, instead: string, cause: TypeErr
     `The plugin \`${plugin}\` writes to what the hook \`${hook}\` gave it: ${cause.message}. ${instead}.`,
     { cause },
   )
-  // The line that wrote.
+  // Keep the line of the write.
   if (cause.stack !== undefined) error.stack = cause.stack.replace(cause.message, error.message)
   return error
 }

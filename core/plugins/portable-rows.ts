@@ -1,4 +1,4 @@
-// The service `portable`: the kinds of the plugins that serve, and transactions over them.
+// Implements the service `portable`: the kinds of the running plugins, and transactions over them.
 import { topoSort } from '../collections/topo.ts'
 import { rehearse } from '../db/rehearse.ts'
 import type { ViewHub } from '../db/views.ts'

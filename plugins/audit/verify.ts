@@ -1,27 +1,27 @@
-// Walks the chain from what is left of its beginning to its head.
+// Verifies the chain from its first stored entry to its head.
 import type { Db } from '../../core/types/db.ts'
 import { intact, type Link } from './chain.ts'
 import { type ChainState, chainState, linksAfter } from './store.ts'
 
 export interface ChainReport {
   readonly ok: boolean
-  /** The entries there should be; null when there are none. */
+  /** The expected entries; null when there are none. */
   readonly from_seq: number | null
   readonly to_seq: number | null
   /** The first entry that is missing, altered or out of place. */
   readonly first_bad_seq: number | null
-  /** The last entry that was pruned; null when none was. */
+  /** The last pruned entry; null when none was pruned. */
   readonly anchor_seq: number | null
 }
 
 const PAGE = 500
 
-/** Reads page by page, beside writers. */
+/** Reads page by page, while writers continue. */
 export async function verifyChain(db: Db): Promise<ChainReport> {
   for (;;) {
     const state = await chainState(db)
     const bad = await firstBad(db, state)
-    // Pruned meanwhile: what seemed to be missing is gone by right.
+    // A prune removed entries meanwhile: the missing one may be deleted legitimately.
     if (bad !== null && (await chainState(db)).anchor_seq !== state.anchor_seq) continue
     const { anchor_seq, head_seq } = state
     const empty = anchor_seq === head_seq

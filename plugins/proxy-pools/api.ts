@@ -13,7 +13,7 @@ import { assignBody, createBody, MASK, poolRecord, recordOf, updateBody } from '
 import { type Pool, sealedAt } from './pool.ts'
 import { assign, deletePool, insertPool, type LastTest, storeTest, storeUrl, updatePool } from './store.ts'
 
-// Tests a proxy: one GET through it to an address that answers with the caller's own.
+// Tests a proxy: sends one GET through it to an address that returns the caller's address.
 const TIMEOUT_MS = 10_000
 const ADDRESS = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?:[0-9a-f]{1,4}:{1,2}){2,7}[0-9a-f]{1,4}(?![\w:])/i
 

@@ -1,4 +1,4 @@
-// Names the upstream of the answer in the headers, as for a single call.
+// Sets the headers that name the upstream of the answer, as for a single call.
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { CompiledTarget } from '../compiled-model.ts'
 

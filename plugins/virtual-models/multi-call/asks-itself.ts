@@ -5,6 +5,6 @@ import { offersTools } from './conversation.ts'
 export function asksItself(ctx: RequestContext, { ordering, config }: CompiledModel, survivors: readonly unknown[]): boolean {
   if (ctx.operation !== 'chat') return true
   if (ordering !== 'fusion') return ordering !== 'pipeline'
-  // A panel cannot call tools, and the answer of one member would be returned as it is.
+  // A panel cannot call tools. With a single member there is no panel: its answer would be returned unchanged.
   return offersTools(ctx.request) ? config.judge === null : survivors.length < 2
 }

@@ -6,7 +6,7 @@ export function isStrictSchema(schema: Frozen<Json> | undefined): boolean {
   return isObject(schema) && schema.type === 'object' && qualifies(schema)
 }
 
-// Bodies are at most 128 levels deep, so the recursion is bounded.
+// Bodies have at most 128 levels, so the recursion is limited.
 function qualifies(schema: Json | undefined): boolean {
   if (!isObject(schema)) return true
   if (schema.type === 'object' || isObject(schema.properties)) {
