@@ -1,4 +1,4 @@
-// Every dialect and every provider of the registry keeps its contract; third parties run the same cases.
+// Every dialect and every provider of the registry passes its contract; third parties run the same cases.
 import { describe, it } from 'vitest'
 import { dialects } from '../../adapters/node/ports.ts'
 import { builtInProviders } from '../../adapters/providers/index.ts'

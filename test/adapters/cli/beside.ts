@@ -1,4 +1,4 @@
-// Commands beside a server that runs on the same rows, and a client key that the server takes. Called once a file.
+// Runs commands beside a server on the same database, with a client key that the server accepts. Call it once per file.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { bearer } from '../../plugins/keys/support.ts'
 import { ask, eventually, post } from '../node/support.ts'
@@ -8,27 +8,27 @@ import { command } from './in-process.ts'
 export interface Beside {
   readonly cwd: string
   readonly env: Record<string, string>
-  /** Of the server: asked for when it runs. */
+  /** The server's address; read it while the server runs. */
   readonly url: string
   cli(...args: string[]): Promise<Finished>
-  /** What it prints with `--json`; it must end well. */
+  /** Returns what a command prints with `--json`; the command must succeed. */
   json<T>(...args: string[]): Promise<T>
-  /** The control plane's answer; it must not refuse. */
+  /** Returns the control plane's answer; it must not be a refusal. */
   api<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** The status of a chat request with this client key. */
+  /** Returns the status of a chat request with this client key. */
   called(key: string, model?: string): Promise<number>
-  /** A client key that the server takes already. */
+  /** Creates a client key that the server already accepts. */
   key(label: string): Promise<{ id: number; key: string }>
 }
 
-/** @param variables more of the environment, of server and commands alike. */
+/** @param variables further environment variables of server and commands. */
 export function besideServer(variables: Record<string, string> = {}): Beside {
   const cwd = folder({})
   const env = { GATEWAY_DATA_DIR: folder({}), GATEWAY_PRICING_SYNC_ENABLED: 'false', ...variables }
   let server: Serving
   beforeAll(async () => {
     server = await serving([], { cwd, env })
-    // A file run by hand builds first.
+    // When the file runs alone, it builds first.
   }, 60_000)
   afterAll(() => {
     server.child.kill('SIGKILL')

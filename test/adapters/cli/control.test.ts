@@ -1,4 +1,4 @@
-// Keys, tokens and connections from the command line: on the database directly, beside a server that follows.
+// Keys, tokens and connections from the command line: it writes to the database directly, and a running server follows.
 import { describe, expect, it } from 'vitest'
 import { bearer } from '../../plugins/keys/support.ts'
 import { eventually } from '../node/support.ts'

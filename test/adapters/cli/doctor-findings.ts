@@ -1,4 +1,4 @@
-// Runs `hookgate doctor` and gives its findings.
+// Runs `hookgate doctor` and returns its findings.
 import { expect } from 'vitest'
 import { folder } from './hookgate.ts'
 import { command } from './in-process.ts'
@@ -10,7 +10,7 @@ interface Finding {
   fix?: string
 }
 
-/** `said`: what loading the gateway warns of. */
+/** `said`: warnings of loading the gateway. */
 export async function doctor(
   env: Record<string, string> = {},
   files: Record<string, string> = {},

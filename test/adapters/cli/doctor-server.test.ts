@@ -1,4 +1,4 @@
-// hookgate doctor: the server that runs, and secrets in the file.
+// hookgate doctor: the running server, and secrets in the file.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { silentLog } from '../../../core/log.ts'
 import { VERSION } from '../../../core/version.ts'
 import { config, doctor, finding } from './doctor-findings.ts'
 
-/** A port that nothing listens on. */
+/** Returns a port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-// hookgate doctor: each thing that can be wrong is found, with what to do; nothing is made by looking.
+// hookgate doctor: it finds each possible fault with its fix, and creates nothing.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const FACTS = JSON.stringify([
   ...[null, null, null, null, null, null, 'api', 'chat'],
   ...['echo', 'echo-1', 'echo/echo-1', null, false, 40],
 ])
-/** Of nobody's password. */
+/** The password of this hash is unknown. */
 const HASH = '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b3dWRWJTmaQKTTlnGx0bYVpuPo'
 
 describe('hookgate doctor', () => {
@@ -152,7 +152,7 @@ describe('hookgate doctor', () => {
   })
 
   describe('money and records', () => {
-    /** A data directory with tables, and what is done to them. */
+    /** Creates a data directory with tables, and changes them. */
     async function prepared(env: Record<string, string>, change: (db: ReturnType<typeof sqliteDatabase>) => Promise<unknown>) {
       const dir = folder({})
       await command(['key', 'create', '--label', 'ci'], { cwd: folder({}), env: { GATEWAY_DATA_DIR: dir, ...env } })
@@ -222,7 +222,7 @@ describe('hookgate doctor', () => {
       expect((await doctor({}, {}, dir, /Settled 1 requests/)).of('books')).toEqual([
         finding('warn', /^1 requests were under way/),
       ])
-      // A look loads a gateway, which settles them.
+      // A doctor run loads a gateway, which settles them.
       expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /No request waits/)])
     })
 

@@ -1,4 +1,4 @@
-// `hookgate filter test`: what a filter did with recorded requests, in the cage it would be kept in.
+// `hookgate filter test`: a filter's decisions on recorded requests, in the gateway's sandbox.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { command } from './in-process.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'filter-test-'))
 afterAll(() => rmSync(cwd, { recursive: true, maxRetries: 3 }))
 const EXAMPLE = join(import.meta.dirname, '../../../examples/wasm-filter/filter.wasm')
-/** A busy machine keeps to it. */
+/** Also sufficient on a busy machine. */
 const ample = ['--limit-ms', '20000', '--runs', '2']
 
 function file(name: string, content: string | Uint8Array): string {

@@ -1,4 +1,4 @@
-// The built command line as a child process: what a user runs.
+// Runs the built command line as a child process, as a user does.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,17 +17,17 @@ export interface Options {
 export interface Finished {
   code: number | null
   stdout: string
-  /** Without the marks around names: a terminal shows them as colour, a pipe as backticks. */
+  /** Without the marks around names, which are colours on a terminal and backticks in a pipe. */
   stderr: string
 }
 
-/** Runs to its end. */
+/** Runs a command to its end. */
 export async function hookgate(args: string[], options: Options = {}): Promise<Finished> {
   await built()
   return run([MAIN, ...args], options)
 }
 
-/** Any script under node, to its end. */
+/** Runs any script with node, to its end. */
 export function run(args: string[], options: Options = {}): Promise<Finished> {
   return finished(start(args, options))
 }
@@ -40,7 +40,7 @@ export interface Serving {
   readonly exited: Promise<Finished>
 }
 
-/** `hookgate serve --port 0 …`, once it listens. */
+/** Starts `hookgate serve --port 0 …` and resolves when it listens. */
 export async function serving(args: string[], options: Options = {}): Promise<Serving> {
   await built()
   return listening(start([MAIN, 'serve', '--port', '0', ...args], options), /^hookgate listening on (http:\/\/\S+:(\d+))\n/)
@@ -88,12 +88,12 @@ function finished(child: ChildProcess): Promise<Finished> {
 
 const folders: string[] = []
 
-// Once for each test file that imports this, after everything else of it.
+// Runs once for each test file that imports this, after all its other hooks.
 afterAll(() => {
   for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true, maxRetries: 3 })
 })
 
-/** A folder of its own with these files in it; it goes with the test file. */
+/** Creates a folder with these files; it is removed after the test file. */
 export function folder(files: Record<string, string>): string {
   const path = mkdtempSync(join(tmpdir(), 'hookgate-test-'))
   folders.push(path)
@@ -101,10 +101,10 @@ export function folder(files: Record<string, string>): string {
   return path
 }
 
-/** `npm test` builds first. A single test file run by hand must not test yesterday's build. */
+/** `npm test` builds first. A single test file that runs alone must not test an old build. */
 export async function built(): Promise<void> {
   const lock = join(tmpdir(), `hookgate-build-${Buffer.from(hookgateRoot).toString('hex').slice(-40)}`)
-  // A build that is under way has written some of its files already.
+  // A running build has written some of its files already.
   const building = () => modified(lock) > Date.now() - 60_000
   while (building() || newest(['core', 'plugins', 'adapters']) > modified(join(hookgateRoot, 'dist/core/index.js'))) {
     // Test files run in parallel: one of them builds, the others wait.

@@ -1,10 +1,10 @@
-// A command line without the half second that a process takes to start: same words, same code, other process. What only
-// a process can show (exit codes, streams, terminals) is run by hookgate.ts.
+// Runs a command line in this process, which saves half a second of process start. It uses the same code. hookgate.ts tests what needs a
+// process (exit codes, streams, terminals).
 import { vi } from 'vitest'
 import { runCommandLine } from '../../../adapters/cli/command-line.ts'
 import type { Finished, Options } from './hookgate.ts'
 
-/** One at a time: environment, working directory and streams are the process's own. */
+/** One at a time, because environment, working directory and streams belong to the process. */
 export async function command(args: string[], { env = {}, cwd = process.cwd() }: Options = {}): Promise<Finished> {
   const [environment, directory] = [process.env, process.cwd()]
   const inherited = Object.entries(environment).filter(([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL)/.test(name))

@@ -1,4 +1,4 @@
-// `hookgate logs`: the log of a server that runs beside it, filtered as the API filters, and what comes.
+// `hookgate logs`: the log of a running server with the API's filters, and new rows.
 import { beforeAll, expect, it } from 'vitest'
 import { logLine } from '../../../adapters/cli/logs/line.ts'
 import type { LogRow } from '../../../adapters/cli/logs/row.ts'
@@ -23,7 +23,7 @@ interface Row {
 it('prints the newest last, and as the API says with --json', async () => {
   await called()
   await called('nobody/knows')
-  // Rows are written behind.
+  // Rows are written with a delay.
   await eventually(async () => (await json<{ data: Row[] }>('logs', '--limit', '1')).data[0]?.status === 400)
   const { code, stdout } = await cli('logs', '--limit', '2')
   expect(code).toBe(0)
@@ -73,7 +73,7 @@ it.each([
 
 it('--follow shows what is there and then what ends, once, filtered, until it is interrupted', async () => {
   await called()
-  // Rows are written behind: one that comes later would be new.
+  // Rows are written with a delay: a late one would count as new.
   await eventually(async () => (await json<{ data: Row[] }>('logs', '--limit', '1')).data[0]?.status === 200)
   const args = ['dist/adapters/cli/main.js', 'logs', '--follow', '--json', '--limit', '1', '--status', '2xx']
   const child = start(args, { cwd: hookgateRoot, env })

@@ -14,7 +14,7 @@ it('type-checks, passes its tests, builds, and passes the check', { timeout: 240
   const cwd = folder({})
   await command(['plugin', 'new', 'late-answers'], { cwd })
   const dir = join(cwd, 'late-answers')
-  // What `npm install` would bring.
+  // Provides what `npm install` would install.
   mkdirSync(join(dir, 'node_modules', '@types'), { recursive: true })
   const linked = (name: string, from: string) => symlinkSync(from, join(dir, 'node_modules', name))
   for (const name of ['zod', 'typescript', 'vitest', '@types/node']) linked(name, join(hookgateRoot, 'node_modules', name))

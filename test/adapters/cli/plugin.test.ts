@@ -1,4 +1,4 @@
-// `hookgate plugin new`: what it writes loads, runs and keeps the contract of plugins.
+// `hookgate plugin new`: the plugin that it writes loads, runs and passes the contract of plugins.
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import type { Plugin } from '../../../core/types/plugin.ts'
 import { folder, hookgateRoot } from './hookgate.ts'
 import { command } from './in-process.ts'
 
-/** Beside the packages that `npm install` would bring. */
+/** With the packages that `npm install` would install. */
 function site(): string {
   const cwd = folder({})
   mkdirSync(join(cwd, 'node_modules'))

@@ -1,4 +1,4 @@
-// `hookgate pricing`: the rate card fetched now, and what a model costs then.
+// `hookgate pricing`: fetches the rate card now, and shows a model's price.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CardServer, cardServer, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { folder } from './hookgate.ts'

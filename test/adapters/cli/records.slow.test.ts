@@ -1,5 +1,4 @@
-// Budgets, usage, reports, prices and webhooks from the command line: what the API says, in tables and as JSON, beside a
-// server that writes.
+// Budgets, usage, reports, prices and webhooks from the command line: the API's data in tables and as JSON, beside a running server.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
@@ -12,7 +11,7 @@ import { eventually } from '../node/support.ts'
 import { besideServer } from './beside.ts'
 import { hookgate } from './hookgate.ts'
 
-/** USD: of a request of `called` by this price. */
+/** USD; the price of a request of `called`. */
 const PRICE = { input: 1000, output: 2000 }
 
 const beside = besideServer()
@@ -51,7 +50,7 @@ describe('hookgate budget', () => {
 
   it('is for everything, for a virtual model, or for a key; what was spent counts', async () => {
     await api('POST', '/api/virtual-models', { name: 'coder', strategy: 'failover', targets: ['echo/echo-1'] })
-    // This process has its own view of what the server made.
+    // This process has its own view of the rows that the server wrote.
     const org = await json<Budget>('budget', 'create', '--limit', '100', '--window', 'lifetime')
     expect(org).toMatchObject({ scope: 'org', window: 'lifetime', hard_limit_usd: 100, window_end: null })
     expect(org.spend_usd).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-// `hookgate simulate`: what a configuration would do with requests and failures, without any of them happening.
+// `hookgate simulate`: the effect of a configuration on requests and failures, without real calls.
 import { describe, expect, it } from 'vitest'
 import type { RequestLine, SummaryLine } from '../../../adapters/cli/simulate/report.ts'
 import { folder, hookgate } from './hookgate.ts'
@@ -34,7 +34,7 @@ async function simulated(script: readonly object[], env: Record<string, string> 
   return { requests: lines.slice(0, -1) as RequestLine[], summary: (lines.at(-1) as { summary: SummaryLine }).summary }
 }
 
-/** `openai/main:429`, `openai/main:model_locked`. */
+/** For example `openai/main:429`, `openai/main:model_locked`. */
 const walk = ({ attempts }: RequestLine) =>
   attempts.map(({ connection, status, failure, skipped }) => `${connection}:${skipped ?? status ?? failure}`)
 

@@ -1,4 +1,4 @@
-// What the command line does to the stores: migrations, the file's entries, the master key, a password.
+// The command line's effects on the stores: migrations, the file's entries, the master key, a password.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -205,7 +205,7 @@ describe('hookgate password hash', () => {
   })
 })
 
-/** A command on a pseudo-terminal, as `script` of util-linux makes one; null without it. */
+/** Runs a command on a pseudo-terminal, which `script` of util-linux creates; null without it. */
 async function terminal(command: string, answers: string[]): Promise<string | null> {
   await built()
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// What a person meets on a terminal: help, completion, `.env`, readable log lines, tables that fit.
+// The command line on a terminal: help, completion, `.env`, readable log lines, tables that fit.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// What an embedding server says of a request: headers as they are now, a context for plugins, a prefix, and what it leaves out.
+// Facts from an embedding server: current headers, a context for plugins, a prefix, and parts that it does not serve.
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -28,7 +28,7 @@ afterEach(async () => {
   await gateway.close()
 })
 
-/** Answers with what it sees of each request. */
+/** Answers with the facts of each request. */
 const mirror = definePlugin({
   name: 'mirror',
   setup(on) {
@@ -79,7 +79,7 @@ describe('headers', () => {
     const base = await hosted({ peer: () => ({ address: null, local: true, secure: true }) }, (req) => {
       delete req.headers.authorization
     })
-    // A wrong token would be refused.
+    // A wrong token is refused only where it is checked.
     expect((await fetch(`${base}/api/keys`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200)
   })
 

@@ -1,4 +1,4 @@
-// Behind the middleware that express servers have: whole answers, streams, and clients that leave.
+// Runs behind the middleware that express servers have: whole answers, streams, and clients that leave.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ import { ask, eventually } from '../node/support.ts'
 
 const TEXT = 'a word and another one '.repeat(200)
 
-/** Ends each answer a while after it was told to, as stores of sessions do. */
+/** Ends each answer after a delay, as session stores do. */
 const slowStore = session({ secret: 'test', resave: true, saveUninitialized: true, rolling: true })
 
 const MIDDLEWARE: Record<string, RequestHandler[]> = {

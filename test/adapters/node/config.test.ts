@@ -1,4 +1,4 @@
-// Loading gateway.config.ts and following it while it changes.
+// Loads gateway.config.ts and follows its changes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'

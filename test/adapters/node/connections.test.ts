@@ -1,4 +1,4 @@
-// Connections that bring nothing: they are bounded, they are closed, and nobody else notices.
+// Connections without requests: they are limited and closed, and other clients are not affected.
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addressBlock } from '../../../adapters/node/pending-connections.ts'
@@ -95,7 +95,7 @@ describe('connections that have not yet brought a whole request', () => {
     const young = await open(server.port, 5, text)
     await untilHeld(server, 8)
     await clock.advance(0)
-    // A burst is given a second.
+    // A burst has one second.
     await clock.advance(1000)
     await untilHeld(server, 5)
     await until(() => old.every((socket) => socket.readableEnded || socket.destroyed))

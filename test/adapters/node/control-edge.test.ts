@@ -1,4 +1,4 @@
-// The control plane on a raw socket: paths as they are written, bodies as clients begin them, and `Expect`.
+// The control plane on a raw socket: unusual paths, bodies that start slowly, and `Expect`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { collect, openSocket, rawHttp } from './support.ts'

@@ -1,5 +1,5 @@
-// One contract, every way in: the same request has the same answer, streams stream, an abort reaches the upstream, and a
-// slow reader slows the upstream down.
+// One contract for every entry: the same request has the same answer, streams stream, an abort reaches the upstream, and a slow reader
+// slows the upstream down.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -126,7 +126,7 @@ describe.each(Object.entries(DOORS))('%s', (name, open) => {
   beforeAll(async () => {
     ;[door, reference] = [await open(t.gateway), await (DOORS['fetch(Request)'] as typeof open)(t.gateway)]
   })
-  // serve() would close the gateway with itself: the last one does.
+  // serve() would close the gateway together with the server, so the last one does.
   afterAll(async () => {
     if (name !== 'serve()') await door.close()
   })
@@ -193,7 +193,7 @@ describe.each(Object.entries(DOORS))('%s', (name, open) => {
     const { path, body } = ask('chat', 'flood/big', { stream: true })
     const response = await door.call(path, { method: 'POST', body: JSON.stringify(body) })
     let sent = -1
-    // Until kernel buffers are full and nothing moves any more.
+    // Until kernel buffers are full and no more bytes move.
     for (let still = 0; still < 4; still = flood.sent() === sent ? still + 1 : 0) {
       sent = flood.sent()
       await sleep(100)
@@ -231,14 +231,14 @@ it('a body that was read already is a 500 that says where to mount', async () =>
   server.close()
 })
 
-/** Of the request behind `before` that asked for this: one before it may settle late. */
+/** Returns the outcome of the request after `before` with this model: an earlier one may settle late. */
 async function outcomeOf(model: string, before: number): Promise<Outcome> {
   const mine = () => t.settled.slice(before).find(({ ctx }) => ctx.requestedModel === `flood/${model}`)?.outcome
   await until(() => mine() !== undefined)
   return mine() as Outcome
 }
 
-/** Everything a client sees, with what differs by nature made equal. */
+/** Returns everything that a client sees, with expected differences removed. */
 async function answerOf(door: Door, { path, method = 'POST', body, headers = {} }: Case) {
   const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
   const response = await door.call(path, {

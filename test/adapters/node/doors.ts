@@ -1,4 +1,4 @@
-// Every way into a gateway: web fetch, our own server, and the three mounts of the examples.
+// Every entry to a gateway: web fetch, our own server, and the three mounts of the examples.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

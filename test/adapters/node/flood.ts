@@ -1,11 +1,14 @@
-// An upstream that says more than anybody reads, for what happens to slow, leaving and patient readers.
+// An upstream that sends more than a client reads, for tests of slow, leaving and patient readers.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export const FLOOD_BYTES = 64 * 1024 * 1024
 
-/** A chat upstream whose model says what to do: `big` as fast as it is read, `held` when it is let go, `stall` once, `silent` never. */
+/**
+ * A chat upstream whose model selects the behaviour: `big` sends as fast as it is read, `held` sends when released, `stall` stops once,
+ * `silent` sends nothing.
+ */
 export async function flooding() {
   let [sent, closedAt, waiting] = [0, 0, false]
   let release = (): void => {}

@@ -1,4 +1,4 @@
-// How a file that changes is followed: by whatever it is replaced, and the last state wins.
+// Follows a changing file: every way of replacing it works, and the last state wins.
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// Clients that ask whether the gateway is there before their first request.
+// Clients that check whether the gateway is there before their first request.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { rawHttp } from './support.ts'

@@ -1,4 +1,4 @@
-// A Host that no URL can be made of is the client's fault, on both planes, and never a name that the gateway answers to.
+// An invalid Host is the client's fault, on both planes, and never a name that the gateway accepts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostName } from '../../../adapters/node/host-header.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

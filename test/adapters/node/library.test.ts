@@ -1,4 +1,4 @@
-// What servers of other people do with a gateway: mount it anywhere, hand it requests that are over, locked or read.
+// Uses of a gateway in other servers: any mount path, and requests whose body is finished, locked or read.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

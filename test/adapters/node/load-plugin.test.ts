@@ -1,4 +1,4 @@
-// Plugins by the name of their package and by path, and what is said of those that cannot be loaded.
+// Plugins by the name of their package and by path, and the messages about those that cannot be loaded.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const loaded of opened.splice(0)) await loaded.close()
 })
 
-/** Refuses every request with its word. */
+/** Refuses every request with a given word. */
 const source = (name: string) => `import { definePlugin, GatewayError } from 'hookgate'
 import { z } from 'zod'
 export default definePlugin({
@@ -63,7 +63,7 @@ const failure = (promise: Promise<unknown>): Promise<string> =>
   )
 const failureOf = (cwd: string) => failure(loadGateway({ cwd, env: {}, watch: false, ports: { log: silentLog } }))
 
-/** zod stands where a plugin of another folder finds it. */
+/** zod is installed where a plugin of another folder finds it. */
 const withoutZod = (text: string) => text.replace("'zod'", `'${PACKAGES}/index.js'`)
 
 describe('a plugin that a configuration file names', () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** A POST with exactly these header lines beside the framing ones. */
+/** Sends a POST with exactly these header lines and the framing ones. */
 function send(lines: readonly string[], { path, body } = ask('chat', 'echo/echo-1'), target = path): Promise<string> {
   const text = JSON.stringify(body)
   const head = [`POST ${target} HTTP/1.1`, ...lines, 'connection: close', `content-length: ${text.length}`]

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const loaded of opened.splice(0)) await loaded.close()
 })
 
-/** Answers requests with the word it was loaded with, and how often it has been asked since it was set up. */
+/** Answers requests with the word of its load, and the number of requests since its set-up. */
 const counter = (name: string, head: string, word: string, more = '') => `import { definePlugin, GatewayError } from 'hookgate'
 ${head}
 export default definePlugin({
@@ -33,7 +33,7 @@ export default defineConfig({ connections: { ${connections} }, plugins: [...pres
 interface Project {
   save(file: string, text: string): void
   reload(): Promise<void>
-  /** What the plugin of this name answers. */
+  /** Returns the answer of the plugin with this name. */
   said(plugin: string): Promise<string>
 }
 

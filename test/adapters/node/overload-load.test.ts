@@ -1,11 +1,11 @@
-// Three times what the gateway can do, for some seconds, over real sockets to a process of its own.
+// Three times the gateway's capacity for some seconds, over real sockets to a separate process.
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { folder, serving } from '../cli/hookgate.ts'
 import { ask } from './support.ts'
 
-/** Each request costs 4 ms of the loop: no more than 250 a second can be served. */
+/** Each request costs 4 ms of the event loop, so at most 250 per second can be served. */
 const CONFIG = `
 import { definePlugin, defineConfig, preset } from 'hookgate'
 const costly = definePlugin({
@@ -21,7 +21,7 @@ export default defineConfig({ connections: { echo: { provider: 'echo' } }, plugi
 `
 const SECONDS = 4
 const PER_SECOND = 750
-/** Connections that stand already: what waits in the queue of the kernel is not the gateway's yet. */
+/** Open connections, because connections in the kernel's queue do not reach the gateway. */
 const POOL = 300
 
 interface Seen {
@@ -87,7 +87,7 @@ it('what is taken is answered in time, the rest is refused, health answers, and 
   const refused = seen.filter(({ status }) => status === 503)
   const p99 = taken.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(taken.length * 0.99)] as number
   if (process.env.SHOW_FIGURES) console.log({ taken: taken.length, refused: refused.length, p99, rss })
-  // Nothing that was taken fails.
+  // No accepted request fails.
   expect(taken.length + refused.length).toBe(seen.length)
   for (const { text, retryAfter } of refused) {
     expect(text).toContain('"code":"overloaded"')

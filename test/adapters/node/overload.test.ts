@@ -1,5 +1,5 @@
-// More than the gateway can hold: bodies are bounded, slow ones are given up, and under pressure new requests are refused while
-// what was taken goes on.
+// More load than the gateway can hold: bodies are limited, slow ones are aborted, and under pressure new requests are refused while
+// accepted ones continue.
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type PressureLimits, watchPressure } from '../../../adapters/node/pressure.ts'
@@ -27,7 +27,7 @@ const ONE = 'the-first-client-key-of-the-overload'
 const TWO = 'the-second-client-key-of-the-overload'
 const ECHO = { connections: { echo: { provider: 'echo' } }, keys: { one: { secret: ONE }, two: { secret: TWO } } }
 
-/** A POST of which only `sent` bytes come; `declared` null: chunked. */
+/** A POST with only `sent` bytes of its body; `declared` null: chunked. */
 async function hold(
   port: number,
   sent: number,
@@ -66,7 +66,7 @@ describe('bytes of bodies that are being received', () => {
     }
     expect(await received(t)).toBe(90_000)
     expect(await t.gateway.metrics.text()).toContain('gateway_bodies_shed_total{bound="total"} 2')
-    // A small one fits.
+    // A small one still fits.
     expect((await post(server.url, ask('chat', 'echo/echo-1'))).status).toBe(200)
   })
 
@@ -130,7 +130,7 @@ describe('a body that comes too slowly', () => {
     expect(slow.answer()).toMatch(/^HTTP\/1\.1 408 /)
     await untilReceived(t, 50_000)
     expect(fast.answer()).toBe('')
-    // It is judged by each span of its own.
+    // Each span of time is checked by itself.
     await clock.advance(11_000)
     await until(() => fast.answer().includes('request_timeout'))
     await untilReceived(t, 0)
@@ -209,7 +209,7 @@ describe('under pressure', () => {
 })
 
 describe('the measure of pressure', () => {
-  /** A loop that is late by so many ms at each look. */
+  /** An event loop that is late by this many ms at each check. */
   function late(limits: PressureLimits, heap = () => 10) {
     let now = 0
     let tick = (): void => {}
@@ -229,7 +229,7 @@ describe('the measure of pressure', () => {
         return overload.level
       },
       {
-        /** Since the last look. */
+        /** Since the last check. */
         isLateAfter(ms: number) {
           now += ms
           const isLate = overload.isLate()

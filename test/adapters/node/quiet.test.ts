@@ -1,4 +1,4 @@
-// A library says nothing and calls nobody unless it is told to.
+// A library logs nothing and makes no outbound calls unless the host allows it.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { inScratch } from '../../markdown.ts'
 import { built, hookgateRoot, run } from '../cli/hookgate.ts'
 
-/** Serves a request, waits longer than the first fetch of prices takes to begin, and ends. */
+/** Serves a request, waits longer than the delay of the first price fetch, and ends. */
 const program = (options: string) => `import { createGateway } from 'hookgate'
 const gateway = await createGateway({ connections: { echo: { provider: 'echo' } }, options: ${options} })
 const body = JSON.stringify({ model: 'echo/echo-1', messages: [{ role: 'user', content: 'Hello' }] })

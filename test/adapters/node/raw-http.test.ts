@@ -1,4 +1,4 @@
-// What a raw socket can do to the Node host.
+// Attacks on the Node host from a raw socket.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { wordCode } from '../../support/google-error.ts'
@@ -31,7 +31,7 @@ describe('request smuggling (H1)', () => {
     ['an unknown HTTP version', 'POST /v1/chat/completions HTTP/9.9\r\nhost: localhost\r\n\r\n'],
     ['no HTTP at all', 'hello\r\n\r\n'],
   ])('%s is 400 and the connection is closed', async (_what, text) => {
-    // A request behind it must never be answered.
+    // A request after it must never be answered.
     const answer = await rawHttp(port, `${text}GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)

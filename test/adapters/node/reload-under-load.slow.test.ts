@@ -1,4 +1,4 @@
-// Two hundred saves of a plugin while streams run: no request fails, unchanged plugins keep their state, and the next request meets the
+// Two hundred saves of a plugin while streams run: no request fails, unchanged plugins keep their state, and the next request uses the
 // new code.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { ask, post } from './support.ts'
 const SAVES = 200
 const EVERY_MS = 20
 
-/** Puts the version of its code and the number of requests since its set-up into headers. */
+/** Sets headers with the version of its code and the number of requests since its set-up. */
 const plugin = (name: string, version: number) => `import { definePlugin } from 'hookgate'
 export default definePlugin({
   name: '${name}',

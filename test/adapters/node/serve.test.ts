@@ -134,7 +134,7 @@ describe('hookgate serve', () => {
     const at = performance.now()
     child.kill('SIGINT')
     expect((await exited).code).toBe(1)
-    // The drain would take thirty seconds.
+    // A drain would take thirty seconds.
     expect(performance.now() - at).toBeLessThan(15_000)
     await response.text().catch(() => {})
   })
@@ -144,7 +144,7 @@ describe('hookgate serve', () => {
     child.stdout?.destroy()
     child.stderr?.destroy()
     expect((await post(url, ask('chat', 'echo/echo-1'))).status).toBe(200)
-    // Which is a line of the log.
+    // The error is a line of the log.
     child.kill('SIGTERM')
     expect((await exited).code).toBe(0)
   })
@@ -173,7 +173,7 @@ describe('serve()', () => {
   })
 
   it('lets load balancers see the 503 before it stops listening', async () => {
-    /** While it was a lame duck, as long as it was one; null when the machine slept through that. */
+    /** Returns the readiness during the lame-duck time; null when the machine was suspended during it. */
     const seen = async (lameDuckMs: number) => {
       const gateway = await createGateway({ connections: { echo: { provider: 'echo' } } }, { log: silentLog })
       const server = await serve(gateway, { host: '127.0.0.1', port: 0, lameDuckMs })

@@ -1,4 +1,4 @@
-// Requests in every dialect, raw sockets, and answers made comparable.
+// Requests in every dialect, raw sockets, and comparable answers.
 import { connect, type Socket } from 'node:net'
 import type { Dialect } from '../../../core/types/canonical.ts'
 
@@ -24,7 +24,7 @@ export function post(base: string, { path, body }: Call, init: RequestInit = {})
   return fetch(base + path, { ...init, method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-/** What must be there for a mid-stream failure to be seen by the dialect's SDK. */
+/** Matches when the dialect's SDK would see a mid-stream failure. */
 export const ERROR_FRAME: Record<Dialect, RegExp> = {
   chat: /data: \{[^\n]*"error":\{[^\n]*\}\n\n$/,
   messages: /event: error\ndata: \{"type":"error","error":\{[^\n]*\}\n\n$/,
@@ -32,7 +32,7 @@ export const ERROR_FRAME: Record<Dialect, RegExp> = {
   generate_content: /data: \{"error":\{[^\n]*\}\n\n$/,
 }
 
-/** Sends text as it is; resolves with everything that came back until the other side closed, or `ms` passed. */
+/** Sends raw text; resolves with everything received until the other side closed, or `ms` passed. */
 export async function rawHttp(port: number, text: string, ms = 30_000): Promise<string> {
   const socket = await openSocket(port)
   const answer = collect(socket)
@@ -50,7 +50,7 @@ export function openSocket(port: number): Promise<Socket> {
   })
 }
 
-/** Everything received so far. */
+/** Returns everything received so far. */
 export function collect(socket: Socket): () => string {
   let received = ''
   socket.on('data', (chunk) => {

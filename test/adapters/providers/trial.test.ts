@@ -1,4 +1,4 @@
-// `echo` is for trying things out: on the cloud profile it is there only where the operator's file has a connection of it.
+// `echo` is for trying things out: on the cloud profile it exists only when the operator's file has a connection to it.
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadGateway } from '../../../adapters/node/load-gateway.ts'

@@ -1,4 +1,4 @@
-// One contract, every driver.
+// The database contract for every driver.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ for (const [name, { skipped = null, open }] of Object.entries(engines)) {
     let opened: Opened
     beforeAll(async () => {
       opened = await open()
-      // PGlite starts with the first statement, and takes its time.
+      // PGlite starts with the first statement, which takes time.
       await opened.db.ping()
     }, 60_000)
     afterAll(async () => {

@@ -1,4 +1,4 @@
-// kill -9 at seeded moments: no acknowledged write is lost, none is half there, the file is whole.
+// kill -9 at seeded times: no acknowledged write is lost or incomplete, and the file is intact.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// GATEWAY_DATABASE_URL: which database it names, and what is said about one that cannot be read.
+// GATEWAY_DATABASE_URL: the selected database, and the messages about an unreadable one.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What is PostgreSQL's own: placeholders, lost connections, time limits, deadlocks, a read-only server, a restart.
+// PostgreSQL only: placeholders, lost connections, time limits, deadlocks, a read-only server, a restart.
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { numbered } from '../../../adapters/stores/postgres/statement-names.ts'
@@ -56,7 +56,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
   }
   const others = () =>
     `FROM pg_stat_activity WHERE datname = '${server.name}' AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
-  /** On the server, until it is so. */
+  /** Waits until the condition holds on the server. */
   const awaited = (condition: string) =>
     server.admin(`DO $$ BEGIN WHILE NOT (${condition}) LOOP
       PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP; END $$`)
@@ -84,7 +84,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
     })
     await expect(cut).rejects.toSatisfy(isStorageUnavailable)
     expect(await has(db, 'cut')).toBe(false)
-    // Cut while it holds a connection and asks nothing.
+    // Cut while it holds a connection without a running statement.
     const idle = db.tx(async (tx) => {
       await tx.run(put('idle'))
       await cutAll()

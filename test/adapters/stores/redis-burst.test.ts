@@ -1,4 +1,4 @@
-// A burst on a healthy Redis: limits hold to the request although the event loop of the gateway is late.
+// A burst on a healthy Redis: limits are exact although the gateway's event loop is late.
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FallbackPolicy, fallbackCounters } from '../../../adapters/stores/fallback-counters.ts'
 import { openRedis, type RedisLink } from '../../../adapters/stores/redis-client.ts'
@@ -22,7 +22,7 @@ async function counters(policy: FallbackPolicy, env: string) {
   return fallbackCounters({ shared: redisCounters({ link, clock: systemClock }), local, link, policy, clock: systemClock })
 }
 
-/** Keeps the event loop busy, as parsing a large body does. */
+/** Blocks the event loop, as parsing a large body does. */
 function stall(ms: number): void {
   const end = performance.now() + ms
   while (performance.now() < end);

@@ -20,7 +20,7 @@ async function twoGateways() {
     }),
   )
   const alive = new Set(gateways)
-  /** What was sent without waiting has arrived when a later command is answered. */
+  /** An unawaited command has arrived when a later command is answered. */
   const flush = () => Promise.all(gateways.map(({ link }) => link.redis.ping()))
   return {
     instances: gateways.map(({ counters }) => ({
@@ -73,7 +73,7 @@ describe('redis counters on the server', () => {
       fc.record({ verb: fc.constant('once' as const), key, ttl: fc.integer({ min: 30_000, max: 90_000 }) }),
       fc.record({ verb: fc.constant('wait' as const), ms: fc.nat(70_000) }),
     )
-    // Drawn once a run: a limit that changes meets what expiry has left over, and that is each driver's own.
+    // Drawn once per run: after a change of the limit the drivers differ in what they keep of expired state.
     const limits = fc.record({ cap: fc.nat(8), perMinute: fc.nat(90), burst: fc.nat(6) })
     let run = 0
     await fc.assert(
@@ -111,7 +111,7 @@ describe('redis counters on the server', () => {
     await counters.take('live', { perMinute: 60, burst: 3 }, 2)
     await counters.debit('sum', 1, 50_000)
     const lease = await counters.acquire('slots', 1, 50_000)
-    // Sent together: nothing of this machine's pace lies between them.
+    // Sent together, so that no delay of this machine is between them.
     expect(await Promise.all([counters.once('flag', 1000), counters.once('flag', 1000)])).toEqual([true, false])
     await expect.poll(() => counters.once('flag', 50_000)).toBe(true)
     const keys = (await link.redis.keys(`${link.prefix}*`)).filter((name) => /:(live|sum|slots|flag)$/.test(name))

@@ -1,5 +1,5 @@
-// In-flight slots over processes (issue "Routing and resilience"): the cap holds over all of them, and what a killed one held
-// is free again when the lease has run out, not sooner.
+// In-flight slots across processes: the cap applies to all of them, and the slots of a killed one are free again when the lease has
+// expired, not earlier.
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
@@ -9,7 +9,7 @@ import { runTs } from '../../support/run-ts.ts'
 
 const missing = await whyNoRedis()
 const SLOTS = 3
-// Longer than a busy machine keeps a process from running: the holder has to renew in time.
+// Longer than a busy machine suspends a process: the holder must renew in time.
 const LEASE_MS = 9000
 
 describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? ` (skipped: ${missing})` : ''}`, () => {
@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)(`slots of a process that is killed${missing ? 
         for (const slot of slots) slot.release()
         return slots.filter(({ ok }) => ok).length
       }
-      // Each was taken, and runs out, at a moment of its own.
+      // Each was taken, and expires, at its own time.
       await expect.poll(granted).toBe(SLOTS)
     } finally {
       holder.kill('SIGKILL')

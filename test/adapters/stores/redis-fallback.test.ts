@@ -1,4 +1,4 @@
-// What the limits do when Redis is slow, dead or talks nonsense: the three policies, what it costs in time, and the way back.
+// Limits while Redis is slow, dead or answers garbage: the three policies, the added latency, and the recovery.
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FallbackPolicy, fallbackCounters } from '../../../adapters/stores/fallback-counters.ts'
 import { openRedis, type RedisLink } from '../../../adapters/stores/redis-client.ts'
@@ -33,19 +33,19 @@ async function gateway(policy: FallbackPolicy, url: string, commandTimeoutMs?: n
   return { clock, lines, link, counters }
 }
 
-/** One that answers 0 (take granted, slot refused) but to acquire and once: 1, and to a debit a total and ms to the end. */
+/** A server that answers 0 (take granted, slot refused), 1 to acquire and once, and to a debit a total and ms to the end. */
 async function server(): Promise<FakeRedis> {
   const fake = await fakeRedis((command, args) => {
     if (!/^eval/.test(command)) return 0
     if (/:(slots|once):/.test(args.join(' '))) return 1
-    // A debit has an argument less than a take.
+    // A debit has one argument less than a take.
     return args.length === 6 ? [7, 500] : 0
   })
   closing.push(() => fake.die())
   return fake
 }
 
-/** Where nothing hangs, a patient time limit: a busy machine fails no test about something else. */
+/** A long time limit where nothing hangs, so that a busy machine fails no test about something else. */
 async function connected(policy: FallbackPolicy, commandTimeoutMs: number | undefined = PATIENT) {
   const redis = await server()
   const parts = await gateway(policy, redis.url, commandTimeoutMs)
@@ -57,7 +57,7 @@ async function lost(link: RedisLink): Promise<void> {
   await expect.poll(() => link.usable).toBe(false)
 }
 
-/** The connection a hang cost was replaced; until its end the old one still calls itself ready. */
+/** The connection that a hang cost was replaced; until its end the old one still reports itself ready. */
 const reconnected = (link: RedisLink): Promise<void> => new Promise((resolve) => link.redis.once('ready', resolve))
 
 const code = (error: { status?: number; code?: string }) => [error.status, error.code]
@@ -147,7 +147,7 @@ describe('a Redis that hangs', () => {
       for (const time of times.slice(0, 3)) expect(time).toBeGreaterThan(45)
       return { ...parts, times }
     }
-    // The limit is 60; 40 more for a machine that is busy with other tests.
+    // The limit is 60, plus 40 for a machine that is busy with other tests.
     await expectWithin(100, async () => Math.max(...(await hanging()).times.slice(0, 3)))
     await expectWithin(20, async () => Math.max(...(await hanging()).times.slice(3)))
 
@@ -168,7 +168,7 @@ describe('a Redis that hangs', () => {
     const crowd = () => Promise.all(Array.from({ length: 200 }, () => counters.take('k', LIMIT)))
     redis.mode = 'silent'
     for (let stall = 1; stall <= 3; stall++) {
-      // One after the other would be ten seconds.
+      // One after the other would take ten seconds.
       expect(await timed(crowd)).toBeLessThan(5000)
       expect(link.usable).toBe(stall < 3)
     }
@@ -246,7 +246,7 @@ describe('what is said about it', () => {
     await clock.advance(5000)
     await counters.take('k', LIMIT)
     const said = lines.map((line) => (JSON.parse(line) as { message: string }).message)
-    // On a machine that stalls the first connection may take two tries.
+    // On a machine that stalls, the first connection may need two attempts.
     expect(said.slice(said.indexOf('redis.connected'))).toEqual(['redis.connected', 'redis.lost', 'redis.connected'])
     expect(lines.join()).not.toContain('canary')
   })
@@ -275,7 +275,7 @@ describe('what is said about it', () => {
   })
 })
 
-/** Ends with the link unusable, or, for what only a call can find out, with the first calls still to come. */
+/** Ends with the link unusable. For a fault that only a call can detect, the first calls are still to come. */
 async function breakIt(redis: FakeRedis, link: RedisLink, fault: 'dies' | 'silent' | 'garbage' | 'error'): Promise<void> {
   if (fault !== 'dies') redis.mode = fault
   else {

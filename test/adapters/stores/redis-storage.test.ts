@@ -1,4 +1,4 @@
-// The key-value storage over Redis: values, honest expiry, prefixes, and memory while Redis is away.
+// The key-value storage over Redis: values, exact expiry, prefixes, and memory while Redis is unavailable.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRedis } from '../../../adapters/stores/redis-client.ts'
 import { redisDriver, redisStorage } from '../../../adapters/stores/redis-storage.ts'

@@ -1,4 +1,4 @@
-// What ends while Redis is away is over: its slot is free for all processes as soon as Redis is back, not when a lease has lapsed.
+// A request that ends while Redis is unavailable frees its slot for all processes when Redis is back, not when a lease expires.
 import { describe, expect, it } from 'vitest'
 import type { RedisLink } from '../../../adapters/stores/redis-client.ts'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
@@ -8,7 +8,7 @@ import { redisEnv, redisLink, whyNoRedis } from '../../support/redis.ts'
 
 const missing = await whyNoRedis()
 const LEASE_MS = 600_000
-/** Begins at once; until the connection's end the old one still calls itself ready. */
+/** Reconnects at once; until the connection's end the old one still reports itself ready. */
 const reconnected = ({ redis }: RedisLink): Promise<void> => {
   const back = new Promise<void>((resolve) => redis.once('ready', resolve))
   redis.disconnect(true)
@@ -58,7 +58,7 @@ describe.skipIf(missing !== null)(`slots given back without a connection${missin
       held[1]?.release()
       await clock.advance(LEASE_MS)
       await again
-      // In the order of the connection: whatever was told on the way back has been heard.
+      // In the order of the connection, so everything sent on the way back has arrived.
       await mine.redis.ping()
       expect(await taken()).toBe(1)
     } finally {

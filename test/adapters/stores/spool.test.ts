@@ -1,4 +1,4 @@
-// The spool on disk: survives a crash, in order; a torn line is not a unit; a full disk finds the reserve.
+// The spool on disk: survives a crash, in order; a torn line is not a unit; a full disk uses the reserve.
 import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ const drained = async (spool: Spool) => {
   expect(count).toBe(seen.length)
   return seen
 }
-/** Files of a directory that this process has open. */
+/** Returns files of a directory that this process has open. */
 const openIn = (path: string) =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -70,7 +70,7 @@ describe('the spool', () => {
     })
   })
 
-  // Elsewhere nothing says what a process has open.
+  // Other systems do not show the open files of a process.
   it.skipIf(process.platform !== 'linux')('lets go of its file when it is closed, and its units stay', async () => {
     const spool = fileSpool(dir, 0)
     await spool.append([unit(1)])

@@ -1,4 +1,4 @@
-// What is SQLite's own: files and pragmas, other processes' locks, a full disk, and transactions that never end.
+// SQLite only: files and pragmas, other processes' locks, a full disk, and transactions that never end.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function database(options: Partial<SqliteOptions> = {}): Promise<Database>
 /** Longer than a machine stalls. */
 const PATIENT = { busyTimeoutMs: 50_000 }
 
-/** Another process, as far as SQLite can tell. */
+/** SQLite cannot distinguish this connection from another process. */
 function stranger(): Sqlite.Database {
   const other = new Sqlite(path, { timeout: 0 })
   open.push(other)

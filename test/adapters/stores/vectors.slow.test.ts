@@ -1,5 +1,5 @@
-// Every vector store against one contract: this process's memory, Redis, PostgreSQL with pgvector. The extension itself runs in
-// PGlite; on a server that has not installed it the SQL runs over a stand-in, and what it lacks is reported as skipped.
+// The vector contract for this process's memory, Redis, and PostgreSQL with pgvector. The real extension runs in PGlite. On a server
+// without it the SQL runs over a substitute, and missing features are reported as skipped.
 import { vector } from '@electric-sql/pglite-pgvector'
 import pglite from 'db0/connectors/pglite'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -63,7 +63,8 @@ describe.skipIf(noRedis !== null)(`in Redis${noRedis === null ? '' : ` (${noRedi
       },
     }
   }
-  // The system's clock runs on beside ours: "to the millisecond" is the memory's, which Redis' entries are read into.
+  // The system's clock runs in addition to the injected one: "to the millisecond" applies to the memory, which Redis's entries are read
+  // into.
   const cases = vectorsContract('Redis', () => opened(2)).filter(({ name }) => !name.includes('to the millisecond'))
   for (const { name, run } of cases) it(name, run)
 
@@ -78,10 +79,10 @@ describe.skipIf(noRedis !== null)(`in Redis${noRedis === null ? '' : ` (${noRedi
       const left = (await link?.redis.pttl(key as string)) ?? 0
       expect(left).toBeGreaterThan(50_000)
       expect(left).toBeLessThanOrEqual(60_000)
-      // One that is kept for a second takes nobody along.
+      // An entry with a short life must not expire the others.
       await here.add('a', { id: 'brief', vector: unit(0, -1), value: 'v', expiresAt: subject.now() + 1000 })
       expect(await link?.redis.pttl(key as string)).toBeGreaterThan(50_000)
-      // Over only then: a late end would close the connection that comes after it.
+      // Continue only then: a late end would close the next connection.
       const ended = new Promise((resolve) => other?.redis.once('end', resolve))
       other?.redis.disconnect()
       await ended
@@ -130,7 +131,7 @@ async function whyNoPgvector(): Promise<string | null> {
   }
 }
 
-/** As much of pgvector as the driver uses: the type, its cast from numbers, and the cosine distance. */
+/** The part of pgvector that the driver uses: the type, its cast from numbers, and the cosine distance. */
 const STAND_IN = `
   CREATE DOMAIN vector AS real[];
   CREATE FUNCTION cosine_distance(a real[], b real[]) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
@@ -152,7 +153,7 @@ for (const [kind, install, missing] of KINDS) {
       const clock = fakeClock()
       for (let i = 0; i < 2; i++) dbs.push(await openDatabase(server.url, '.'))
       await dbs[0]?.run({ text: install, params: [] })
-      // Both at once, as replicas boot.
+      // Both at once, like replicas that boot together.
       const stores = await Promise.all(dbs.map((db) => postgresVectors(db, clock)))
       return {
         instances: stores as VectorStore[],
@@ -179,7 +180,7 @@ for (const [kind, install, missing] of KINDS) {
   })
 }
 
-// The extension itself, compiled to WebAssembly: its own parser, operator and distances. Without replicas: it is one process.
+// The real extension, compiled to WebAssembly: its own parser, operator and distances. Without replicas, because it is one process.
 describe('in PGlite with pgvector', () => {
   const opened = async () => {
     const db = db0Database(pglite({ extensions: { vector }, parsers: { 20: Number, 1700: Number } }), 'postgresql')

@@ -13,7 +13,7 @@ interface Custom {
   input: string
 }
 
-/** `whole`: the item is opened with its whole input and has no deltas, as xAI sends it. */
+/** `whole`: the item opens with its whole input and has no deltas, as xAI sends it. */
 function upstream(calls: readonly Custom[], whole: boolean): string {
   const events: JsonObject[] = [{ type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 1 } }]
   for (const [index, { name, input }] of calls.entries()) {

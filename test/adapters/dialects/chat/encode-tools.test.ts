@@ -52,7 +52,7 @@ describe('tools for a chat upstream', () => {
     expect(strict({ strict: true, schema: { ...closed, required: [] } })).toBe(false)
     expect(strict({ strict: true, schema: { ...closed, properties: { a: { type: 'object', properties: {} } } } })).toBe(false)
     expect(strict({ schema: closed })).toBe(undefined)
-    // golden 34: responses callers mean strict when they say nothing
+    // In the responses dialect the default is strict.
     expect(strict({ schema: closed }, 'responses')).toBe(true)
     expect(strict({ schema: { type: 'object' } }, 'responses')).toBe(false)
   })

@@ -1,4 +1,4 @@
-// Members that an upstream left out and strict clients need: they are in the answer's bytes, and nothing else has changed.
+// Members that an upstream omitted and strict clients need are added to the answer's bytes, and nothing else changes.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withNulls } from '../../../../adapters/dialects/chat/response/inspect.ts'
@@ -8,7 +8,7 @@ import { codec, driver } from './support.ts'
 
 type Answer = { choices: { message: Record<string, unknown>; logprobs?: unknown }[] }
 
-/** What the caller gets for the text of an answer. */
+/** Returns the text that the caller gets for an answer. */
 function passedOn(text: string): string {
   const body = parsedBody(encodeUtf8(text))
   expect(driver.inspectResponse(body, codec({})).error).toBeNull()
@@ -28,7 +28,7 @@ function completed(text: string): Answer {
   return answer
 }
 
-// Texts that look like the members that are searched for.
+// Texts that look like the searched members.
 const tricky = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.constantFrom('"message":{', '"choices":[{', '\\"message\\":{', '{', '}', ']', '\\', '"', '"choices":[{"message":{'),

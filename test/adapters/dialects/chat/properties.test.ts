@@ -17,7 +17,7 @@ const args = fc
   .map((value) => JSON.stringify(value))
 const pieces = fc.integer({ min: 1, max: 7 })
 
-/** Cuts at random places, or into single bytes. */
+/** Splits at random places, or into single bytes. */
 const cuts: fc.Arbitrary<Cut> = fc
   .array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 })
   .map((sizes) => (bytes) => {
@@ -42,7 +42,7 @@ const parts = fc
     ...calls.map((call, at): Part => ({ t: 'tool_call', id: `call_${at}`, idMinted: false, kind: 'function', ...call })),
   ])
 
-/** The parts as deltas of `size` characters. */
+/** Returns the parts as deltas of `size` characters. */
 function stream(list: readonly Part[], size: number, finish: Finish): StreamEvent[] {
   const events: StreamEvent[] = [{ e: 'start', id: 'chatcmpl-x', model: 'm', created: 1 }]
   list.forEach((full, part) => {

@@ -1,4 +1,4 @@
-// The official SDK and the AI SDK's strict parser read what this dialect writes.
+// The official SDK and the AI SDK's strict parser accept what this dialect writes.
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, streamText } from 'ai'
 import OpenAI from 'openai'
@@ -25,7 +25,7 @@ const aiModel = (body: string, type = 'text/event-stream') =>
   createOpenAI({ apiKey: 'x', fetch: answers(body, type) as typeof fetch }).chat('m')
 
 const asked = () => codec({ stream: true, includeUsage: true })
-/** The three ways a stream reaches the SDK: the vendor's own, the byte lane, encoded from events. */
+/** The three ways in which a stream reaches the SDK: the vendor's own, the byte lane, encoded from events. */
 const LANES: [string, (reply: Reply) => string][] = [
   ['straight from the vendor', (reply) => chatReplies.frames(reply).join('')],
   ['through the byte lane', (reply) => filter(chatReplies.frames(reply).join(''), asked()).text],

@@ -1,4 +1,4 @@
-// What the tests of the chat dialect share beyond test/support/dialects.ts: its codec, its frames, its lanes.
+// Shared by the tests of the chat dialect, in addition to test/support/dialects.ts: its codec, its frames, its lanes.
 import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
@@ -39,7 +39,7 @@ export function toolResult(
 
 export const PNG: Part = { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'iVBORw0KGgo=' } }
 
-/** What an upstream would read. */
+/** Returns the body for an upstream. */
 export function encode(
   overrides: Partial<CanonicalRequest>,
   on: CodecContext = codec(),
@@ -52,7 +52,7 @@ export function decode(body: unknown, headers: string[] = []): CanonicalRequest 
   return driver.decodeRequest(wireBody(text), headerBag(headers), { operation: 'chat' })
 }
 
-/** The caller's body after the byte lane, as text. */
+/** Returns the caller's body after the byte lane, as text. */
 export function splice(
   body: unknown,
   on: CodecContext = codec(),
@@ -123,7 +123,7 @@ export function usageChunk(usage: object = USAGE): object {
   return { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage }
 }
 
-/** The JSON frames of a stream and how often [DONE] came. */
+/** Returns the JSON frames of a stream, and the number of [DONE]. */
 export function framesOf(sse: string): { frames: (JsonObject & { choices: JsonObject[] })[]; done: number } {
   const texts = sse
     .split('\n\n')
@@ -144,7 +144,7 @@ export function thrown(fn: () => unknown): { status: number; param: string | nul
   throw new Error('nothing was thrown')
 }
 
-/** The first choice's delta. */
+/** Returns the first choice's delta. */
 export function deltaOf(frame: { choices: JsonObject[] }): JsonObject {
   return (frame.choices[0]?.delta ?? {}) as JsonObject
 }

@@ -12,7 +12,7 @@ const secret = (value: string, dialect: Signature['dialect'] = 'messages'): Sign
 })
 const thought = (text: string, signature: Signature): Part => ({ t: 'reasoning', text, signature })
 
-/** The message that a chat client gets of these parts, whole. */
+/** Returns the whole message that a chat client gets for these parts. */
 function whole(...parts: Part[]): JsonObject {
   const usage = { inputTotal: 1, cacheRead: 0, cacheWrite: 0, outputTotal: 1, total: 2, estimated: false, raw: null }
   const choices = [{ index: 0, parts, finish: 'tool_calls' as const, nativeFinish: 'tool_use' }]
@@ -20,7 +20,7 @@ function whole(...parts: Part[]): JsonObject {
   return JSON.parse(driver.encodeResponse(response, codec({ upstream: 'messages' }))).choices[0].message
 }
 
-/** The same, put together from a stream. */
+/** The same message, joined from a stream. */
 function streamed(...parts: Part[]): JsonObject {
   const events: StreamEvent[] = [{ e: 'start', id: 'x', model: 'm', created: 1 }]
   const writer = new PartWriter()
@@ -48,7 +48,7 @@ function streamed(...parts: Part[]): JsonObject {
   return message
 }
 
-/** What the gateway understands of the message when it comes back. */
+/** Returns the decoded parts of the message that the client sends back. */
 function back(message: JsonObject): Part[] {
   const { messages } = decode({ model: 'm', messages: [{ role: 'user', content: 'x' }, message] })
   return messages[1]?.parts ?? []

@@ -88,7 +88,7 @@ describe('generate-content request → canonical', () => {
       [ids?.[0], 'f', [{ t: 'text', text: 'one' }]],
       [ids?.[1], 'f', [{ t: 'text', text: 'two' }]],
     ])
-    // The same history gives the same ids: prompt caches of the upstream keep matching.
+    // The same history gives the same ids, so that prompt caches of the upstream still match.
     expect(decode({ contents }).messages).toEqual(decode({ contents }).messages)
   })
 

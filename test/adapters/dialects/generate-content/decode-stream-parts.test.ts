@@ -59,7 +59,7 @@ describe('generate-content stream parts', () => {
       { name: 'f', id: 'v1', args: '{"city":"Berlin","days":[null,{"n":2}],"__proto__":{"x":true},"none":null}' },
       { name: 'g', args: '{"a":false}' },
     ])
-    // Cut in the middle: no arguments are made up.
+    // Cut in the middle: the decoder invents no arguments.
     expect(partsOf(decodeEvents(data(call({ name: 'f', willContinue: true }), part({ text: '' }, 'MAX_TOKENS'))))).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-// The official SDK and the AI SDK's provider read what we write, and what our scripted vendor writes.
+// The official SDK and the AI SDK's provider accept what this dialect writes, and what the scripted vendor writes.
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { GoogleGenAI } from '@google/genai'
 import { streamText } from 'ai'

@@ -26,7 +26,7 @@ const KEYS = new Set([
 const TYPES = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'])
 const FORMATS = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double'])
 
-/** @throws Error as Google words it. */
+/** @throws Error with Google's text. */
 export function assertStrictSchema(value: Json, at = 'schema'): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at} is not a message`)
   for (const key of Object.keys(value))

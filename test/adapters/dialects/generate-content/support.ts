@@ -1,4 +1,4 @@
-// What the tests of this dialect share beyond test/support/dialects.ts: its codec, its requests, its stream items.
+// Shared by the tests of this dialect, in addition to test/support/dialects.ts: its codec, its requests, its stream items.
 import { generateContentDialect as driver } from '../../../../adapters/dialects/generate-content/index.ts'
 import { geminiCaps } from '../../../../adapters/providers/caps/gemini.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
@@ -33,7 +33,7 @@ export function toolResult(callId: string, text: string, extra: Partial<Extract<
   return { role: 'tool', parts: [{ t: 'tool_result', callId, parts: text === '' ? [] : [textPart(text)], ...extra }] }
 }
 
-/** Encodes a frozen request; the parsed body is what an upstream would read. */
+/** Encodes a frozen request and returns the parsed body for the upstream. */
 export function encode(
   canonical: CanonicalRequest,
   on: CodecContext = codec(),

@@ -1,4 +1,4 @@
-// Lists of thoughts that a client cut, changed, copied or moved, and lists on their way to Gemini.
+// Lists of thoughts that a client truncated, changed, copied or moved, and lists in requests to Gemini.
 import { describe, expect, it } from 'vitest'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import type { JsonObject } from '../../../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// Reasoning secrets of other vendors through a client that drops thought parts and keeps its function calls as they came.
+// Reasoning secrets of other vendors through a client that drops thought parts and keeps its function calls unchanged.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
@@ -141,7 +141,7 @@ it('property: every signed thought before a call comes back once, in order, befo
   const isSigned = (part: Part) => part.t === 'reasoning' && (part.signature ?? part.redacted) !== undefined
   const calls = (parts: readonly Part[]) => parts.flatMap((part) => (part.t === 'tool_call' ? [part.id] : []))
   const text = (parts: readonly Part[]) => parts.map((part) => (part.t === 'text' ? part.text : '')).join('')
-  /** The signed thoughts before each call. */
+  /** Returns the signed thoughts before each call. */
   const signed = (parts: readonly Part[]) =>
     parts.flatMap((part, index) => (part.t === 'tool_call' ? [parts.slice(0, index).filter(isSigned)] : []))
   fc.assert(
@@ -158,7 +158,7 @@ it('property: every signed thought before a call comes back once, in order, befo
           if (piece.t === 'text') return said(piece.text)
           return toolCall(`c${at}`, 'f', piece.args)
         })
-        // The end behind a call without arguments tells that it is whole.
+        // A following text shows that a call without arguments is complete.
         const came = back(client(tell([...parts, said('.')])), asMany)
         expect(calls(came)).toEqual(calls(parts))
         expect(text(came)).toBe(`${text(parts)}.`)

@@ -1,5 +1,5 @@
-// An answer with foreign thoughts on its way to a generate-content client and back: as the client gets it, as it sends it back, and
-// what an upstream then reads.
+// Sends an answer with foreign thoughts to a generate-content client and back: the client's form, the form it sends back, and the request
+// for an upstream.
 import { expect } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
@@ -36,7 +36,7 @@ export const detailed = (text: string, ...reasoning_details: JsonObject[]): Part
 export const unsigned = (text: string): Part => ({ t: 'reasoning', text })
 export const said = (text: string): Part => ({ t: 'text', text })
 
-/** The parts that a generate-content client gets of this answer, whole. */
+/** Returns the parts that a generate-content client gets for this answer, whole. */
 export function whole(parts: readonly Part[]): JsonObject[] {
   const usage = { inputTotal: 1, cacheRead: 0, cacheWrite: 0, outputTotal: 1, total: 2, estimated: false, raw: null }
   const choices = [{ index: 0, parts: [...parts], finish: 'tool_calls' as const, nativeFinish: '' }]
@@ -45,7 +45,7 @@ export function whole(parts: readonly Part[]): JsonObject[] {
   return candidates[0].content.parts
 }
 
-/** The same, the chunks' parts in a row. */
+/** The same, as the parts of all chunks. */
 export function streamed(parts: readonly Part[]): JsonObject[] {
   const events: StreamEvent[] = [{ e: 'start', id: 'x', model: 'm', created: 1 }]
   const writer = new PartWriter()
@@ -83,7 +83,7 @@ export const carriersOf = (parts: readonly JsonObject[]): unknown[] =>
   parts.filter((part) => part.functionCall !== undefined).map((part) => part.thoughtSignature)
 export const listOf = (carrier: unknown): string => unwrapSignature((carrier ?? '') as string)?.value ?? ''
 
-/** What the gateway understands of the turn when it comes back, as one content or as many. */
+/** Returns the decoded turn that the client sends back, as one content or as many. */
 export function back(parts: readonly JsonObject[], asMany = false): Part[] {
   const contents = asMany ? parts.map((part) => ({ role: 'model', parts: [part] })) : [{ role: 'model', parts }]
   const { messages } = decode({ contents: [{ role: 'user', parts: [{ text: 'go' }] }, ...contents] })
@@ -91,7 +91,7 @@ export function back(parts: readonly JsonObject[], asMany = false): Part[] {
   return messages[1]?.parts ?? []
 }
 
-/** The assistant turn of the request that an upstream of this dialect then gets. */
+/** Returns the assistant turn of the request for an upstream of this dialect. */
 export function sentTo(upstream: 'messages' | 'responses' | 'chat', parts: Part[]): unknown[] {
   const on = warningCodec(DRIVERS[upstream], {
     ...{ caller: 'generate_content', upstream, model: 'm', provider: 'custom', caps: { family: FAMILY[upstream] } },

@@ -1,4 +1,4 @@
-// An upstream that begins its message again inside one stream: whatever was sent before, the caller has everything once.
+// An upstream that restarts its message inside one stream: the caller gets all content exactly once.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
@@ -15,7 +15,7 @@ const frames = messagesReplies.frames({
     { id: 'toolu_2', name: 'get_weather', args: '{"city":"Rome"}' },
   ],
 })
-/** Up to the frame that says how it finished. */
+/** Up to the frame with the finish reason. */
 const cuts = fc.array(fc.integer({ min: 1, max: frames.length - 2 }), { minLength: 1, maxLength: 2 })
 const spliced = (at: number[]) => at.map((cut) => frames.slice(0, cut).join('')).join('') + frames.join('')
 

@@ -45,7 +45,7 @@ it('golden 3: lane T carries 2023-06-01, lane P the caller’s version and betas
     path: '/v1/messages',
     headers: ['anthropic-version', '2026-10-21', 'anthropic-beta', 'a,b'],
   })
-  // golden 42
+  // The seed keeps all its digits.
   expect(new TextDecoder().decode(body.bytes)).toBe('{"model":"x","max_tokens":1,"seed":9223372036854775807}')
 })
 

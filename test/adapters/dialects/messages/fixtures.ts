@@ -1,4 +1,4 @@
-// What the tests of the messages dialect share beyond test/support/dialects.ts: its codec, its parts, its frames.
+// Shared by the tests of the messages dialect, in addition to test/support/dialects.ts: its codec, its parts, its frames.
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { claudeCaps } from '../../../../adapters/providers/caps/claude.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
@@ -11,7 +11,7 @@ import { canonicalRequest, freeze, type TestHop, toolCall, user, warningCodec } 
 
 export { assistant, freeze as deepFreeze, type TestHop, user } from '../../../support/dialects.ts'
 
-/** `model` decides the caps unless they are given. */
+/** `model` selects the caps unless they are given. */
 export function testHop(overrides: Partial<CodecContext> = {}): TestHop {
   let ids = 0
   const model = overrides.model ?? 'claude-sonnet-4-5'
@@ -23,7 +23,7 @@ export function testHop(overrides: Partial<CodecContext> = {}): TestHop {
     now: () => 1_750_000_000_000,
     id: (prefix: string) => `${prefix}test${++ids}`,
   })
-  // Every warning, also the second of a kind.
+  // Records every warning, also a second one of the same kind.
   return { ...codec, warn: (slug) => void codec.warnings.push(slug), ...overrides }
 }
 
@@ -43,7 +43,7 @@ export function result(callId: string, text = 'ok'): Part {
   return { t: 'tool_result', callId, parts: text === '' ? [] : [{ t: 'text', text }] }
 }
 
-/** The encoded body, parsed. */
+/** Returns the encoded body, parsed. */
 export function encode(overrides: Partial<CanonicalRequest>, codec: CodecContext = testHop()): JsonObject {
   return messagesDialect.encodeRequest(request(overrides), codec).body.json() as JsonObject
 }
@@ -72,7 +72,7 @@ export function eventsOf(decoder: StreamDecoder, text: string): StreamEvent[] {
   return out
 }
 
-/** SSE text from `{type, …}` objects. */
+/** Returns SSE text for `{type, …}` objects. */
 export function sse(...events: { type: string; [key: string]: unknown }[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }

@@ -80,7 +80,7 @@ it('a request of this dialect decoded and encoded again says the same', () => {
   const decoded = messagesDialect.decodeRequest(wireBody(JSON.stringify(wire)), headerBag(), { operation: 'chat' })
   expect(messagesDialect.encodeRequest(deepFreeze(decoded), codec).body.json()).toEqual({
     ...wire,
-    // Golden 96.
+    // Citations are not sent together with structured output.
     messages: JSON.parse(JSON.stringify(wire.messages).replace(',"citations":{"enabled":true}', '')),
   })
   expect(codec.warnings).toEqual(['dropped_citations'])

@@ -165,7 +165,7 @@ describe('responses: encoding the parts of a stream', () => {
       fc.property(fc.array(part, { maxLength: 8 }), fc.integer({ min: 1, max: 200 }), (given, split) => {
         const decoded = decodeText(encodeEvents(eventsOf(given)), codec(), split)
         const back = partsOf(decoded).map((one) => {
-          // Items and their ids are the encoder's.
+          // The encoder makes items and their ids.
           const { itemId: _item, ext: _ext, ...rest } = one as Part & { itemId?: string; ext?: object }
           return rest
         })
@@ -200,7 +200,7 @@ describe('responses: encoding the parts of a stream', () => {
     const of = (type: string) => wireEvents(text).filter((event) => event.type === `response.output_item.${type}`)
     expect(of('added').map(({ item }) => [item.id, item.phase])).toEqual(messages.map(([id, phase]) => [id, phase]))
     expect(of('done').map(({ item }) => shape(item))).toEqual(messages)
-    // Before the next one begins: official clients take the items as they come.
+    // Before the next one begins, because official clients expect the items in order.
     expect(types(text).filter((type) => type.startsWith('output_item'))).toEqual(
       messages.flatMap(() => ['output_item.added', 'output_item.done']),
     )

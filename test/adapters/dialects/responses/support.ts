@@ -1,4 +1,4 @@
-// What the tests of this dialect share beyond test/support/dialects.ts: its codec, its frames, the official SDKs.
+// Shared by the tests of this dialect, in addition to test/support/dialects.ts: its codec, its frames, the official SDKs.
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
 import { responsesDialect as driver } from '../../../../adapters/dialects/responses/index.ts'
@@ -41,17 +41,17 @@ export function decode(body: object | string, headers: string[] = []): Canonical
   return freeze(driver.decodeRequest(wire, headerBag(headers), { operation: 'chat' })) as CanonicalRequest
 }
 
-/** The body sent to a responses upstream. */
+/** Returns the body for a responses upstream. */
 export function encode(from: CanonicalRequest, at: CodecContext = codec()): Wire {
   return driver.encodeRequest(freeze(from), at).body.json()
 }
 
-/** A whole answer as the caller gets it. */
+/** Returns a whole answer for the caller. */
 export function encoded(from: CanonicalResponse, at: CodecContext = codec()): Wire {
   return JSON.parse(driver.encodeResponse(freeze(from), at))
 }
 
-/** What is read out of an upstream's whole answer. */
+/** Returns the decoded form of an upstream's whole answer. */
 export function decoded(body: object, at: CodecContext = codec()): CanonicalResponse {
   return driver.decodeResponse(wireBody(JSON.stringify(body)), at)
 }

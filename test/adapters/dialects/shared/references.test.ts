@@ -1,4 +1,4 @@
-// The AI SDK's second step: items of the first one by their id, where only the vendor could know them.
+// The AI SDK's second step refers to items of the first one by id, which only the vendor knows.
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, stepCountIs, tool } from 'ai'
 import { afterAll, expect, it } from 'vitest'
