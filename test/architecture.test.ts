@@ -1,4 +1,4 @@
-// The floors of the house (CONTRIBUTING): who may import whom, how long a file may be, and what may not appear at all.
+// The rules of CONTRIBUTING: allowed imports, file length, and forbidden code.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ function sourceFiles(folder: string): string[] {
   })
 }
 
-/** Relative imports of a file, as paths from the root; types included. */
+/** Returns relative imports of a file, as paths from the root, types included. */
 function imports(file: string): string[] {
   const text = FILES.get(file) as string
   return [...text.matchAll(/^(?:import|export)\b[^'"]*?from '(\.[^']+)'|^import '(\.[^']+)'/gms)].map((match) =>
@@ -23,7 +23,7 @@ function imports(file: string): string[] {
   )
 }
 
-/** Names that a file imports or exports on from another one; `*` for all of its types. */
+/** Yields names that a file imports or re-exports from another one; `*` for all its types. */
 function* imported(file: string): Generator<{ from: string; names: string[] }> {
   for (const [, all, list = '', from = ''] of (FILES.get(file) as string).matchAll(
     /^(?:import|export) (?:type )?(?:(\*)|\{([^}]*)\}) from '(\.[^']+)'/gms,

@@ -1,4 +1,4 @@
-// What the documentation says is so: generated parts are fresh, links lead somewhere, code compiles.
+// The documentation is correct: generated parts are current, links have targets, code compiles.
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { asModule, blocks, inScratch, readDoc } from './markdown.ts'
 const DOCS = readdirSync(join(hookgateRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
 const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...DOCS.map((name) => `docs/${name}`)]
 
-// It compiles, and runs commands.
+// The tests compile code and run commands.
 describe('documentation', { timeout: 240_000 }, () => {
   it('generated parts are what `npm run docs` writes', async () => {
     await built()

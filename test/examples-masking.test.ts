@@ -1,4 +1,4 @@
-// examples/custom-plugin.ts is what plugin authors copy: a masked word leaves in no member of an answer, whole or streamed.
+// Plugin authors copy examples/custom-plugin.ts: no member of an answer contains a masked word, whole or streamed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raw } from '../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Every example, run as its header says, answers for real: whole and streamed.
+// Runs every example as its header describes: it answers, whole and streamed.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ afterAll(() => {
   for (const { child } of children) child.kill('SIGKILL')
 })
 
-/** `npx jiti examples/<name>.ts` with PORT=0. */
+/** Runs `npx jiti examples/<name>.ts` with PORT=0. */
 async function run(name: string): Promise<string> {
   await built()
   const child = start([JITI, `examples/${name}.ts`], { env: { PORT: '0' } })
@@ -31,7 +31,7 @@ async function answersEverywhere(base: string, model: string, expected: string):
   }
 }
 
-/** What a reader of the stream would have put together, in any dialect. */
+/** Returns the text that a reader of the stream gets, in any dialect. */
 function textOf(frames: string): string {
   const pieces = frames.matchAll(/"(?:content|text|delta)":("(?:[^"\\]|\\.)*")/g)
   return [...pieces].map(([, text]) => JSON.parse(text as string)).join('')
@@ -40,7 +40,7 @@ function textOf(frames: string): string {
 const content = async (response: Response) =>
   ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content
 
-// Each starts a process that compiles what it imports.
+// Each starts a process that compiles its imports.
 describe('examples', { timeout: 240_000 }, () => {
   // test/recipes runs the recipes.
   it('all of them are run here', () => {
@@ -103,7 +103,7 @@ describe('examples', { timeout: 240_000 }, () => {
       expect(textOf(frames), dialect).toContain('What is ████████, please?')
     }
     const metrics = async () => (await fetch(`${base}/metrics`)).text()
-    // A place is given back when the request is over, which is after its last byte.
+    // A slot is released after the request, which is after its last byte.
     await expect.poll(metrics).toContain('gateway_house_rules_running 0')
     expect(await metrics()).toContain('gateway_house_rules_masked_total{stream="false"} 1')
   })

@@ -1,4 +1,4 @@
-// The modules of docs/hosts.md, each against the same calls.
+// Runs the modules of docs/hosts.md against the same calls.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
@@ -17,7 +17,7 @@ import { readDoc } from './markdown.ts'
 const HOSTS = ['node:http', 'Express', 'Fastify', 'Hono', 'h3', 'Koa'] as const
 const TEXT = 'one two three '.repeat(40)
 
-/** What the upstream does, by the model that is asked for. */
+/** The upstream's behaviour, by the requested model. */
 const STEPS = {
   whole: reply({ text: TEXT, chunk: 20 }),
   slow: reply({ text: TEXT, chunk: 20 }, { everyMs: 20 }),
@@ -37,7 +37,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** The first module below the heading, on a free port and with the given gateway. */
+/** Returns the first module below the heading, on a free port and with the given gateway. */
 function moduleOf(host: string): string {
   const section = readDoc('docs/hosts.md').split(`\n## ${host}\n`)[1]?.split('\n## ')[0] ?? ''
   const code = /^```ts\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? ''

@@ -1,4 +1,4 @@
-// Code in README and docs, as something a test can run.
+// Turns code of README and docs into something that a test can run.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { built, type Finished, hookgateRoot, run } from './adapters/cli/hookgate.ts'
@@ -26,7 +26,7 @@ export function blocks(file: string, language: string): Block[] {
     .filter((block) => block.language === language)
 }
 
-/** What stands inside a plugin's `setup` becomes a module of its own. */
+/** The inside of a plugin's `setup` becomes a module. */
 export function asModule(code: string): string {
   if (/^import /m.test(code)) return code
   return `import { definePlugin, GatewayError } from 'hookgate'
@@ -37,7 +37,7 @@ ${code}
 `
 }
 
-/** A folder inside the repository, so that packages and `hookgate` itself resolve; gone afterwards, and ignored by git. */
+/** A folder inside the repository, so that packages and `hookgate` itself resolve. It is removed afterwards, and ignored by git. */
 export async function inScratch<T>(files: Record<string, string>, use: (path: string) => Promise<T>): Promise<T> {
   const path = mkdtempSync(join(hookgateRoot, 'dist/scratch-'))
   try {
@@ -57,7 +57,7 @@ export function runModule(code: string): Promise<Finished> {
   })
 }
 
-/** The request a `curl` line of the documentation makes: url, -H, -d and single quotes are understood. */
+/** Returns the request of a `curl` line in the documentation; it supports url, -H, -d and single quotes. */
 export function curlRequest(command: string): { url: string; init: RequestInit } {
   const words = [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? (match[2] as string))
   if (words.shift() !== 'curl') throw new Error(`Not a curl command: ${command}`)

@@ -1,4 +1,4 @@
-// The golden cases of DIALECTS §4 that only a whole gateway can show, over real HTTP, for callers of all four formats.
+// Cases of the wire formats that need a whole gateway, over real HTTP, for callers of all four formats.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   broken,
@@ -19,7 +19,7 @@ import { expectWithin } from './support/in-time.ts'
 
 const ANSWER = 'A fine answer, wörld 👋'
 const PING = ': ping\n\n'
-/** Real time, and only where a heartbeat is due: a slow machine must not put one into the other cases. */
+/** Real time, and only where a heartbeat is due, so that a slow machine adds none to the other cases. */
 const HEARTBEAT_MS = 40
 
 let upstream: ScriptedUpstream
@@ -45,7 +45,7 @@ afterAll(async () => {
 const pairs = DIALECTS.flatMap((caller) => DIALECTS.map((target) => ({ caller, target })))
 const headOf = (dialect: Dialect) => RENDERERS[dialect].frames({ text: '§§' }).findIndex((frame) => frame.includes('§§'))
 
-/** The settlement of the request that `run` makes. */
+/** Returns the settlement of the request that `run` sends. */
 async function settledAfter<T>(
   run: () => Promise<T>,
 ): Promise<{ result: T; outcome: TestGateway['settled'][number]['outcome'] }> {
@@ -193,7 +193,7 @@ describe('golden 92: an answer in the other form', () => {
   })
 })
 
-/** A gateway of its own for one upstream, so that slow cells run beside each other. */
+/** A separate gateway for one upstream, so that slow cells run in parallel. */
 function quick(target: Dialect, own: ScriptedUpstream): Promise<TestGateway> {
   return createTestGateway({
     config: {
@@ -203,7 +203,7 @@ function quick(target: Dialect, own: ScriptedUpstream): Promise<TestGateway> {
   })
 }
 
-/** How long after `at` the upstream saw the call with this number end, ms. */
+/** Returns how long after `at` the upstream saw the end of this call, ms. */
 async function abortedAfter(call: number, at: number): Promise<number> {
   await expect.poll(() => upstream.requests[call]?.abortedAt, { interval: 1 }).not.toBeNull()
   return (upstream.requests[call]?.abortedAt as number) - at

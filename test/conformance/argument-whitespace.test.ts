@@ -28,7 +28,7 @@ function printed(between: readonly string[]): string {
   return TOKENS.map((token, at) => between[at] + token).join('') + between[TOKENS.length]
 }
 
-/** A generate-content upstream has the arguments inside its frame: their line breaks divide the data into lines. */
+/** In a generate-content upstream the arguments are inside its frame, so their line breaks split the data into lines. */
 function upstreamFrames(upstream: Dialect, args: string): string[] {
   const reply: Reply = { toolCalls: [{ id: 'call_1', name: 'write_file', args }], chunk: 1 }
   const list = RENDERERS[upstream].frames(reply)

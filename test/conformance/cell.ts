@@ -1,5 +1,5 @@
-// One cell of the matrix: a feature between one caller and one upstream, streamed or not. Every exchange is checked on both
-// sides; the class of the cell is what was observed, never what was hoped for.
+// One cell of the matrix: a feature between one caller and one upstream, streamed or not. Every exchange is checked on both sides, and
+// the cell's class is the observed one.
 import { expect } from 'vitest'
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
 import { reply as replied, type Step } from '../../adapters/testing/script.ts'
@@ -22,12 +22,12 @@ export interface Outcome {
 
 export interface Exchange {
   observed: Observed
-  /** What the upstream received; null when it was never asked. */
+  /** The upstream's request; null when it was not called. */
   received: Wire | null
   text: string
 }
 
-/** Clients tell answers apart by the form of the id (golden 73). */
+/** Clients distinguish answers by the form of the id. */
 const ID_FORMS: Readonly<Record<Dialect, RegExp>> = {
   chat: /^chatcmpl-\w/,
   messages: /^msg_\w/,
@@ -62,13 +62,13 @@ export class Cell {
     return this.#refused !== null
   }
 
-  /** Something arrived in another form than it was meant, by this rule. */
+  /** Records that content arrived in another form, by this rule. */
   note(note: Note): void {
     this.#notes.add(note)
     this.#differs = true
   }
 
-  /** Asks, and checks what either side saw. `expected`: what the upstream should see where rules do not tell. */
+  /** Sends a request and checks both sides. `expected`: the upstream's request when the rules do not define it. */
   async exchange(meant: Ask, scripted: Reply, expected?: (ask: Ask) => Ask): Promise<Exchange> {
     const reply = { model: 'vendor-model-2026-11', ...scripted }
     const asked = express(this.caller, meant, 'client').value
@@ -83,7 +83,7 @@ export class Cell {
     return exchange
   }
 
-  /** Sends without looking at the outcome. */
+  /** Sends without checking the outcome. */
   async send(asked: Ask, ...script: Step[]): Promise<Exchange> {
     const { upstream, callers } = this.world
     upstream.requests.length = 0
@@ -141,12 +141,12 @@ export class Cell {
     this.#compare(answer, said, told.notes)
   }
 
-  /** Callers of messages read the model they asked for, all others the one that served. */
+  /** Callers of messages get the requested model's name, all others the serving model's. */
   #named(reply: Reply): Reply {
     return this.caller === 'messages' ? { ...reply, model: this.model } : reply
   }
 
-  /** Same dialect: the caller's own bytes go up but for the model, and the upstream's come back. */
+  /** Same dialect: the caller's bytes reach the upstream except for the model, and the upstream's bytes come back. */
   #checkBytes({ observed, received }: Exchange, reply: Reply): void {
     const { model: _sent, stream_options: _asked, ...sent } = observed.sent
     const { model: _received, stream_options: _wanted, ...got } = received as Wire
@@ -169,7 +169,7 @@ export class Cell {
   }
 }
 
-/** An Ask as a reader would give it. */
+/** Returns an Ask in the form of the readers. */
 function normal(ask: Ask): Ask {
   return { ...ask, turns: ask.turns.map(({ role, pieces }) => ({ role, pieces })) }
 }

@@ -1,5 +1,5 @@
-// What the matrix is expected to show: everything lossless but these. A cell that gets better fails as well, so that this
-// table and the document stay true.
+// The expected results of the matrix: everything is lossless except these cells. A cell that improves fails too, so that this table and
+// the document stay correct.
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Class } from './cell.ts'
 
@@ -79,7 +79,7 @@ const EXCEPTIONS: Readonly<Record<string, Partial<Record<Pair, Expected>>>> = {
   },
 }
 
-/** The class, and for warnings and refusals what they say. Streamed and whole answers are expected to be alike. */
+/** Returns the class, with the slug or param of warnings and refusals. Streamed and whole answers must be equal. */
 export function expectedOf(feature: string, caller: Dialect, upstream: Dialect): { class: Class; detail?: string[] } {
   const found = EXCEPTIONS[feature]?.[`${caller}→${upstream}`]
   if (found === undefined) return { class: 'lossless', detail: [] }

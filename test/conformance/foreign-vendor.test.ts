@@ -1,5 +1,5 @@
-// A foreign mock vendor (aimock) behind the gateway: what our scripted upstream and our decoders may believe together is
-// checked against somebody else's idea of the four APIs, with its own request checks and its own streams.
+// A third-party mock vendor (aimock) behind the gateway. It has its own view of the four APIs, its own request checks and its own
+// streams, and so finds errors that our scripted upstream and our decoders share.
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
@@ -86,7 +86,7 @@ describe.each(PAIRS)('foreign vendor: $caller → $upstream', ({ caller, upstrea
     const question = user('What is the weather in Rome?')
     const first = await callers[caller].send(MODELS[upstream], ask({ turns: [question], tools: TOOLS }), stream)
     expect(first.failure).toBeNull()
-    // aimock's word, which Google does not have; the byte lane leaves it alone.
+    // aimock's own value, which Google does not have; the byte lane does not change it.
     const finish = caller === upstream && upstream === 'generate_content' ? 'FUNCTION_CALL' : 'tool_calls'
     expect(first.answer).toMatchObject({ finish, calls: [{ name: 'get_weather', args: { city: 'Rome' } }] })
     const [call] = first.answer!.calls

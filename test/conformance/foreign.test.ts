@@ -1,5 +1,5 @@
-// Strict foreign clients: the AI SDK's providers parse every answer with schemas of their own, and so find what our decoder
-// and our scripted vendor may have wrong together. Each of them against all four upstream dialects.
+// Strict third-party clients: the AI SDK's providers parse every answer with their own schemas, and so find errors that our decoder and
+// our scripted vendor share. Each runs against all four upstream dialects.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -96,13 +96,13 @@ describe.each(PAIRS)('AI SDK: $caller → $upstream', ({ caller, upstream }) => 
     expect(await result.text).toBe('It is sunny.')
     expect((await result.steps).map((step) => step.finishReason)).toEqual(['tool-calls', 'stop'])
     expect(cities).toEqual(['Zürich'])
-    // The AI SDK's Google model says {name, content}: the words have to be there, whatever the shape.
+    // The AI SDK's Google model sends {name, content}: the words must be there in any form.
     expect(world.upstream.requests[1]!.text).toContain('sunny')
   })
 
   it('an object under a schema', async () => {
     const args = '{"city":"Rome","degrees":21}'
-    // For a model it does not know the AI SDK's Anthropic provider asks by a forced tool.
+    // For an unknown model the AI SDK's Anthropic provider uses a forced tool.
     const forced = caller === 'messages' && upstream !== 'messages'
     world.upstream.script(reply(forced ? { toolCalls: [{ id: 'call_1', name: 'json', args }] } : { text: args }))
     const schema = z.object({ city: z.string(), degrees: z.number() })
@@ -118,7 +118,7 @@ describe.each(PAIRS)('AI SDK: $caller → $upstream', ({ caller, upstream }) => 
     const request = { model: CLIENTS[caller](REASONING_MODELS[upstream]), prompt: 'Is it?', maxRetries: 0 }
     const result = stream ? streamText(request) : await generateText(request)
     expect(await result.text).toBe('Yes.')
-    // The AI SDK's chat model has no reasoning.
+    // The AI SDK's chat model does not support reasoning.
     if (caller !== 'chat') expect(await result.reasoningText).toBe('Let me think.')
   })
 

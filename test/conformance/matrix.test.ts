@@ -1,5 +1,5 @@
-// The conformance matrix: official SDK × caller dialect × upstream dialect × feature × stream, over real sockets. Writes
-// docs/conformance.md when every cell has run; under CI the committed file must be what this run would write.
+// The conformance matrix: official SDK × caller dialect × upstream dialect × feature × stream, over real sockets. It writes
+// docs/conformance.md when every cell has run; in CI the committed file must equal the result of this run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -38,7 +38,7 @@ describe.each(
 
 describe('docs/conformance.md', () => {
   it('says what this run has measured', ({ skip }) => {
-    // A filtered run knows too little to write the document.
+    // A filtered run has too few results to write the document.
     if (results.length < CELLS) return skip()
     const written = existsSync(DOCUMENT) ? readFileSync(DOCUMENT, 'utf8') : ''
     const now = report(results, FEATURES)

@@ -1,5 +1,5 @@
-// What a conversation means, apart from any wire format: features are written in it, callers translate it for their SDK, and
-// readers translate back what the upstream received. Nothing here comes from the gateway's own code but the dialect's name.
+// The meaning of a conversation, independent of any wire format. Features are written in it, callers translate it for their SDK, and
+// readers translate the upstream's request back. From the gateway's own code it uses only the dialects' names.
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 
@@ -18,7 +18,7 @@ export type Piece =
 export interface Turn {
   role: 'user' | 'assistant'
   pieces: Piece[]
-  /** An assistant turn exactly as the caller's SDK returned it: sent back as it is. */
+  /** An assistant turn exactly as the caller's SDK returned it; it is sent back unchanged. */
   native?: unknown
 }
 
@@ -48,7 +48,7 @@ export interface Tokens {
 }
 
 export interface Answer {
-  /** The upstream's own word for the model. */
+  /** The upstream's own name of the model. */
   model: string
   text: string
   thoughts: string
@@ -73,7 +73,7 @@ export function assistant(...pieces: (Piece | string)[]): Turn {
 
 const NO_USAGE: Tokens = { input: 12, cacheRead: 0, cacheWrite: 0, output: 7, reasoning: 0 }
 
-/** What a scripted reply says. */
+/** Returns the meaning of a scripted reply. */
 export function meaning(reply: Reply): Answer {
   const calls = (reply.toolCalls ?? []).map(({ id, name, args }) => ({ id, name, args: JSON.parse(args) as unknown }))
   const finish = reply.finish ?? (calls.length > 0 ? 'tool_calls' : reply.refusal === undefined ? 'stop' : 'refusal')
@@ -89,7 +89,7 @@ export function meaning(reply: Reply): Answer {
   }
 }
 
-/** Adjacent turns of one role as one, empty ones gone: dialects cut a conversation up differently. */
+/** Merges adjacent turns of one role and drops empty ones: dialects split a conversation differently. */
 export function merged(turns: readonly Turn[]): Turn[] {
   const out: Turn[] = []
   for (const { role, pieces } of turns) {
@@ -100,7 +100,7 @@ export function merged(turns: readonly Turn[]): Turn[] {
   return out.map((turn) => (turn.role === 'assistant' ? { ...turn, pieces: joined(turn.pieces) } : turn))
 }
 
-/** Streamed increments of one text or thought as one; a secret ends it. */
+/** Joins streamed increments of one text or thought; a secret ends it. */
 function joined(pieces: readonly Piece[]): Piece[] {
   const out: Piece[] = []
   for (const piece of pieces) {

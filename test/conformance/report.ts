@@ -1,4 +1,4 @@
-// docs/conformance.md from the cells of one run: no date and no time in it, so that it changes only when behaviour does.
+// Writes docs/conformance.md from the cells of one run, without date and time, so that it changes only with the behaviour.
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Class, Outcome } from './cell.ts'
 import type { Feature } from './features/feature.ts'

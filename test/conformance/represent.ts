@@ -1,5 +1,5 @@
-// The rules by which a meaning is said in a dialect that has no word of its own for it. A cell in which
-// one of them applied is `converted`, and its note is printed below the tables.
+// Rules that express a meaning in a dialect without a form for it. A cell that used one is `converted`, and its note is printed below the
+// tables.
 import type { Dialect } from '../../core/types/canonical.ts'
 import { type Answer, type Ask, merged, type Piece, type Turn } from './neutral.ts'
 
@@ -31,7 +31,9 @@ export interface Said<T> {
   notes: Note[]
 }
 
-/** An Ask as `dialect` can say it: by the `client` who speaks it, or by the `gateway` on behalf of a caller of another one. */
+/**
+ * Returns an Ask as `dialect` can express it: for the `client` who speaks it, or for the `gateway` on behalf of a caller of another one.
+ */
 export function express(dialect: Dialect, ask: Ask, by: 'client' | 'gateway'): Said<Ask> {
   const notes = new Set<Note>()
   const turns = ask.turns.map((turn): Turn => {
@@ -47,7 +49,7 @@ export function express(dialect: Dialect, ask: Ask, by: 'client' | 'gateway'): S
   return { value: { ...ask, stop, turns: dialect === 'generate_content' ? signed(whole, notes) : whole }, notes: [...notes] }
 }
 
-/** The first call of each model turn behind the last thing the user said. */
+/** The first call of each model turn after the user's last turn. */
 function signed(turns: readonly Turn[], notes: Set<Note>): Turn[] {
   const said = turns.findLastIndex(({ role, pieces }) => role === 'user' && pieces.some((piece) => piece.t !== 'result'))
   return turns.map((turn, index) => {
@@ -103,7 +105,7 @@ export const FETCHED: Piece & { t: 'image' } = {
   data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 }
 
-/** What of a reply an upstream of `dialect` can say at all. */
+/** Returns the part of a reply that an upstream of `dialect` can express. */
 export function utterance(dialect: Dialect, answer: Answer): Answer {
   if (dialect === 'messages') return answer
   const { usage } = answer
@@ -115,7 +117,7 @@ export function utterance(dialect: Dialect, answer: Answer): Answer {
   }
 }
 
-/** What a caller of `dialect` is told of what `upstream` said. */
+/** Returns what a caller of `dialect` gets of an answer of `upstream`. */
 export function tell(dialect: Dialect, upstream: Dialect, said: Answer): Said<Answer> {
   if (dialect === upstream) return { value: said, notes: [] }
   const notes: Note[] = []

@@ -1,5 +1,5 @@
-// The world of the matrix: one scripted vendor behind one real gateway on a real port, a connection for each upstream dialect
-// under the provider and model a user would take, and one caller for each SDK.
+// The setup of the matrix: one scripted vendor behind one real gateway on a real port, a connection for each upstream dialect under a
+// usual provider and model, and one caller for each SDK.
 import type { RecordedRequest } from '../../adapters/testing/script.ts'
 import type { ScriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
@@ -26,7 +26,7 @@ export const MODELS: Readonly<Record<Dialect, string>> = {
   generate_content: 'google/gemini-3-flash',
 }
 
-/** OpenAI shows no reasoning on its chat endpoint: there the cell talks to a vendor that does. */
+/** OpenAI shows no reasoning on its chat endpoint, so that cell uses a vendor that does. */
 export const REASONING_MODELS: Readonly<Record<Dialect, string>> = { ...MODELS, chat: 'deepseek/deepseek-v4' }
 
 export const READERS: Readonly<Record<Dialect, (request: RecordedRequest) => Ask>> = {
@@ -43,7 +43,7 @@ export interface World {
   close(): Promise<void>
 }
 
-/** `plugins`: more of them, behind the preset. */
+/** `plugins`: additional ones, listed after the preset. */
 export async function startWorld(plugins: Plugin[] = []): Promise<World> {
   const upstream = await scriptedUpstream()
   const at = (dialect: Dialect) => ({ baseUrl: upstream.baseUrl(dialect), wireFormat: dialect, apiKey: 'sk-upstream' })
@@ -90,7 +90,7 @@ export function pathOf(upstream: Dialect, model: string, stream: boolean): strin
   }
 }
 
-/** The headers that carry a credential, with what they carry. */
+/** Returns the headers that carry a credential, with their values. */
 export function credentials({ headers }: RecordedRequest): Record<string, unknown> {
   const names = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])))

@@ -1,4 +1,4 @@
-// A server that embeds a gateway may call it after close(): what could not be booked is not sent.
+// A server that embeds a gateway may call it after close(): a request that cannot be booked is not sent.
 import { expect, it } from 'vitest'
 import { createGateway } from '../../adapters/node/gateway.ts'
 import { scriptedUpstream } from '../../adapters/testing/index.ts'

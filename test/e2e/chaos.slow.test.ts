@@ -1,12 +1,12 @@
-// The kill loop of bench/chaos.mjs, short: kill -9 under streaming load with budgets near their limits, twenty times on SQLite
-// and a few on PostgreSQL. The long one is `npm run chaos -- --cycles 500`.
+// A short run of bench/chaos.mjs: kill -9 under streaming load with budgets near their limits, twenty times on SQLite and a few on
+// PostgreSQL. The long one is `npm run chaos -- --cycles 500`.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hookgate, hookgateRoot, run } from '../adapters/cli/hookgate.ts'
 import { testPostgres, whyNoPostgres } from '../support/postgres.ts'
 
 async function chaos(...args: string[]): Promise<Record<string, number>> {
-  // What is run is what was built.
+  // Waits for the current build.
   await hookgate(['--version'])
   const common = ['--longest', '1200', '--width', '48', '--slack', '20000', '--json']
   const { code, stdout, stderr } = await run([join(hookgateRoot, 'bench/chaos.mjs'), ...common, ...args])

@@ -1,4 +1,4 @@
-// The lane of real clients (`npm run clients`) works, shown with the clients that are development dependencies.
+// The tests with real clients (`npm run clients`) work, shown with the clients that are development dependencies.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ interface Row {
   cells: Record<string, { ok: boolean; limit: boolean; failures: string[] }>
 }
 
-// Empty: what is not in node_modules is not there.
+// Empty: only clients in node_modules are found.
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-no-clients-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 

@@ -1,5 +1,5 @@
-// PostgreSQL commits, its answer is lost, and the process gets `kill -9` in the same moment: at every commit of a request the next
-// process finds nothing reserved, and books the request at most once.
+// PostgreSQL commits, its answer is lost, and the process gets `kill -9` at the same time. At every commit of a request the next process
+// finds no open reservation, and books the request at most once.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('kill -9 while the answer to a COMMIT is lost'
       expect(await reserved()).toBe(0)
       const booked = (await spent()) - before.spent
       expect((await rows()) - before.rows).toBe(1)
-      // Behind the first commit the upstream was not asked: the prompt is booked, because the next process cannot know.
+      // After the first commit the upstream was not called. The prompt is booked anyway, because the next process cannot know.
       expect(upstream.requests.length - before.heard).toBe(which - 1)
       if (which === 2) expect(booked).toBe(COST)
       else expect(booked).toBeLessThanOrEqual((body.length / 4) * 1000)

@@ -1,5 +1,5 @@
-// A first day (issue "State and control plane"): start, make a key, add a connection, call through each SDK, restart; then the
-// same with PostgreSQL and Redis and two processes. Real processes, the built command line, the official clients.
+// A new user's first day: start, create a key, add a connection, call through each SDK, restart; then the same with PostgreSQL, Redis and
+// two processes. It uses real processes, the built command line and the official clients.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ async function stop(server: Serving): Promise<void> {
   expect((await server.exited).code).toBe(0)
 }
 
-/** What each SDK hears from `model`. */
+/** Returns what each SDK gets from `model`. */
 async function heard(url: string, apiKey: string, model: string): Promise<string[]> {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
   const anthropic = new Anthropic({ baseURL: url, apiKey, maxRetries: 0 })
@@ -125,14 +125,14 @@ describe.skipIf(missing !== '')(`PostgreSQL and Redis${missing && ` (skipped: ${
   it('two processes are one gateway: keys, revocation, one rpm cap over both', {
     timeout: 300_000,
   }, async () => {
-    // On the cloud profile `echo` is there where the file says so.
+    // On the cloud profile `echo` exists only when the file has a connection to it.
     const file = join(mkdtempSync(join(tmpdir(), 'hookgate-user-config-')), 'gateway.config.mjs')
     writeFileSync(file, `export default { connections: { echo: { provider: 'echo' } } }`)
     const env = { ...place.env, GATEWAY_CONFIG: file }
     const servers = await Promise.all([serving([], { cwd, env }), serving([], { cwd, env })])
     const [a, b] = servers.map(({ url }) => url) as [string, string]
     const made = (await json(place, 'key', 'create', '--label', 'shared', '--rpm', '60')) as { id: number; key: string }
-    // The list of models asks for a key, and takes nothing from its cap.
+    // The model list needs a key and does not count against its limit.
     const models = async (url: string, key: string) =>
       (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
     const known = async (key: string) => {
@@ -157,7 +157,7 @@ describe.skipIf(missing !== '')(`PostgreSQL and Redis${missing && ` (skipped: ${
   it('an SDK call through each dialect, and after a restart', { timeout: 300_000 }, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'hookgate-user-'))
     const local = { ...place, env: { ...place.env, GATEWAY_PROFILE: 'local' } }
-    // Another database than the one above: the list of keys is compared.
+    // Another database than the one above, because the list of keys is compared.
     const database = await testPostgres()
     await firstDay({ ...local, env: { ...local.env, GATEWAY_DATABASE_URL: database.url, GATEWAY_DATA_DIR: dir } })
     await database.drop()

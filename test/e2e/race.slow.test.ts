@@ -1,5 +1,5 @@
-// A thousand requests at once against one limit: as many are let in as the limit holds, not one more and not
-// one fewer, whichever of several processes over one database is asked. And the first requests of a key that is a moment old.
+// A thousand requests at once against one limit: exactly as many are admitted as the limit allows, on any of several processes over one
+// database. Also the first requests of a key that was just created.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -21,7 +21,7 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 },
 })
 
-/** Keeps everybody waiting until it is told to answer. */
+/** Holds all requests until it is released. */
 async function holdingUpstream() {
   const waiting: ServerResponse[] = []
   let open = false
@@ -78,7 +78,7 @@ async function call<T>(url: string, method: 'GET' | 'POST' | 'PUT', body?: objec
   return answer
 }
 
-/** Lets a thousand go at once, over all processes in turn. Returns how many the upstream was asked for. */
+/** Sends a thousand requests at once, across all processes in turn. Returns the number of upstream calls. */
 async function race(servers: readonly Serving[], key: string, admitted: number): Promise<void> {
   upstream.hold()
   const statuses: number[] = []
@@ -93,7 +93,7 @@ async function race(servers: readonly Serving[], key: string, admitted: number):
     await response.body.dump()
     statuses.push(response.statusCode)
   })
-  // Nobody is answered before everybody is decided upon: what is let in is in flight at once.
+  // No request is answered before all are decided, so that all admitted ones run at once.
   await expect
     .poll(() => [statuses.length, upstream.waiting.length], { timeout: 100_000, interval: 50 })
     .toEqual([COUNT - admitted, admitted])
@@ -118,7 +118,7 @@ describe.each(places)('$name', ({ processes, postgres }) => {
     const env = {
       GATEWAY_DATA_DIR: dir,
       GATEWAY_PRICING_SYNC_ENABLED: 'false',
-      // The test asks for a thousand requests at once; the gateway must not shed them on a slow machine.
+      // The test sends a thousand requests at once; the gateway must not shed them on a slow machine.
       GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
       GATEWAY_CONFIG: join(cwd, 'gateway.config.mjs'),
       ...(server ? { GATEWAY_DATABASE_URL: server.url, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') } : {}),
@@ -129,7 +129,7 @@ describe.each(places)('$name', ({ processes, postgres }) => {
       const { url } = servers[0] as Serving
       await call(`${url}/api/pricing/overrides`, 'PUT', { data: [{ model: 'up/m', input: 1, output: 10 }] })
       const probe = await keyWithBudget(url, 1000)
-      // What one such request keeps back.
+      // The reservation of one such request.
       upstream.hold()
       const first = request(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -142,9 +142,9 @@ describe.each(places)('$name', ({ processes, postgres }) => {
       upstream.release()
       await first
       for (const admitted of postgres ? [137] : [137, 1, 0]) {
-        // One nano short of another one.
+        // One nano less than one more request needs.
         const fresh = await keyWithBudget(url, (held * (admitted + 1) - 1) / 1e9)
-        // The others hear of the key and its budget within two seconds.
+        // The other processes read the key and its budget within two seconds.
         await expect.poll(() => Promise.all(servers.map((one) => known(one.url, fresh))), { interval: 50 }).not.toContain(false)
         await race(servers, fresh.key, admitted)
         await expect.poll(async () => (await budget(url, fresh.budget)).reserved_usd).toBe(0)

@@ -79,7 +79,7 @@ describe('headers', () => {
     const base = await hosted({ peer: () => ({ address: null, local: true, secure: true }) }, (req) => {
       delete req.headers.authorization
     })
-    // A wrong token is refused only where it is checked.
+    // The host removed the wrong token, which the gateway would refuse.
     expect((await fetch(`${base}/api/keys`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(200)
   })
 

@@ -1,4 +1,4 @@
-// The kit's own network faults are real ones: seen here with plain sockets and Node's own TLS.
+// The kit's network faults are real, verified with plain sockets and Node's own TLS.
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'

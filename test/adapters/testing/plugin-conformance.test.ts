@@ -1,4 +1,4 @@
-// The conformance kit: what keeps its promises passes every case, and each way of breaking one is found.
+// The conformance kit: a correct plugin passes every case, and each violation is found.
 import { describe, expect, it } from 'vitest'
 import { pluginConformance } from '../../../adapters/testing/plugin-conformance.ts'
 import { requestOf } from '../../../adapters/testing/requests.ts'
@@ -14,7 +14,7 @@ describe('the plugin of the examples', () => {
   for (const { name, run } of cases) it(name, run, 60_000)
 })
 
-/** The names of the cases that fail, of those whose name matches. */
+/** Returns the names of the failing cases whose name matches. */
 async function failing(make: () => Plugin, only: RegExp, latencyMs = 1000): Promise<string[]> {
   const failed: string[] = []
   for (const { name, run } of pluginConformance(make, { latencyMs, recordings: { text: { text: 'Hello to you, heron.' } } })) {

@@ -1,4 +1,4 @@
-// What comes back over HTTP: informational answers, redirects, compression, size caps, back-pressure, aborts.
+// Answers over HTTP: informational responses, redirects, compression, size limits, back-pressure, aborts.
 import { createServer, type ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -170,7 +170,7 @@ describe('the reader', () => {
     })
     await expect.poll(() => chunks).toBe(1)
     let before = -1
-    // The kernel's buffers fill up; then nothing moves any more.
+    // The kernel's buffers fill up; then no more bytes move.
     let same = 0
     const still = (): number => {
       same = written === before ? same + 1 : 0

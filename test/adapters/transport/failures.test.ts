@@ -1,4 +1,4 @@
-// What goes wrong below HTTP: every failure is one `handler.error` with its class, and no text tells hosts or secrets.
+// Failures below HTTP: each is one `handler.error` with its class, and no message contains hosts or secrets.
 import { afterAll, describe, expect, it } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
 import { secureUpstream, text } from '../../../adapters/testing/index.ts'

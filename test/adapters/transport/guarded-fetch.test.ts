@@ -1,4 +1,4 @@
-// gateway.http of plugins: public addresses only, also behind a redirect and behind a name; through the outbound proxy where one is set.
+// gateway.http of plugins: only public addresses, also behind a redirect and a name; through the outbound proxy if one is set.
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listening } from '../../../adapters/testing/network-faults.ts'

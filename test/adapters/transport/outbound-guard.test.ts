@@ -1,4 +1,4 @@
-// The outbound guard: no literal, no name and no redirect leads inward.
+// The outbound guard: no literal address, name or redirect leads to an internal address.
 import { createServer, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listening } from '../../../adapters/testing/network-faults.ts'
@@ -7,7 +7,7 @@ import { checkOutboundUrl, isPublicAddress } from '../../../adapters/transport/o
 
 const PUBLIC = '93.184.215.14'
 
-/** S1: what has been used somewhere to say 127.0.0.1, a private network, or a cloud's metadata service. */
+/** Spellings of 127.0.0.1, a private network, or a cloud's metadata service that attacks have used. */
 const INWARD = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.255.255.254', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001'],
   ...['127.0.0.1.', '１２７.０.０.１', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', '0', '0.0.0.0', '0x0', '00000000'],

@@ -1,4 +1,4 @@
-// Connections between requests: reuse, the one legal blind resend on a stale socket, the idle limit, the connection cap.
+// Connections between requests: reuse, the one allowed blind resend on a stale socket, the idle limit, the connection limit.
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -141,7 +141,7 @@ describe('reuse', () => {
   })
 })
 
-/** What was closed has arrived at the other side. */
+/** The other side has seen the closed connections by then. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 30))
 
 describe('row 9: a socket that died while it lay idle', () => {

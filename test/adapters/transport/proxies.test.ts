@@ -1,4 +1,4 @@
-// Outbound proxies: HTTP CONNECT and SOCKS5, with passwords, to http and https origins; what fails is 502 without a secret.
+// Outbound proxies: HTTP CONNECT and SOCKS5, with passwords, to http and https origins; a failure is a 502 without a secret.
 import type { Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { certificate } from '../../../adapters/testing/certificate.ts'
@@ -35,7 +35,7 @@ describe.each(Object.keys(kinds) as (keyof typeof kinds)[])('%s', (protocol) => 
       expect(seen.error?.message).toBeUndefined()
       expect([seen.status, seen.body.toString()]).toEqual([200, expect.stringContaining('hi')])
     }
-    // The tunnel is kept open between requests, and only the proxy dialled.
+    // The tunnel stays open between requests, and only the proxy was dialled.
     expect(proxy.tunnels).toEqual([`127.0.0.1:${upstream.port}`])
   })
 

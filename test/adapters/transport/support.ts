@@ -1,4 +1,4 @@
-// One upstream call over a transport, gathered.
+// Makes one upstream call over a transport and collects the result.
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HeaderBag, Transport, WireRequest } from '../../../core/types/ports.ts'
 
@@ -7,7 +7,7 @@ export interface Gathered {
   headers: HeaderBag | null
   body: Buffer
   error: GatewayErrorShape | null
-  /** What the handler was told, in order. */
+  /** The handler's calls, in order. */
   calls: string[]
   ms: number
 }
@@ -34,7 +34,7 @@ export function call(transport: Transport, url: string, more: Partial<WireReques
       seen.calls.push(how)
       seen.body = Buffer.concat(chunks)
       seen.ms = performance.now() - started
-      // undici lends a socket again one turn of the loop after its answer.
+      // undici reuses a socket one turn of the event loop after its answer.
       setImmediate(() => setImmediate(() => resolve(seen)))
     }
     transport.send(wireRequest(url, more), {

@@ -1,11 +1,11 @@
-// What a socket reads after a request, without the `100 Continue` answers in front, however the bytes are cut.
+// The data that a socket reads after a request, without leading `100 Continue` responses, for every split of the bytes.
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { skipUnaskedContinue } from '../../../adapters/transport/unasked-continue.ts'
 
-/** Reads as undici does: everything there is, whenever there is something. */
+/** Reads as undici does: everything available, whenever data arrives. */
 async function readThrough(pieces: readonly string[], due = true): Promise<string> {
   const socket = new Readable({ read() {} })
   const answerDue = skipUnaskedContinue(socket)
@@ -44,7 +44,7 @@ it('is the answer alone', async () => {
         const text = heads.join('') + answer
         const ends = [...new Set(at.filter((cut) => cut > 0 && cut < text.length))].sort((a, b) => a - b)
         const pieces = [0, ...ends].map((from, index) => text.slice(from, ends[index]))
-        // A lone first letter might have become anything.
+        // A single first letter is not decidable.
         expect(await readThrough(pieces.filter((piece) => piece !== ''))).toBe(answer === 'H' ? '' : answer)
       },
     ),

@@ -1,4 +1,4 @@
-// Where the master key may come from, and what makes the gateway refuse it.
+// The sources of the master key, and the reasons for which the gateway refuses it.
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -130,7 +130,7 @@ describe('a key in a file', () => {
     const path = file(content)
     const message = await refusal({ path })
     expect(message).toMatch(/^GATEWAY_MASTER_KEY_PATH: .*(must hold|holds a placeholder)/)
-    // The path may be said, and the random end of its directory's name may hold anything.
+    // The message may contain the path, and the random end of its directory's name may contain anything.
     expect(message.replace(path, '')).not.toContain('xx')
   })
 

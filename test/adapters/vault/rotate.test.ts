@@ -1,4 +1,4 @@
-// A new master key: everything still opens, whatever interrupts the change and wherever.
+// A new master key: everything still opens, wherever the rotation is interrupted.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -155,7 +155,10 @@ describe('a rotation of a key file', () => {
 })
 
 describe('kill -9 during rotations', () => {
-  /** `wait`: goes on until one was caught in between. Each cycle kills `processes` that all rotate; `waiting` counts those that left a next key behind. */
+  /**
+   * Each cycle kills `processes` that all rotate; `waiting` counts those that left a next key. `wait`: continues until one was
+   * interrupted in between.
+   */
   async function killed(url: string, options: { cycles: number; processes: number; seed: number; wait?: true }) {
     const random = seeded(options.seed)
     let db = await openDatabase(url, dir)
@@ -205,7 +208,7 @@ describe('kill -9 during rotations', () => {
   })
 })
 
-/** A linear congruential generator: any spread of moments will do, the same ones each time. */
+/** A linear congruential generator: any spread of times is sufficient, if it is reproducible. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

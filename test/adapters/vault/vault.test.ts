@@ -1,4 +1,4 @@
-// What was sealed opens at its own place and nowhere else, and a wrong master key changes nothing.
+// A sealed value opens only in its own place, and a wrong master key changes nothing.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// A caller: one official SDK that says an Ask and tells what came back, in neutral words.
+// A caller: one official SDK that sends an Ask and returns the answer in neutral form.
 import type { Dialect } from '../../../core/types/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'
 import type { Answer, Ask } from '../neutral.ts'
@@ -7,7 +7,7 @@ import type { Wire } from '../readers/wire.ts'
 export interface Failure {
   status: number
   message: string
-  /** What the envelope says beside it. */
+  /** The other members of the envelope. */
   code: unknown
   param: unknown
   retryAfter: string | null
@@ -17,24 +17,24 @@ export interface Observed {
   answer: Answer | null
   failure: Failure | null
   id: string
-  /** The assistant turn as the SDK gave it, for the next Ask. */
+  /** The assistant turn as the SDK returned it, for the next Ask. */
   native: unknown
-  /** In how many pieces the text came. */
+  /** Number of pieces of the text. */
   deltas: number
   /** The request body as the SDK sent it. */
   sent: Wire
   warnings: string[]
-  /** The answer's body to the letter. */
+  /** The exact answer body. */
   raw: string
 }
 
 export interface Caller {
   readonly dialect: Dialect
-  /** Never rejects for an answer that is an error; throws for anything that a client must not see. */
+  /** Returns error answers as values; throws for anything that a client must not see. */
   send(model: string, ask: Ask, stream: boolean): Promise<Observed>
 }
 
-/** What one SDK call returned. */
+/** The result of one SDK call. */
 export interface Told {
   id: string
   answer: Answer
@@ -51,7 +51,7 @@ interface Recording {
   raw: Promise<string>
 }
 
-/** A fetch that keeps what went through it. */
+/** A fetch that records its requests and answers. */
 export function recordingFetch(): Recording {
   const recording: Recording = {
     sent: {},
@@ -68,7 +68,7 @@ export function recordingFetch(): Recording {
   return recording
 }
 
-/** Runs one SDK call. `isApiError`: the SDK's own class for an HTTP error; anything else is thrown on. */
+/** Runs one SDK call. `isApiError`: the SDK's own class for an HTTP error; all other errors are rethrown. */
 export async function observe(
   recording: Recording,
   call: () => Promise<Told>,

@@ -1,5 +1,5 @@
-// The `openai` SDK on /v1/chat/completions. Streams are read twice: by the SDK's helper, and chunk by chunk as agents do
-// that keep what the helper drops (reasoning_content).
+// The `openai` SDK on /v1/chat/completions. Streams are read twice: by the SDK's helper, and chunk by chunk, as agents do that need the
+// members which the helper drops (reasoning_content).
 import OpenAI, { APIError } from 'openai'
 import type { Answer, Ask, Piece, Turn } from '../neutral.ts'
 import { list, member, type Wire } from '../readers/wire.ts'

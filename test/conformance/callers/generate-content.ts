@@ -12,7 +12,7 @@ import { type Caller, observe, recordingFetch, type Told } from './caller.ts'
 
 const FINISH: Readonly<Record<string, string>> = { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'content_filter' }
 
-/** Names of calls by id: a functionResponse needs them. */
+/** Names of calls by id, because a functionResponse needs them. */
 type Names = Map<string, string>
 
 export function generateContentCaller(url: string): Caller {

@@ -1,4 +1,4 @@
-// An upstream that fails before any content: the SDK raises, with the vendor's words, the gateway's code and no credential.
+// An upstream that fails before any content: the SDK throws, with the vendor's message, the gateway's code and no credential.
 import { expect } from 'vitest'
 import { broken, fail } from '../../../adapters/testing/script.ts'
 import { ask, user } from '../neutral.ts'
@@ -21,7 +21,7 @@ export const error: Feature = {
     const wrong = await cell.send(ASKED, fail(400, { message: 'This prompt is not to my taste.' }))
     expect(wrong.observed.failure).toMatchObject({ status: 400, message: 'This prompt is not to my taste.' })
 
-    // The caller's key is right; it is the gateway's that the vendor refuses.
+    // The caller's key is valid; the vendor refuses the gateway's.
     const refused = await cell.send(ASKED, fail(401, { message: 'Incorrect API key: sk-upstream.' }))
     expect(refused.observed.failure).toMatchObject({ status: 502, code: 'upstream_error' })
     expect(refused.observed.raw).not.toContain('sk-upstream')

@@ -1,4 +1,4 @@
-// Media and forms: images inline and by address, PDF files, files stored at a vendor, answers under a schema.
+// Media and formats: images inline and by URL, PDF files, files stored at a vendor, answers under a schema.
 import type { Dialect } from '../../../core/types/canonical.ts'
 import type { Cell } from '../cell.ts'
 import { ask, type Piece, user } from '../neutral.ts'
@@ -7,7 +7,7 @@ import type { Feature } from './feature.ts'
 
 const PDF = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n').toString('base64')
 
-/** As each vendor names a file that it stores. */
+/** A stored file's id in each vendor's form. */
 const FILE_IDS: Readonly<Record<Dialect, string>> = {
   chat: 'file-Ab12Cd34Ef56',
   messages: 'file_011CNha8iCJcU1wXNR6q4V8w',

@@ -1,5 +1,5 @@
-// Reasoning over three turns of an agent: what the SDK gave is sent back as it is, and the upstream must find its own secret
-// in it again. Then the same history goes to another vendor, who must see none of it.
+// Reasoning over three turns of an agent: the SDK's result is sent back unchanged, and the upstream must get its own secret again. Then
+// the same history goes to another vendor, which must not get it.
 import { expect } from 'vitest'
 import type { Reply } from '../../../adapters/testing/replies/reply.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -21,7 +21,7 @@ const TOOLS = [
     schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
   },
 ]
-/** Every vendor has call ids of its own: the cache of signatures finds its entries by them. */
+/** Each vendor has its own call ids, because the signature cache looks its entries up by them. */
 const idAt = (upstream: Dialect): string => `call_${upstream}_1`
 const calling = (upstream: Dialect): Reply => ({
   reasoning: { text: 'They want the weather. I look it up.', signature: SECRETS[0]! },
@@ -59,7 +59,7 @@ function returned(native: unknown, said: Piece[]): Turn {
   return { role: 'assistant', pieces: said, native }
 }
 
-/** The reply as pieces of the upstream's own history. */
+/** Returns the reply as pieces of the upstream's own history. */
 function pieces(upstream: Dialect, reply: Reply, secret: string): Piece[] {
   const thought = { t: 'thought' as const, text: reply.reasoning!.text }
   const signed = upstream === 'messages' || upstream === 'responses'
@@ -77,7 +77,7 @@ function pieces(upstream: Dialect, reply: Reply, secret: string): Piece[] {
   ]
 }
 
-/** What of the history comes back to the upstream, by the rules. */
+/** Returns the part of the history that reaches the upstream by the rules. */
 function replayed(asked: Ask, cell: Cell): Ask {
   if (cell.same) return asked
   return {
@@ -118,7 +118,7 @@ async function checkLeaks(cell: Cell, history: Ask): Promise<void> {
     const [request] = cell.world.upstream.requests
     if (other !== cell.caller) checkShape(other, request!.json)
     const asked = READERS[other](request!)
-    // Unsigned thoughts are refused by Anthropic, and unknown items by OpenAI.
+    // Anthropic refuses unsigned thoughts, and OpenAI unknown items.
     if (other === 'messages' || other === 'responses') {
       const thoughts = asked.turns.flatMap((turn) => turn.pieces).filter((piece) => piece.t === 'thought')
       expect(thoughts, `thoughts of ${cell.upstream} at ${other}`).toEqual([])

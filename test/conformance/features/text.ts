@@ -1,4 +1,4 @@
-// Words: plain text in several turns, instructions, stop sequences, counts, refusals and cut answers.
+// Text: several turns, instructions, stop sequences, counts, refusals and truncated answers.
 import type { Reply } from '../../../adapters/testing/replies/reply.ts'
 import { ask, assistant, user } from '../neutral.ts'
 import type { Feature } from './feature.ts'
@@ -46,7 +46,7 @@ export const refusal: Feature = {
   title: 'refusal',
   async run(cell) {
     const words = 'I cannot help with that request.'
-    // Google says it by its finish reason, beside ordinary text.
+    // Google reports it by its finish reason, with ordinary text.
     const reply: Reply = cell.upstream === 'generate_content' ? { text: words, finish: 'content_filter' } : { refusal: words }
     await cell.exchange(ask({ turns: [HELLO] }), reply)
   },

@@ -1,4 +1,4 @@
-// Tools: one call, parallel calls with their results, results that hold an image.
+// Tools: one call, parallel calls with their results, results with an image.
 import { ask, assistant, type Piece, user } from '../neutral.ts'
 import { FETCHED } from '../represent.ts'
 import type { Feature } from './feature.ts'

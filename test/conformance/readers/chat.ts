@@ -1,4 +1,4 @@
-// What a chat-completions upstream was asked.
+// Reads a request to a chat-completions upstream.
 import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { type Ask, merged, type Piece, type Turn } from '../neutral.ts'
 import { dataUrl, list, member, optional, type Wire } from './wire.ts'

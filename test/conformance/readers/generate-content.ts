@@ -1,4 +1,4 @@
-// What a generate-content upstream was asked.
+// Reads a request to a generate-content upstream.
 import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { type Ask, merged, type Piece } from '../neutral.ts'
 import { list, member, optional, type Wire } from './wire.ts'

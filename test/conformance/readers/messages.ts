@@ -1,4 +1,4 @@
-// What a messages upstream was asked.
+// Reads a request to a messages upstream.
 import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { type Ask, merged, type Piece } from '../neutral.ts'
 import { list, member, optional, type Wire } from './wire.ts'

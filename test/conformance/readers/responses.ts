@@ -1,4 +1,4 @@
-// What a responses upstream was asked.
+// Reads a request to a responses upstream.
 import type { RecordedRequest } from '../../../adapters/testing/script.ts'
 import { type Ask, merged, type Piece, type Turn } from '../neutral.ts'
 import { dataUrl, list, member, optional, type Wire } from './wire.ts'

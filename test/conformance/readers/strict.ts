@@ -1,5 +1,5 @@
-// The requests of the matrix as the four vendors document them, and nothing besides: Google refuses a whole request for one
-// unknown member, Anthropic and OpenAI for many. What one dialect leaves behind in another is found here.
+// Schemas of the matrix's requests as the four vendors document them, without other members: Google refuses a whole request for one
+// unknown member, Anthropic and OpenAI for many. They find members that one dialect leaves in another.
 import { z } from 'zod'
 import type { Dialect } from '../../../core/types/canonical.ts'
 
@@ -187,7 +187,7 @@ const generateContent = object({
 
 const SHAPES: Readonly<Record<Dialect, z.ZodType>> = { chat, messages, responses, generate_content: generateContent }
 
-/** @throws Error that names the member which the vendor would not take. */
+/** @throws Error naming the member that the vendor would refuse. */
 export function checkShape(dialect: Dialect, body: unknown): void {
   const parsed = SHAPES[dialect].safeParse(body)
   if (!parsed.success) throw new Error(`The ${dialect} vendor would refuse this request:\n${z.prettifyError(parsed.error)}`)

@@ -1,4 +1,4 @@
-// Reading JSON whose shape is known, loosely: a missing member is undefined, and the comparison afterwards complains.
+// Reads JSON of a known form without checks: a missing member is undefined, and the later comparison fails.
 export type Wire = Record<string, unknown>
 
 export function list(value: unknown): Wire[] {
@@ -11,7 +11,7 @@ export function member(value: unknown, ...path: string[]): unknown {
   return at
 }
 
-/** `data:<mime>;base64,<data>` apart; null for any other address. */
+/** Splits `data:<mime>;base64,<data>`; null for any other address. */
 export function dataUrl(url: unknown): { mime: string; data: string } | null {
   const found = /^data:([^;,]+);base64,(.*)$/.exec(typeof url === 'string' ? url : '')
   return found === null ? null : { mime: found[1] as string, data: found[2] as string }

@@ -3,7 +3,7 @@ import { type EnvLayers, readEnv as read } from '../../../core/config/env.ts'
 import { variablesOf } from '../../../core/plugins/variables.ts'
 import { preset } from '../../../plugins/preset.ts'
 
-/** Those of the core and of the built-in plugins: the rules are the same. */
+/** The variables of the core and of the built-in plugins, with the same rules. */
 const VARIABLES = variablesOf(preset())
 const readEnv = (layers: EnvLayers) => read({ variables: VARIABLES, ...layers })
 

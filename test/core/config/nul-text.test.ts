@@ -1,4 +1,4 @@
-// U+0000 in the file: the database of one engine takes it in no text, so it is a mistake of the file on both, and named.
+// U+0000 in the file: one engine's database cannot store it, so it is an error in the file on both, with its place.
 import { describe, expect, it } from 'vitest'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { GatewayConfig } from '../../../core/config/define.ts'

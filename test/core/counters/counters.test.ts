@@ -1,4 +1,4 @@
-// The counters of one process: the contract every driver keeps, and the arithmetic under it against a plain log of events.
+// The counters of one process: the contract of every driver, and their arithmetic compared with a plain log of events.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countersContract } from '../../../adapters/testing/counters-contract.ts'

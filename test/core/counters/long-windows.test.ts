@@ -1,4 +1,4 @@
-// Windows that are as long and as many as callers say do not fill the memory.
+// Windows of any length and number that callers choose do not fill the memory.
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/index.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'

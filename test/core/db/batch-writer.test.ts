@@ -1,4 +1,4 @@
-// Write-behind: when a batch goes out, and what happens when rows come faster than they can be written.
+// Write-behind: when a batch is written, and what happens when rows arrive faster than they can be written.
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { BatchWriter, type BatchWriterOptions } from '../../../core/db/batch-writer.ts'

@@ -1,4 +1,4 @@
-// The group commit: what shares a transaction, what is refused alone, and where writes go when the database is away.
+// The group commit: which units share a transaction, which are refused alone, and where writes go during a database outage.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
@@ -12,9 +12,9 @@ let real: Database
 let db: Database
 let clock: FakeClock
 let log: RecordingLog
-/** Units of each transaction that was tried. */
+/** Units of each attempted transaction. */
 let groups: number[]
-/** What the next transactions do instead. */
+/** The faults of the next transactions. */
 let faults: (Error | null)[]
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const ids = async () => (await real.all<{ id: string }>(sql`SELECT id FROM t ORD
 const settled = async (promises: Promise<unknown>[]) =>
   (await Promise.allSettled(promises)).map((each) => (each.status === 'fulfilled' ? 'ok' : (each.reason as Error).message))
 
-/** Time for all attempts. */
+/** Advances the time of all attempts. */
 async function retries(): Promise<void> {
   await clock.advance(0)
   await clock.advance('2s')
@@ -164,7 +164,7 @@ describe('when a transaction fails as a whole', () => {
     const [settle, admit] = await first
     expect(settle.status).toBe('fulfilled')
     expect(admit.status === 'rejected' && isStorageUnavailable(admit.reason) && admit.reason.status).toBe(503)
-    // The outage is known now: the next ones do not wait.
+    // The outage is known now, so later units do not wait.
     await commits.add([put('settle-2')], { spoolable: true })
     expect([groups.length, spool.units.length, commits.spooled]).toEqual([5, 2, 2])
     expect(log.lines.map(({ level }) => level)).toEqual(['error'])

@@ -1,4 +1,4 @@
-// Migrations: once, in order, by one process at a time; nothing that was applied may change.
+// Migrations: once, in order, by one process at a time; an applied one must not change.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

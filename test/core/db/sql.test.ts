@@ -1,4 +1,4 @@
-// The sql tag: what it makes, what it refuses, and that no value ever becomes text.
+// The sql tag: its results, its refusals, and that no value ever becomes text.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'

@@ -1,4 +1,4 @@
-// Views: a write is seen here when it resolves and elsewhere after a poll; an old load never overwrites a newer value.
+// Views: a write is visible here when it resolves and elsewhere after a poll; an old load never overwrites a newer value.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,7 +129,7 @@ describe('races', () => {
     slow = true
     await clock.advance('1s')
     expect(gates.length).toBe(1)
-    // The load has read ['old'] and hangs; now the row is taken away.
+    // The load has read ['old'] and hangs; now the row is deleted.
     const write = view.write((db) => db.run(sql`DELETE FROM pets`))
     await clock.advance(0)
     slow = false

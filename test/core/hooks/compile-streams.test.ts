@@ -1,4 +1,4 @@
-// Stream stages as they are compiled.
+// Compiled stream stages.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { compileHooks } from '../../../core/hooks/compile.ts'

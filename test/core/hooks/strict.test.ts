@@ -1,4 +1,4 @@
-// Strict mode: a plugin that writes in place fails in both lanes, with the place and what to do.
+// Strict mode: a plugin that writes in place fails in both lanes, with the place and the fix.
 import { afterEach, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

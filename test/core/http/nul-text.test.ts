@@ -1,4 +1,4 @@
-// U+0000 in a body or a query: PostgreSQL takes it in no text, so it is the caller's mistake on every engine.
+// U+0000 in a body or a query: PostgreSQL cannot store it, so it is the caller's error on every engine.
 import { describe, expect, it } from 'vitest'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { SITES } from '../../support/sites.ts'

@@ -1,4 +1,4 @@
-// The document is held against the gateway: every route is called as it says, and answers as it says.
+// Compares the OpenAPI document with the gateway: every route is called and answers as documented.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } fro
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 
-/** What a schema cannot know: the value that makes sense here. By operation, over what is generated. */
+/** Values that a schema cannot know, by operation; they override generated ones. */
 const SENSIBLE: Readonly<Record<string, object>> = {
   'POST /api/import': {
     document: { hookgate_export: 1, version: '0.1.0', created_at: '2026-01-01', rows: {}, secrets: null, skipped: [] },
@@ -40,7 +40,7 @@ let reader: Reader
 let key: Record<string, string>
 let logged: string
 beforeAll(async () => {
-  // Nothing is fetched; a price change is there to be reviewed.
+  // Fetches nothing; a price change waits for a review.
   t = await createTestGateway({
     env: { PRICING_SYNC_ENABLED: 'false' },
     ports: { outboundPost: async () => ({ status: 500 }) },
@@ -59,11 +59,11 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 const isData = ({ path }: Operation) => path.startsWith('/v1/') || path.startsWith('/v1beta/')
-/** The stream of live events has no end to wait for. */
+/** The stream of live events never ends. */
 const control = () => reader.operations.filter((operation) => !isData(operation) && operation.path !== '/api/events')
 const data = () => reader.operations.filter(isData)
 
-/** Objects only: a schema that says nothing allows anything. */
+/** Objects only, because a schema without rules allows anything. */
 function bodies({ body, name }: Operation, optional: boolean, model = MODELS[0]): fc.Arbitrary<object> {
   return fitting(body as Schema, { ...reader.source, optional }).map((made) => ({
     ...(typeof made === 'object' && made !== null && !Array.isArray(made) ? made : {}),
@@ -84,7 +84,7 @@ async function failedDelivery(): Promise<string> {
   return ((await (await t.post(`/api/webhooks/endpoints/${endpoint.id}/test`, {})).json()) as { id: string }).id
 }
 
-/** An operation that cannot be made to succeed lacks a line in SENSIBLE. */
+/** For an operation that never succeeds, add a line to SENSIBLE. */
 function wrongWith(operation: Operation, answer: Answer): string[] {
   const complaint = reader.complaint(operation, answer)
   if (complaint !== null) return [`${operation.name}: ${complaint}`]
@@ -220,7 +220,7 @@ describe('the control plane', () => {
   it('refuses a query member that does not fit, by name', async () => {
     for (const operation of control()) {
       for (const { name, schema } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
-        // One value of a list is a list of one.
+        // A single value of a list is a list of one.
         const meant = (value: string) => ((schema as Schema).type === 'array' ? [value] : value)
         const wrong = ['', 'x', '-1', '1.5', '99999999999999999999', '\u0000'].filter(
           (value) => !reader.accepts(schema, meant(value)),
@@ -235,7 +235,7 @@ describe('the control plane', () => {
 })
 
 describe('the data plane', () => {
-  // What was sent to the control plane may have bound or revoked the first.
+  // Calls to the control plane may have disabled or revoked the first key.
   beforeAll(async () => {
     key = bearer((await makeKey(t)).key)
   })
@@ -273,7 +273,7 @@ describe('the data plane', () => {
   })
 })
 
-/** A conversation, which no schema of loose members makes by chance. */
+/** A conversation, which random members do not produce. */
 function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.body === null) return undefined
   const user = { role: 'user', content: 'Hi' }

@@ -1,4 +1,4 @@
-// Headers that plugins add to answers: never a second one of those that frame the answer.
+// Headers that plugins add to answers: never a duplicate of a framing header.
 import { afterEach, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Query parameters of control-plane routes: a list by repetition where the schema has an array, one value elsewhere.
+// Query parameters of control-plane routes: repeated values form a list when the schema has an array, otherwise one value.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

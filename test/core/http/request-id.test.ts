@@ -1,4 +1,4 @@
-// What a caller is told of a failure leads to the log line that says more.
+// The request id in a caller's error leads to the log line with the details.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,4 +1,4 @@
-// A time that is over before it begins is a mistake, and said to be one wherever a time is asked about.
+// A window that ends before it begins is an error, reported by every route with a window.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 

@@ -1,4 +1,4 @@
-// What is remembered for a while runs out by itself, and never takes more room than it was given.
+// Entries expire by themselves, and the map never exceeds its size.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/index.ts'
 import { ExpiringMap } from '../../../core/collections/expiring-map.ts'

@@ -1,4 +1,4 @@
-// The words a wrong field is refused with: what it must be, whoever wrote its schema.
+// Messages for an invalid field: what it must be, whoever wrote its schema.
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseConfig } from '../../../core/config/define.ts'

@@ -12,7 +12,7 @@ describe('sameDigest', () => {
 
   it('takes as long for a difference at the start as for one at the end or none', async () => {
     const expected = '7f'.repeat(32)
-    // A difference of its own would be there each time.
+    // A real difference would be there each time.
     await expectWithin(4.5, () => Math.abs(timingT(expected, sameDigest)))
   })
 
@@ -21,13 +21,13 @@ describe('sameDigest', () => {
       for (let i = 0; i < a.length; i++) if (a.charCodeAt(i) !== b.charCodeAt(i)) return false
       return true
     }
-    // Seen once is enough: a busy machine hides it.
+    // Once is sufficient, because a busy machine hides it.
     const seen = () => Math.abs(timingT('7f'.repeat(32), early)) > 4.5
     expect([1, 2, 3, 4, 5].some(seen)).toBe(true)
   })
 })
 
-/** Welch's t between two kinds of input in random order, 1e5 samples, the slowest tenth (interruptions) left out. */
+/** Returns Welch's t between two kinds of input in random order, 1e5 samples, without the slowest tenth (interruptions). */
 function timingT(expected: string, compare: (a: string, b: string) => boolean): number {
   const inputs = [`0${expected.slice(1)}`, `${expected.slice(0, -1)}0`]
   const samples: [number[], number[]] = [[], []]

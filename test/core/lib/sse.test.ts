@@ -6,7 +6,7 @@ import type { SseFrame } from '../../../core/types/dialect.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** Frames of `bytes` cut at the given offsets. */
+/** Returns frames of `bytes`, split at the given offsets. */
 function split(bytes: Uint8Array, cuts: readonly number[]): { event: string | null; data: string; bytes: number[] }[] {
   const out: { event: string | null; data: string; bytes: number[] }[] = []
   const onFrame = (frame: SseFrame) => out.push({ event: frame.event, data: frame.data, bytes: [...frame.bytes] })
@@ -89,7 +89,7 @@ describe('SSE framing', () => {
       fc.property(stream, fc.array(fc.nat(400), { maxLength: 12 }), (text, cuts) => {
         const expected: { event: string | null; data: string }[] = []
         const parser = createParser({ onEvent: ({ event, data }) => expected.push({ event: event ?? null, data }) })
-        // The other parser waits for the LF that may follow a last CR.
+        // The other parser waits for the LF that may follow a final CR.
         parser.feed(`${text}\n`)
         const ours = split(encode(text), cuts).filter((frame) => frame.data !== '')
         expect(ours.map(({ event, data }) => ({ event, data }))).toEqual(expected.filter(({ data }) => data !== ''))

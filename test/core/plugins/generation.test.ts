@@ -266,7 +266,7 @@ describe('reload', () => {
       setup(g, { word }) {
         g.events.on('test.happened', ({ n }) => void heard.push(`${word} ${n}`))
         g.events.emit('test.happened', { n: 1 })
-        // Before the old generation is retired, which waits for its requests.
+        // Runs before the old generation is retired, which waits for its requests.
         g.hook('ready', () => g.events.emit('test.happened', { n: 2 }))
       },
     })

@@ -1,4 +1,4 @@
-// One generation after the other: reloads that overlap, ends that overlap them, and plugins that do not come to an end.
+// One generation after the other: overlapping reloads, overlapping closes, and plugins that never finish.
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
@@ -17,12 +17,12 @@ function world() {
   return { clock, log, boot, said: () => JSON.stringify(log.lines) }
 }
 
-/** Time passes for what has begun, and again for what that begins. */
+/** Advances the time for running work, and for the work that it starts. */
 async function pass(clock: FakeClock, by: string): Promise<void> {
   for (const step of [0, by, by]) await clock.advance(step)
 }
 
-/** Says when it begins and ends; its setup takes as long as its option says. */
+/** Records its start and end; its setup takes the time of its option. */
 function slow(clock: FakeClock) {
   const events: string[] = []
   const plugin = definePlugin({

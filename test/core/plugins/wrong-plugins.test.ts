@@ -1,4 +1,4 @@
-// Plugins that are wrong in themselves: the boot says which one, and what.
+// Invalid plugins: the boot error names the plugin and the fault.
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createGateway } from '../../../adapters/node/gateway.ts'

@@ -1,4 +1,4 @@
-// Timers beyond Node's limit of 24.8 days. A file of its own: with fake timers, leftovers of other tests would run for all these days.
+// Timers beyond Node's limit of 24.8 days. In a separate file: with fake timers, leftovers of other tests would run for all these days.
 import { expect, it, vi } from 'vitest'
 import { systemClock } from '../../../core/timing/clock.ts'
 
