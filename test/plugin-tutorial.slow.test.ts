@@ -6,7 +6,7 @@ import { type Block, blocks, inScratch } from './markdown.ts'
 it('its plugin passes its tests', { timeout: 240_000 }, async () => {
   const plugin = blocks('docs/plugins/tutorial.md', 'ts').find(({ code }) => code.includes('definePlugin({')) as Block
   const tests = blocks('docs/plugins/tutorial.md', 'typescript')[0] as Block
-  // The kit measures latency. Here other tests run beside it, and the measure would be theirs.
+  // The kit measures latency. Here other tests run beside it and would be measured too.
   const patient = tests.code.replace(
     'pluginConformance(() => nightRest())',
     'pluginConformance(() => nightRest(), { latencyMs: 1000 })',

@@ -1,4 +1,4 @@
-// Whatever a client sends, no endpoint answers 500, and every refusal is the envelope of its dialect.
+// For any client input, no endpoint answers 500, and every refusal is the envelope of its dialect.
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
@@ -64,7 +64,7 @@ const leaf = fc.oneof(
     '{"a":',
   ),
 )
-/** Names the dialects know: only known members reach their decoders. */
+/** Names of known members, because only those reach the decoders. */
 const KEYS = [
   'role',
   'content',
@@ -161,7 +161,7 @@ const MEMBERS = [
 ]
 const body = fc.dictionary(fc.constantFrom(...MEMBERS), value, { maxKeys: 6 })
 
-/** Sends a body and checks what no body may break. */
+/** Sends a body and checks rules that no body may break. */
 async function send(endpoint: Endpoint, path: string, text: string): Promise<void> {
   const t = await gateway()
   runs++

@@ -1,4 +1,4 @@
-// What a client may send wrong: each gets a status, a code and the envelope of its dialect, and the process stays up.
+// Invalid client input: each gets a status, a code and the envelope of its dialect, and the process stays up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { expectWithin, timed } from '../support/in-time.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
   t = await createTestGateway({ env: { MAX_BODY_BYTES: String(LIMIT) }, upstream: [text('fine')] })
 })
 afterAll(async () => {
-  // After all of this it still answers.
+  // It still answers after all of this.
   expect((await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'hi' }] })).status).toBe(
     200,
   )

@@ -1,4 +1,4 @@
-// Routes, methods, sizes and encodings: what a client may get wrong about the request itself.
+// Routes, methods, sizes and encodings: errors in the request itself.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -128,7 +128,7 @@ describe('too much', () => {
       })
       // A short body of a known length is dropped, and the connection stays. A chunked body has no known end, so its connection closes.
       expect(over.headers.connection).toBe(chunked || limit > 65_536 ? 'close' : 'keep-alive')
-      // The web entry judges alike.
+      // The web entry applies the same rules.
       const web = await t.fetch(path, { method: 'POST', body: padded(endpoint, limit + 1) as unknown as BodyInit })
       expect(web.status).toBe(413)
     }

@@ -1,4 +1,4 @@
-// Facts of a model on custom connections: the family's rules hold, `caps` goes over them, and `caps: 'none'` switches them off.
+// Facts of a model on custom connections: the family's rules apply, `caps` overrides them, and `caps: 'none'` disables them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedUpstream, scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'

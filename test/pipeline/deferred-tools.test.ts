@@ -1,4 +1,4 @@
-// Deferred tools of Claude Code on foreign targets: references are read as text, and load the tools they name.
+// Deferred tools of Claude Code on targets of other dialects: references become text, and load the tools that they name.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/index.ts'
 

@@ -1,4 +1,5 @@
-// Tools that a target cannot run: dropped with a warning while the model may answer without them, refused where the caller demands a call.
+// Tools that a target cannot run: dropped with a warning while the model may answer without them, refused when the caller requires a
+// call.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, text } from '../../adapters/testing/index.ts'
 
@@ -42,7 +43,7 @@ const google = (tool: object): Hosted => ({
   }),
 })
 
-/** Hosted tools that no foreign target runs. */
+/** Hosted tools that no target of another dialect runs. */
 const HOSTED: Record<string, { hosted: Hosted; targets: string[] }> = {}
 const foreignTo = (own: string) => ['chat', 'messages', 'generate_content', 'responses'].filter((one) => one !== own)
 for (const type of ['image_generation', 'file_search', 'code_interpreter', 'computer_use_preview', 'local_shell', 'apply_patch'])

@@ -1,4 +1,4 @@
-// Billed calls beside the pipeline: sent with a connection's credential, settled like an internal call under their source.
+// Billed calls outside the pipeline: sent with a connection's credential, settled like an internal call under their source.
 import { afterEach, expect, it } from 'vitest'
 import { raw } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// GETs beside the pipeline, as plugins make them: with a connection's credential, bounded, and free of secrets.
+// GETs outside the pipeline, as plugins send them: with a connection's credential, limited, and free of secrets.
 import { afterEach, expect, it } from 'vitest'
 import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { closedPort } from '../../adapters/testing/network-faults.ts'

@@ -1,5 +1,5 @@
-// Every hook × every endpoint × plain and stream fires exactly once, however the request ends; per-attempt hooks once per
-// attempt; leases settle once, last first.
+// Every hook × every endpoint × plain and stream runs exactly once, however the request ends; per-attempt hooks run once per attempt;
+// leases settle once, last first.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createTestGateway,
@@ -56,7 +56,7 @@ const BEFORE_CALL: RequestHook[] = [
 const PER_ATTEMPT: RequestHook[] = ['attempt', 'prepare', 'encoded']
 const END: RequestHook[] = ['settle', 'settled']
 
-/** How often each hook fires for one request; absent = never. */
+/** How often each hook runs for one request; absent = never. */
 function expected(hooks: readonly RequestHook[], more: Partial<Record<RequestHook, number>> = {}): Record<string, number> {
   return { ...Object.fromEntries([...hooks, ...END].map((hook) => [hook, 1])), ...more }
 }
@@ -79,7 +79,7 @@ async function run(endpoint: Endpoint, model: string, init: RequestInit = {}): P
   })
   await response.text().catch(() => '')
   await t.untilSettled(settled + 1)
-  // Nothing may come twice, and nothing late.
+  // Nothing may run twice, or late.
   await new Promise((resolve) => setImmediate(resolve))
   expect(t.settled).toHaveLength(settled + 1)
   const { ctx, outcome } = t.settled[settled]!
@@ -150,7 +150,7 @@ describe('a request that fails over', () => {
   })
 })
 
-/** In the byte lane the stream factory is asked before the call, as its answer decides the lane. */
+/** On the byte lane the stream factory runs before the call, because its result selects the lane. */
 function streamFactory(endpoint: Endpoint, model: string): Partial<Record<RequestHook, number>> {
   return endpoint.stream && model.startsWith(`${endpoint.caller}/`) ? { stream: 1 } : {}
 }

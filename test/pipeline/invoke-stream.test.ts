@@ -1,4 +1,4 @@
-// A streamed answer of an internal call goes through the stream hooks of that call, once, whoever reads or forwards it.
+// A streamed answer of an internal call passes the stream hooks of that call once, whoever reads or forwards it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -28,12 +28,12 @@ const question = (model: string): CanonicalRequest => ({
 })
 
 interface Marks {
-  /** Contexts whose `stream` factory was asked, and whose batches ran. */
+  /** Contexts whose `stream` factory ran, and whose batches ran. */
   staged: RequestContext[]
   batched: RequestContext[]
 }
 
-/** Marks every text that passes: `<` by the transform, `>` by the batch stage; the transform adds `.` at the end. */
+/** Marks every text: `<` by the transform, `>` by the batch stage; the transform adds `.` at the end. */
 function marker(marks: Marks, batch: boolean, refuse: (ctx: RequestContext, event?: StreamEvent) => void) {
   return definePlugin({
     name: 'marker',

@@ -1,4 +1,4 @@
-// Internal calls: with a parent they are steps of its request and settle with it, without one they settle under their source.
+// Internal calls: with a parent they are steps of its request and settle with it; without one they settle under their source.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, hang, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -36,7 +36,7 @@ async function read(result: Result): Promise<string> {
   return read({ kind: 'full', response: whole.response() })
 }
 
-/** A gateway with a plugin that does something in `call`, and a recorder of all hooks behind it. */
+/** A gateway with a plugin that acts in `call`, and a recorder of all hooks after it. */
 async function gateway(during: (ctx: RequestContext, invoke: PluginGateway['invoke']) => Promise<void>) {
   const recorder = hookRecorder()
   let invoke: PluginGateway['invoke'] | undefined
@@ -78,7 +78,7 @@ describe('with a parent', () => {
       ['panel', 'returned'],
       [undefined, 'returned'],
     ])
-    // Nothing of the child but resolve … response.
+    // Of the child only the hooks from resolve to response.
     const child = t.upstream.requests[0]
     expect(child?.json.messages).toMatchObject([{ role: 'user' }])
     expect(recorder.of(ctx.id)).toMatchObject({ settle: 1, settled: 1, admit: 1, request: 1, resolve: 1 })

@@ -1,4 +1,4 @@
-// Large bodies that come together are read and written one a turn of the event loop: nobody waits for all of them.
+// Large bodies that arrive together are read and written one per turn of the event loop, so that other requests continue.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -7,7 +7,7 @@ import { ask } from '../adapters/node/support.ts'
 let t: TestGateway
 afterEach(() => t.close())
 
-/** Counts turns; a large request is noted where its body was checked, and where it was written for the upstream. */
+/** Counts turns, and records the turns in which a large request was checked and was written for the upstream. */
 async function turnsOf(caller: 'chat' | 'messages', chars: number): Promise<number[]> {
   const seen: number[] = []
   let turn = 0

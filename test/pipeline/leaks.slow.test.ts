@@ -1,4 +1,4 @@
-// A thousand aborted streams over a pool of two leave nothing behind: no socket, no running request, no timer, no listener.
+// A thousand aborted streams over a pool of two leave no socket, running request, timer or listener behind.
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { DIALECTS } from './support/accounts.ts'
 import { framesOf } from './support/faults.ts'
 import { pathAndBody } from './support/wire.ts'
 
-/** The system clock, counting what is still running. */
+/** The system clock, with a count of running timers. */
 function countedClock(): Clock & { running: number } {
   const clock = {
     ...systemClock,
@@ -25,7 +25,7 @@ function countedClock(): Clock & { running: number } {
     },
     every: (ms: number, fn: () => void) => ending(begun(), systemClock.every(ms, fn)),
   }
-  /** Returns its end, which counts once. */
+  /** Returns a function that ends it; only its first call counts. */
   const begun = (): (() => void) => {
     let live = true
     clock.running++
@@ -48,7 +48,7 @@ const AT_ONCE = 50
 const clock = countedClock()
 let t: TestGateway
 let url = ''
-/** Of the gateway itself: what it follows and cleans up on a schedule. */
+/** Timers of the gateway itself for its periodic work. */
 let standing = 0
 const arrivals = new Map<string, () => void>()
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
     await expect.poll(() => t.upstream.connections, { interval: 10 }).toBeLessThanOrEqual(2)
     const open = () => t.upstream.requests.slice(16).filter(({ abortedAt }) => abortedAt === null).length
     await expect.poll(open, { interval: 10 }).toBe(0)
-    // The ticker ends itself when it has had nobody to tick for a while.
+    // The ticker stops after some time without members.
     await expect.poll(() => clock.running, { interval: 20 }).toBe(standing)
 
     // The pool still works, with both of its connections.
@@ -153,7 +153,7 @@ describe(`${STREAMS} aborted streams on a pool of 2`, () => {
         count > (before[name] ?? 0) ? [`${name} +${count - (before[name] ?? 0)}`] : [],
       )
     }
-    // Sockets of the two idle connections may be there on both sides.
+    // Sockets of the two idle connections may exist on both sides.
     await expect.poll(() => leaked().filter((line) => !/^TCPSocketWrap \+[1-4]$/.test(line)), { interval: 20 }).toEqual([])
     expect(warnings.filter((line) => line.startsWith('MaxListeners'))).toEqual([])
     process.stdout.write(

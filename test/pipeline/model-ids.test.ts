@@ -1,5 +1,5 @@
-// A model id names a model and never another place at the upstream: one rule for every way into the data plane, and for the
-// models that configuration and headers name.
+// A model id selects a model and never another path at the upstream. One rule applies to every entry of the data plane, and to models
+// that configuration and headers name.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { checkedModelId, modelIdFault } from '../../core/models/model-id.ts'
@@ -27,7 +27,7 @@ const WALKS = [
     'a/..;x/b',
   ],
 ]
-/** In the path a wire spelling is decoded once: what arrives is the same name. */
+/** A path is decoded once, so the upstream gets the same name. */
 const named = (path: string, marked: string, model: string) => {
   if (!path.includes(marked)) return path
   try {

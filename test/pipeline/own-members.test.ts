@@ -1,4 +1,4 @@
-// What a vendor adds to usage and to the message survives when a plugin reads the answer: it is decoded and encoded again.
+// Members that a vendor adds to usage and to the message survive when a plugin reads the answer, which decodes and encodes it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, frames, raw, type TestGateway } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/index.ts'

@@ -122,7 +122,7 @@ describe('reads and edits', () => {
       { role: 'user', content: 'hi' },
       { role: 'user', content: 'and again' },
     ])
-    // The answer is still the upstream's own bytes.
+    // The answer still has the upstream's own bytes.
     const { RENDERERS } = await import('../../adapters/testing/index.ts')
     expect(await response.text()).toBe(JSON.stringify(RENDERERS.chat.json({ text: 'raw answer' })))
   })

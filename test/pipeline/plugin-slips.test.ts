@@ -1,5 +1,5 @@
-// What plugins get wrong without meaning to: functions that are asynchronous where nobody waits, and values of another shape. The
-// process lives, the request ends, the books close, and the log names the plugin.
+// Common mistakes of plugins: asynchronous functions that are not awaited, and values of another shape. The process stays up, the request
+// ends, the ledger is settled, and the log names the plugin.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -33,7 +33,7 @@ async function ask(t: TestGateway, stream: boolean): Promise<{ status: number; s
   const response = await t.post(path, body)
   return { status: response.status, said: await response.text() }
 }
-/** Rejections are told after the turn they happened in. */
+/** Rejections are reported after the turn in which they happened. */
 const turns = async () => {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -114,7 +114,7 @@ describe('a value of another shape is the bug of the plugin that returned it', (
     const { t, log } = await world((g) => g.hook(hook, any(later ? async () => value : () => value)))
     for (const stream of runs(hook)) {
       const { status, said } = await ask(t, stream)
-      // `answer` fails open; a stream has begun when its batch fails.
+      // `answer` fails open; a stream has started when its batch fails.
       expect(status).toBe(hook === 'answer' || hook === 'stream:batch' ? 200 : 503)
       expect(said).toMatch(hook === 'answer' ? /fine/ : /plugin_failed/)
     }

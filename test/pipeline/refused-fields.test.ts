@@ -1,4 +1,4 @@
-// What a target cannot do is refused in the caller's words: the param is a member of the body that was sent.
+// Unsupported features are refused in the caller's terms: the param is a member of the caller's body.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { text } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'

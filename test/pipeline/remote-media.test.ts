@@ -1,4 +1,4 @@
-// Media behind an address, for a target that takes it inline only: a failure names the place in the caller's own body.
+// Media by URL for a target that accepts only inline media: a failure names the place in the caller's own body.
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../adapters/testing/test-gateway.ts'
@@ -11,7 +11,7 @@ afterEach(() => t.close())
 const INWARD = 'http://127.0.0.1/cat.png'
 const OTHER = 'https://example.com/other.png'
 
-/** Each with the same address as text first. */
+/** Each with the same URL as text first. */
 const CALLS: [dialect: string, path: string, body: (url: string) => object, param: string][] = [
   [
     'chat',
@@ -71,7 +71,7 @@ const CALLS: [dialect: string, path: string, body: (url: string) => object, para
   ],
 ]
 
-/** So that the request is encoded anew, also for a target of the caller's dialect. */
+/** So that the request is encoded again, also for a target of the caller's dialect. */
 const editing = definePlugin({
   name: 'test-editing',
   setup: (gateway) => gateway.hook('request', (ctx) => void ctx.edit()),

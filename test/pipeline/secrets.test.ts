@@ -1,4 +1,4 @@
-// Nothing an upstream says about an error takes our credential, our paths or its stack to the client or into the outcome.
+// No upstream error carries our credential, our paths or its stack to the client or into the outcome.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { broken, fail, RENDERERS, raw, reset, type Step } from '../../adapters/testing/index.ts'
 import { type Accounts, accounts, DIALECTS } from './support/accounts.ts'
@@ -9,9 +9,9 @@ import { pathAndBody } from './support/wire.ts'
 
 const count = cells('secrets')
 const SECRET = 'sk-faulty-account'
-/** In a header of the connection's own. */
+/** In a header of the connection. */
 const TOKEN = 'tok-in-a-header'
-/** In a header whose name does not say what it holds. */
+/** In a header whose name does not indicate a credential. */
 const OPAQUE = 'zq81opaque-value-of-77-a-header'
 const SSE = { contentType: 'text/event-stream' }
 const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '')

@@ -1,5 +1,5 @@
-// The commit point and the heartbeat: before the first content nothing but `: ping` leaves, after it nothing but the
-// dialect's own frames, and an error ends the stream in the dialect's way.
+// The commit point and the heartbeat: before the first content only `: ping` is sent, after it only the dialect's own frames, and an
+// error ends the stream in the dialect's form.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
@@ -18,9 +18,9 @@ afterEach(async () => {
 interface Scene {
   t: TestGateway
   clock: FakeClock
-  /** The upstream call that is open now. */
+  /** Returns the open upstream call. */
   call(): Promise<Sent>
-  /** What the client has read so far. */
+  /** Returns the text that the client has read so far. */
   read(): Promise<string>
   status(): number | null
   ended(): boolean

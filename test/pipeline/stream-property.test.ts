@@ -1,4 +1,4 @@
-// For every pair of dialects: whatever the upstream says, in whatever pieces its bytes come, a client reads just that.
+// For every pair of dialects the client reads exactly the upstream's content, for any split of the bytes.
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type Reply, type TestGateway } from '../../adapters/testing/index.ts'
@@ -94,7 +94,7 @@ describe.each(DIALECTS.flatMap((caller) => DIALECTS.map((upstream) => ({ caller,
         })
         expect(parsed.text).toBe(said.text)
         const calls = parsed.calls.map(({ name, args: value }) => ({ name, args: value }))
-        // A functionCall leaves whole: of interleaved ones the first that is complete comes first.
+        // A functionCall is sent whole: among interleaved ones the first complete one is first.
         if (caller === 'generate_content') expect(sorted(calls)).toEqual(sorted(said.calls))
         else expect(calls).toEqual(said.calls)
         if (upstream !== 'generate_content' && caller !== 'generate_content')

@@ -1,5 +1,5 @@
-// An upstream's bytes may be cut anywhere: at every byte offset and in one-byte reads the client gets the same bytes as from
-// one read, in every lane.
+// An upstream's bytes may be split anywhere: at every byte offset and in one-byte reads the client gets the same bytes as from one read,
+// in every lane.
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type Reply, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
@@ -49,7 +49,7 @@ async function answerTo(caller: Dialect, upstream: Dialect, array: boolean, read
   return masked(await response.text())
 }
 
-/** Ids and times of our own are numbered in the order they appear. */
+/** Ids and times of the gateway are numbered in order of appearance. */
 function masked(text: string): string {
   const seen = new Map<string, string>()
   return text
@@ -66,7 +66,7 @@ function masked(text: string): string {
 describe.each(PAIRS)('%s ← %s (JSON array: %s)', (caller, upstream, array = false) => {
   const frames = RENDERERS[upstream].frames(REPLY).map((frame) => Buffer.from(frame))
   const bytes = Buffer.concat(frames)
-  // So far apart, no event is cut twice: each offset is as good as cut alone, and many are tried in one stream.
+  // With this distance no event is split twice. Each offset is tested as if alone, and many in one stream.
   const apart = Math.max(...frames.map(({ length }) => length)) + 1
 
   it('is the same whatever the reads', { timeout: 120_000 }, async () => {
@@ -87,7 +87,7 @@ describe.each(PAIRS)('%s ← %s (JSON array: %s)', (caller, upstream, array = fa
     }
     const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
     expect(await answerTo(caller, upstream, array, single)).toBe(whole)
-    // An empty read in between, and buffers that are used again by their owner after a turn of the loop.
+    // With an empty read in between, and buffers that their owner reuses after a turn of the event loop.
     expect(await answerTo(caller, upstream, array, [bytes.subarray(0, 40), Buffer.alloc(0), bytes.subarray(40)])).toBe(whole)
   })
 })

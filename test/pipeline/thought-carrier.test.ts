@@ -1,5 +1,5 @@
 // A generate-content client in a tool session over other vendors: their reasoning secrets come back to them although the client drops
-// thought parts, as Gemini CLI does, and do not reach Gemini.
+// thought parts, as Gemini CLI does, and never reach Gemini.
 import { type Content, type FunctionDeclaration, GoogleGenAI, type Part } from '@google/genai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -34,7 +34,7 @@ beforeAll(async () => {
         openai: { provider: 'openai', ...at('responses') },
         openrouter: { provider: 'openrouter', ...at('chat') },
         google: { provider: 'google', ...at('generate_content') },
-        // One provider that is reached in two dialects, the second when the first fails.
+        // One provider with two dialects; the second is used when the first fails.
         'mixed.1': { provider: 'mixed', ...at('messages') },
         'mixed.2': { provider: 'mixed', ...at('generate_content') },
       },
@@ -49,7 +49,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-/** Google's own escape value for a signature that is lost. */
+/** Google's own value for a lost signature. */
 const SENTINEL = 'skip_thought_signature_validator'
 const CALLS = [
   { id: 'call_1', name: 'weather', args: '{"city":"Rome"}' },
@@ -131,7 +131,7 @@ const openaiAnswer = (): Step => reply({ reasoning: { text: 'Two cities.', signa
 interface Vendor {
   model: string
   answer(stream: boolean): Step
-  /** What the upstream reads of the assistant's thoughts. */
+  /** Returns the assistant's thoughts in the upstream's request. */
   thoughts(request: RecordedRequest): unknown
   expected: unknown
 }
@@ -167,7 +167,7 @@ const VENDORS: Readonly<Record<string, Vendor>> = {
 const QUESTION: Content = { role: 'user', parts: [{ text: 'Where is it warmer?' }] }
 const config = { tools: [{ functionDeclarations: [weather] }], thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 } }
 
-/** The model's turn as the SDK reads it: a content for each chunk, as Gemini CLI keeps them. */
+/** Returns the model's turn as the SDK reads it: one content for each chunk, as Gemini CLI keeps them. */
 async function firstTurn({ model, answer }: Pick<Vendor, 'model' | 'answer'>, stream: boolean): Promise<Content[]> {
   upstream.script(answer(stream))
   const ask = { model, contents: [QUESTION], config }

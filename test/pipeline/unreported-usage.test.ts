@@ -1,4 +1,4 @@
-// An upstream that reports no usage: its caller reads an estimate or no usage, never zeros.
+// An upstream that reports no usage: its caller gets an estimate or no usage, never zeros.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway } from '../../adapters/testing/index.ts'
 
@@ -19,7 +19,7 @@ const REQUESTS: Record<Caller, (model: string, stream: boolean) => [path: string
   ],
 }
 
-/** The output tokens that a caller reads last; undefined: none are told. */
+/** Returns the output tokens that a caller reads last; undefined: none. */
 function told(caller: Caller, text: string): number | undefined {
   const name = {
     chat: 'completion_tokens',

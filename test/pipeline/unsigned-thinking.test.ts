@@ -1,4 +1,4 @@
-// Thoughts without a secret: a messages caller gets them in an envelope of ours, and they hide no secret that is kept here.
+// Thoughts without a secret: a messages caller gets them in the gateway's envelope, and they hide no stored secret.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../adapters/testing/index.ts'
 

@@ -1,4 +1,4 @@
-// Many small values in a large text: they are counted before anything is built of them, and the loop goes on meanwhile.
+// Many small values in a large text: they are counted before the text is parsed, and the event loop continues meanwhile.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, raw, type TestGateway } from '../../adapters/testing/index.ts'
 import { objectScan, scanObject } from '../../core/json/json-scan.ts'
@@ -17,7 +17,7 @@ const started = async (env: Record<string, string> = {}): Promise<TestGateway> =
   open.push(t)
   return t
 }
-/** YieldQueue of the event loop while `work` runs. */
+/** Counts turns of the event loop while `work` runs. */
 async function turnsDuring<T>(work: () => Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0
   let over = false

@@ -1,4 +1,4 @@
-// `answer_model`: `model` in answers to callers of messages is the string that was asked for; elsewhere it is the model that served.
+// `answer_model`: for callers of messages `model` in answers is the requested name; for others it is the model that served.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
@@ -12,7 +12,7 @@ type Answer = { status: number; text: string; headers: Headers }
 let t: TestGateway
 afterEach(() => t.close())
 
-/** A stream of numbers in [0, 1) that a seed decides. */
+/** Returns numbers in [0, 1) that the seed reproduces. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -21,13 +21,13 @@ function seeded(seed: number): () => number {
   }
 }
 
-/** Cuts each stream at bytes that the draws decide; default: one read for each frame. */
+/** Splits each stream at bytes that the draws select; default: one read for each frame. */
 async function start(upstream: Dialect, options: { mode?: string; draw?: () => number; env?: object; frames?: string[] } = {}) {
   const transport = memoryTransport(async (call) => {
     const body = Buffer.concat((call.request.body ?? []) as Uint8Array[]).toString()
     if (!call.request.stream) {
       call.head(200, ['content-type', 'application/json'])
-      // White space and digits that must survive.
+      // White space and digits that must not change.
       const whole = JSON.stringify(RENDERERS[upstream].json(REPLY)).replace('{', '{ "exact": 12345678901234567890,')
       call.push(body === '' ? '' : whole)
       return call.end()
@@ -54,7 +54,7 @@ async function ask(caller: Dialect, model: string, stream: boolean): Promise<Ans
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
 
-/** Every name that the answer gives its model. */
+/** Returns every model name in the answer. */
 function namesIn(caller: Dialect, { text }: Answer): string[] {
   const objects = text.startsWith('{')
     ? [JSON.parse(text)]

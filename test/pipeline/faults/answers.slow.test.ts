@@ -1,4 +1,4 @@
-// The rows in which the upstream answers: statuses, errors in disguise, broken and empty answers.
+// Faults in which the upstream answers: statuses, errors in 200 answers, broken and empty answers.
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { broken, fail, frames, RENDERERS, raw, type Step } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// An upstream that sends without end. Memory and time are bounded, whatever it sends.
+// An upstream that sends without end. Memory and time are limited, whatever it sends.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fakeClock, type TestGatewayOptions } from '../../../adapters/testing/index.ts'
 import { undiciTransport } from '../../../adapters/transport/undici.ts'
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const MIB = 1 << 20
 
-/** Pushes until the gateway has had enough; `limit` is where the test gives up. */
+/** Pushes until the gateway aborts; at `limit` the test gives up. */
 async function flood(sent: Sent, chunk: Uint8Array, limit: number): Promise<void> {
   while (sent.aborted === null && sent.pushed < limit) {
     await sent.push(chunk)

@@ -1,5 +1,5 @@
-// The rows that must not be failures: odd splits and line ends, bad UTF-8, wrong content types, compression,
-// informational answers, answers without text, missing or absurd usage: 12-15, 17-19, 36, 37.
+// Cases that must not be failures: odd splits and line ends, invalid UTF-8, wrong content types, compression, informational responses,
+// answers without text, missing or impossible usage.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { frames, RENDERERS, type Reply, raw, reply } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -112,14 +112,14 @@ describe('row 36: no text is an answer too', () => {
 describe('row 37: usage', () => {
   const CASES: [string, Reply['usage'], (usage: Booked) => void, Dialect[]?][] = [
     ['missing', null, estimated],
-    // Messages streams say output_tokens 1 at their start.
+    // Messages streams report output_tokens 1 at their start.
     [
       'zero',
       { input: 0, output: 0 },
       (usage) => expect([usage.estimated, usage.inputTotal, usage.total <= 1]).toEqual([false, 0, true]),
     ],
     ['negative', { input: -12, output: 7 }, estimated],
-    // Scripted messages streams start with an output of 1, and Google leaves out what is not positive.
+    // Scripted messages streams start with an output of 1, and Google omits counts that are not positive.
     ['negative output', { input: 12, output: -7 }, estimated, ['chat', 'responses']],
     [
       'more cached than sent',

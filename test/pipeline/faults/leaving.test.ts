@@ -1,5 +1,4 @@
-// The rows in which somebody leaves: the client before and in the middle of an answer (38, 39), a client
-// that does not read (40), the gateway itself (45).
+// Faults in which a side leaves: the client before and during an answer, a client that does not read, the gateway itself.
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -70,7 +69,7 @@ describe('rows 38 and 39: the client leaves', () => {
     }
     const sorted = latencies.sort((a, b) => a - b)
     const [median, worst] = [sorted[sorted.length >> 1] as number, sorted.at(-1) as number]
-    // The worst is the machine's; that each is closed within 100 ms is held by test/pipeline-golden.test.ts.
+    // The median, because the machine causes the worst case. test/pipeline-golden.test.ts checks that each is closed within 100 ms.
     expect(median).toBeLessThan(100)
     process.stdout.write(
       `client left → upstream closed: median ${median.toFixed(1)} ms, worst ${worst.toFixed(1)} ms of ${sorted.length}\n`,
@@ -105,7 +104,7 @@ describe('row 40: a client that does not read', () => {
     await expect.poll(through, { interval: 5 }).toBeGreaterThan(0)
     let before = -1
     let same = 0
-    // Several looks: after a stall of the machine two may come with nothing between them.
+    // Several checks: after a stall of the machine two may follow each other directly.
     const still = (): number => {
       same = through() === before ? same + 1 : 0
       before = through()
@@ -113,7 +112,7 @@ describe('row 40: a client that does not read', () => {
     }
     await expect.poll(still, { interval: 40 }).toBe(4)
     expect(before).toBeLessThan(16 << 20)
-    // Nothing counts as idle while the reader holds the stream.
+    // While the reader holds the stream, it does not count as idle.
     await clock.advance('90s')
     expect(at.t.settled).toHaveLength(settled)
     await clock.advance('31s')

@@ -1,4 +1,4 @@
-// Network faults before the first byte: the upstream cannot be reached, or its connection dies.
+// Network faults before the first byte: the upstream is unreachable, or its connection breaks.
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   certificate,
@@ -32,7 +32,7 @@ async function unreachable(fault: Fault, options: AccountsOptions): Promise<Acco
   return world
 }
 
-/** Timeouts below undici's resolution of about a second are waited for in parallel: one gateway for each cell. */
+/** Timeouts below undici's resolution of about a second run in parallel, with one gateway for each cell. */
 async function inParallel(fault: Fault, origin: string): Promise<void> {
   const env = { UPSTREAM_CONNECT_TIMEOUT_MS: '60' }
   await Promise.all(
@@ -177,7 +177,7 @@ describe('2.3: the number of calls', () => {
   })
 })
 
-/** The socket is lent again one turn after its answer. */
+/** The socket is reused one turn after its answer. */
 async function idle(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
 }

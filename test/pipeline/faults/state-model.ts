@@ -4,7 +4,7 @@
 export type Reason = 'disabled' | 'quota_exhausted' | 'circuit_open' | 'cooldown' | 'model_locked'
 type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured'
 
-/** The last column of a row. `backoff`: two seconds, doubled for each time in a row. */
+/** The effect of a fault. `backoff`: two seconds, doubled for each consecutive time. */
 export interface Effect {
   breaker?: true
   lock?: { ms: number | 'backoff'; reason: LockReason; all?: true }
@@ -23,7 +23,7 @@ export class AccountModel {
   failures = 0
   circuit: { since: number; until: number; reopenings: number } | null = null
   refused = false
-  /** The row of the fault that it was put out by. */
+  /** The fault that made it unavailable. */
   outBy: string | null = null
   #cooldownUntil = 0
   #level = 0
@@ -35,7 +35,7 @@ export class AccountModel {
     this.label = label
   }
 
-  /** Why it must not be asked, the first that applies; `until` 0: by hand only. */
+  /** Returns the first reason why the account is unavailable; `until` 0: only a manual reset ends it. */
   out(model: string, now: number): { reason: Reason; until: number } | null {
     if (this.refused) return { reason: 'disabled', until: 0 }
     const locked = Math.max(0, ...['*', model].map((name) => this.#locks.get(name)?.until ?? 0))
@@ -49,7 +49,7 @@ export class AccountModel {
     return found === undefined ? null : { reason: found[0], until: found[1] }
   }
 
-  /** Returns the events that must go out, as `type source seconds`. */
+  /** Returns the expected events, as `type source seconds`. */
   failed({ breaker, lock, cooldown, quotaMs, refused }: Effect, model: string, now: number): string[] {
     const events: string[] = []
     const started = (ms: number) => {
@@ -88,7 +88,7 @@ export class AccountModel {
     return events
   }
 
-  /** The connection has got a new key. */
+  /** The connection got a new key. */
   edited(): void {
     this.failures = 0
     this.circuit = null
@@ -99,7 +99,7 @@ export class AccountModel {
     this.#locks.clear()
   }
 
-  /** `state` in /api/providers. */
+  /** Returns `state` of /api/providers. */
   record(now: number, iso: (at: number) => string): Record<string, unknown> {
     const ahead = (until: number) => (until > now ? until : 0)
     const [quota, cooldown, open] = [ahead(this.#quotaUntil), ahead(this.#cooldownUntil), ahead(this.circuit?.until ?? 0)]
@@ -131,7 +131,7 @@ export class AccountModel {
   #fault(now: number): string[] {
     this.failures++
     if (this.circuit !== null) {
-      // Only the probe is let through: it opens the circuit again, for longer, and that is no second opening.
+      // Only the probe is admitted: it opens the circuit again, for longer, which is not a second opening.
       this.circuit.reopenings++
       this.circuit.until = now + Math.min(MOST_MS, OPEN_MS * 2 ** this.circuit.reopenings)
       return []
@@ -146,7 +146,7 @@ function backoff(level: number): number {
   return Math.min(MOST_MS, 2000 * 2 ** (level - 1))
 }
 
-/** provider.outage: five faults within a minute are minor, ten are major; one of the two is told in ten minutes. */
+/** provider.outage: five faults within a minute are minor, ten are major; one of the two is emitted in ten minutes. */
 export class OutageModel {
   #faults: number[] = []
   #told = Number.NEGATIVE_INFINITY

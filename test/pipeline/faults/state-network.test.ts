@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const one of closing.splice(0).reverse()) await one.close()
 })
 
-/** Of each dialect an account at `origin`, and a good one behind it. */
+/** For each dialect an account at `origin`, followed by a working one. */
 async function started(origin: string | null, more: Partial<ConnectionConfig> = {}) {
   const clock = fakeClock()
   const upstream = await scriptedUpstream(text('good'))
@@ -132,7 +132,7 @@ describe('what is not the account’s', () => {
         await count.run('9', nameOf(cell), async () => {
           both.script(text('warm'), reset(), text('again'))
           await ask(cell)
-          // The socket is lent again one turn after its answer.
+          // The socket is reused one turn after its answer.
           for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
           expect(await ask(cell)).toEqual(['retry_fresh_socket', 'returned'])
           expect(await state(upstream)).toEqual(['closed', 0, 'active'])

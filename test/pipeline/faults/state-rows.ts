@@ -9,13 +9,13 @@ export interface StateFault {
   title: string
   step(cell: Cell): Step
   effect: Effect
-  /** Of the caller's answer where no other account is asked; absent: another one answers. */
+  /** Status of the caller's answer when no other account is called; absent: another one answers. */
   returns?: number
   /** The stream had started: 200, and the failure is in it. */
   started?: true
   /** Counts for `provider.outage`: no answer, or neither 2xx nor 4xx. */
   fault?: true
-  /** It is a failure when the idle timeout is over. */
+  /** The failure occurs when the idle timeout passes. */
   stalls?: true
   modes?: readonly ('plain' | 'stream')[]
   upstreams?: readonly Dialect[]
@@ -41,7 +41,7 @@ const cut =
 const limited = (headers: Record<string, string>, message?: string) =>
   fail(429, { headers, ...(message === undefined ? {} : { message }) })
 const locked = (ms: number | 'backoff'): Effect => ({ lock: { ms, reason: 'rate_limited' } })
-/** Google streams have no lifecycle before the first content. */
+/** Google streams have no events before the first content. */
 const WITH_HEAD: readonly Dialect[] = ['chat', 'messages', 'responses']
 const STREAM: Pick<StateFault, 'modes'> = { modes: ['stream'] }
 const STARTED: Pick<StateFault, 'modes' | 'started'> = { ...STREAM, started: true }
@@ -94,7 +94,7 @@ export const ROWS: readonly StateFault[] = [
     effect: { cooldown: 120_000 },
     upstreams: ['chat', 'responses', 'generate_content'],
   },
-  // Anthropic's 402 is a `billing_error`: quota wording.
+  // Anthropic's 402 is a `billing_error`, which means quota.
   { row: '25', title: '402 that means money', step: same(fail(402)), upstreams: ['messages'], effect: { quotaMs: HOUR } },
   {
     row: '25',
@@ -163,5 +163,5 @@ export const ROWS: readonly StateFault[] = [
 ]
 
 const HUGE = `data: {"x":"${'x'.repeat(9 << 20)}"}\n\n`
-/** For going past accounts that work: the next one is asked, and it means nothing for this one. */
+/** Makes the executor skip working accounts: the next one is called, and this one's state stays unchanged. */
 export const PAST: StateFault = { row: '27', title: '409', step: same(fail(409)), effect: NOTHING }

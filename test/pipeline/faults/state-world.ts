@@ -1,5 +1,5 @@
-// One gateway with six accounts for each upstream dialect, and beside it what must be known of them. Every request is checked
-// whole: who was passed over, why and until when; who was called; what is known of every account afterwards; which events went out.
+// One gateway with six accounts for each upstream dialect, and a model of their states. Every request is checked completely: skipped
+// accounts with reason and end, called accounts, the resulting state of every account, and the emitted events.
 import { expect } from 'vitest'
 import {
   createTestGateway,
@@ -23,15 +23,15 @@ const ACCOUNTS = 6
 const MODEL = 'm'
 
 export interface StateWorld {
-  /** The first faults in the order of the calls; calls behind them are answered. */
+  /** The first faults in the order of the calls; later calls are answered. */
   ask(cell: Cell, faults: readonly StateFault[], model?: string): Promise<void>
-  /** Accounts of the upstream that may be asked now. */
+  /** Returns the number of the upstream's available accounts. */
   usable(upstream: Dialect): number
-  /** Makes every account of the upstream that is out come back, on time and not before, and serve again. */
+  /** Makes every unavailable account of the upstream available again, on time and not earlier, and lets it answer. */
   recover(cell: Cell, probeFails: boolean): Promise<void>
-  /** Of accounts that were called again after they had been out: the row that had put them out. */
+  /** For accounts that were called again after an outage: the fault that had caused it. */
   readonly comebacks: string[]
-  /** The counters of /metrics say what happened. */
+  /** Compares the counters of /metrics with the events. */
   checkMetrics(): Promise<void>
   readonly requests: number
   close(): Promise<void>
@@ -53,7 +53,7 @@ export async function stateWorld(): Promise<StateWorld> {
   }
   const comebacks: string[] = []
   const told: string[] = []
-  /** When each call of the running request failed, or its answer ended. */
+  /** The time at which each call of the running request failed, or its answer ended. */
   const ends: number[] = []
   const ears = definePlugin({
     name: 'ears',
@@ -78,7 +78,7 @@ export async function stateWorld(): Promise<StateWorld> {
     },
   })
   const t: TestGateway = await createTestGateway({
-    // Without reuse a reset is of a fresh connection; without heartbeats a failure before content has a status.
+    // Without reuse a reset belongs to a fresh connection; without heartbeats a failure before content has a status.
     env: { UPSTREAM_POOL_MAX_IDLE_PER_HOST: '0', STREAM_HEARTBEAT_MS: '0' },
     plugins: [ears()],
     ports: { clock },
@@ -150,7 +150,7 @@ export async function stateWorld(): Promise<StateWorld> {
     for (const account of pool) expect(states.get(account.label), account.label).toEqual(account.record(now, iso))
   }
 
-  /** Nothing more comes of the call: the clock goes on until the gateway has had enough. */
+  /** The call sends nothing more: the clock advances until the gateway aborts it. */
   async function passIdle(calls: number, index: number): Promise<void> {
     await expect.poll(() => upstream.requests.length, { interval: 1 }).toBe(calls + index + 1)
     for (let tens = 0; ends.length <= index; tens++) {
@@ -159,7 +159,7 @@ export async function stateWorld(): Promise<StateWorld> {
     }
   }
 
-  /** The account is called: those before it are gone past. */
+  /** Makes the request call the account: those before it are skipped. */
   async function serves(cell: Cell, account: AccountModel, ...faults: StateFault[]): Promise<void> {
     const pool = poolOf(cell.upstream)
     const before = pool.slice(0, pool.indexOf(account)).filter((one) => one.out(MODEL, clock.monotonic()) === null)
@@ -184,7 +184,7 @@ export async function stateWorld(): Promise<StateWorld> {
         await clock.advance(until - clock.monotonic() - 1)
         await ask(cell, [])
         await clock.advance(1)
-        // It may have been kept out by more than one thing.
+        // It may have been unavailable for more than one reason.
         if (account.out(MODEL, clock.monotonic()) !== null) continue
       }
       if (fails && account.circuit !== null) {
@@ -251,7 +251,7 @@ async function listed(t: TestGateway): Promise<Listed[]> {
   }))
 }
 
-/** As the model words it, behind whose it is. */
+/** As the model writes the event, behind its owner. */
 function worded(type: string, data: Record<string, unknown>): string {
   const facts = [data.source, data.retry_after_seconds, data.consecutive_failures, data.open_for_ms, data.severity]
   return [data.account_id ?? data.provider, type, ...facts.filter((fact) => fact !== undefined)].join(' ')

@@ -11,7 +11,7 @@ const counted = cells('fault matrix, state of accounts')
 interface Figures {
   cells: number
   green: number
-  /** Accounts that a fault of this row put out, and those that were shown to come back. */
+  /** Accounts that this fault made unavailable, and those that recovered. */
   out: number
   recovered: number
 }
@@ -30,7 +30,7 @@ afterAll(async () => {
   await world.close()
 })
 
-/** Fewer than these, and those that are out come back first. */
+/** With fewer available accounts, unavailable ones recover first. */
 const LEAST_USABLE = 3
 
 function figuresOf(row: string): Figures {
@@ -40,7 +40,7 @@ function figuresOf(row: string): Figures {
 }
 
 async function recover(cell: Cell): Promise<void> {
-  // Of circuits, every other time the probe fails before one succeeds.
+  // For circuits, every other time the probe fails before one succeeds.
   failing = !failing
   await world.recover(cell, failing)
 }
@@ -55,7 +55,7 @@ async function everyCell(fault: StateFault): Promise<void> {
       await world.ask(cell, [fault])
       if (world.usable(cell.upstream) < usable) {
         figures.out++
-        // The next request, of this model and of another one.
+        // The next request, for this model and for another one.
         await world.ask(cell, [])
         await world.ask(cell, [], 'another')
       }
@@ -69,7 +69,7 @@ describe('what a fault leaves on an account, carried from cell to cell', () => {
     ROWS.map((fault, index) => [`row ${fault.row}: ${fault.title}`, fault, index] as const),
   )('%s', async (_, fault, index) => {
     await everyCell(fault)
-    // One upstream's accounts come back at once, another one's each time; the others keep what they have.
+    // One upstream's accounts recover at once, another one's each time; the others keep their state.
     const all = pairs(fault)
     await recover(all[(index * 7) % all.length] as Cell)
     await world.checkMetrics()

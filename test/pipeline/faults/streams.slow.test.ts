@@ -1,4 +1,4 @@
-// The rows in which an answer stalls, breaks off or never ends: 5-8, 16, 43.
+// Faults in which an answer stalls, breaks off or never ends.
 import { afterEach, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock, frames, hang, reply, type Step, text } from '../../../adapters/testing/index.ts'
 import { type Accounts, type AccountsOptions, accounts, FINE } from '../support/accounts.ts'
@@ -19,13 +19,13 @@ async function world(options: AccountsOptions = {}): Promise<{ at: Accounts; clo
 }
 
 const called = (at: Accounts, calls: number) => expect.poll(() => at.bad.requests.length, { interval: 1 }).toBe(calls)
-/** Nothing more comes of this call: the clock goes on until the gateway gives it up. What was still on its way counts as life. */
+/** The call sends nothing more: the clock advances until the gateway aborts it. Data that was still in transit counts as activity. */
 async function silence(at: Accounts, clock: FakeClock, calls: number, time: string): Promise<void> {
   await called(at, calls)
   const givenUp = () => at.bad.requests[calls - 1]?.abortedAt !== null
   while (!givenUp()) {
     await clock.advance(time)
-    // YieldQueue, not time: on a machine that stalls a second may be none.
+    // Turns, not time: on a machine that stalls a second may contain none.
     for (let turn = 0; turn < 100 && !givenUp(); turn++) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
@@ -113,7 +113,7 @@ describe('after the first content', () => {
     const step = (cell: Cell) => {
       calls++
       void called(at, calls).then(async () => {
-        // The content has to be through before the clock moves.
+        // The content must have arrived before the clock advances.
         await expect.poll(() => [...at.t.gateway.live()][0]?.contentBytes ?? 0, { interval: 1 }).toBeGreaterThan(0)
         await silence(at, clock, at.bad.requests.length, '121s')
       })

@@ -15,7 +15,7 @@ import { freshAccounts } from '../../support/fresh-accounts.ts'
 import { type Client, clients } from './clients.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
-/** What the good account answers. */
+/** The working account's answer. */
 export const FINE = 'fine, thank you'
 
 export interface Accounts {
@@ -25,15 +25,15 @@ export interface Accounts {
   /** The scripted faulty account, when the fault is one of its steps. */
   readonly bad: ScriptedUpstream
   readonly good: ScriptedUpstream
-  /** Resolves with the outcome of the request that `run` made. */
+  /** Resolves with the outcome of the request that `run` sent. */
   settle(): Promise<{ outcome: Outcome; attempts: readonly Attempt[] }>
   close(): Promise<void>
 }
 
 export interface AccountsOptions extends TestGatewayOptions {
-  /** Where faulty accounts live instead: an origin. */
+  /** Another origin for the faulty accounts. */
   origin?: string
-  /** More on every faulty connection: a proxy. */
+  /** Further options of every faulty connection, such as a proxy. */
   connection?: Partial<ConnectionConfig>
 }
 

@@ -1,5 +1,5 @@
-// Counts the cells of a matrix: row by row, how many were run, and one line at the end. A red cell does not hide the ones
-// behind it: the test fails at its end, with all of their names.
+// Counts the cells of a matrix: row by row, how many ran, with one line at the end. A failed cell does not hide later ones: the test
+// fails at its end, with all their names.
 import { afterAll, afterEach } from 'vitest'
 
 export interface Cells {

@@ -1,5 +1,5 @@
-// The four official SDKs with one question each, and what they tell an application: an answer, or an exception. What no
-// application may see is thrown here: an empty success, a stream that ends without a finish, a helper left in mid-air.
+// The four official SDKs with one question each, and their results for an application: an answer or an exception. It throws for results
+// that no application may get: an empty success, a stream without a finish, a helper that never ends.
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import { ApiError as GoogleError, GoogleGenAI } from '@google/genai'
 import OpenAI, { APIConnectionError, APIError as OpenAIError } from 'openai'
@@ -7,7 +7,7 @@ import type { Dialect } from '../../../core/types/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'
 
 export interface Raised {
-  /** The SDK's class, and those above it. */
+  /** The SDK's class, and its base classes. */
   name: string
   classes: string[]
   /** null: inside a started stream. */
@@ -20,7 +20,7 @@ export interface Raised {
 
 export interface Seen {
   text: string
-  /** Text deltas before the end. */
+  /** Number of text deltas before the end. */
   deltas: number
   raised: Raised | null
 }
@@ -31,7 +31,7 @@ export interface Ask {
   prompt?: string
   signal?: AbortSignal
   onDelta?: (text: string) => void
-  /** The answer has no text: a tool call, a refusal. */
+  /** True: the answer has no text, only a tool call or a refusal. */
   empty?: boolean
 }
 
@@ -161,7 +161,7 @@ function raised(thrown: unknown): Raised {
   throw thrown
 }
 
-/** True for an exception that says the connection broke: never what a client should see of an upstream's fault. */
+/** Returns true for an exception about a broken connection, which a client should never get for an upstream's fault. */
 export function isConnectionError(name: string): boolean {
   return name === APIConnectionError.name || name === 'APIConnectionTimeoutError'
 }

@@ -1,4 +1,4 @@
-// Every way into the data plane, plain and streamed, and what a caller reads of its answer.
+// Every entry of the data plane, plain and streamed, and the text that a caller reads.
 import type { Dialect } from '../../../core/types/canonical.ts'
 import { pathAndBody } from './wire.ts'
 
@@ -7,7 +7,7 @@ export interface Endpoint {
   readonly caller: Dialect
   readonly stream: boolean
   readonly operation: 'chat' | 'count_tokens'
-  /** `model`: the model string; for count_tokens a messages target. */
+  /** `model`: the model name; for count_tokens a messages target. */
   request(model: string): { path: string; body: Record<string, unknown> }
 }
 

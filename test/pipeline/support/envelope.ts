@@ -21,7 +21,7 @@ export function envelopeOf(dialect: Dialect, text: string): Envelope {
   expect(error.message.length).toBeLessThanOrEqual(1000)
   expect(error.message).not.toMatch(/[\r\n]|\bat \S+:\d+:\d+|node_modules|\/home\//)
   expect(typeof error.type).toBe('string')
-  // Google's SDK reads the status where the other dialects say a word. A chat route answers a Google body in that shape.
+  // Google's SDK reads the status where the other dialects have a text. A chat route answers a Google body in that form.
   if (dialect === 'generate_content' || (dialect === 'chat' && typeof error.code === 'number')) {
     expect(error).toMatchObject({ code: expect.any(Number), status: expect.stringMatching(/^[A-Z_]+$/) })
     error.code = wordCode(error) as string | null
@@ -31,7 +31,7 @@ export function envelopeOf(dialect: Dialect, text: string): Envelope {
   return error
 }
 
-/** The dialect of a path: what is known while the body is not. */
+/** Returns the dialect of a path, for errors before the body is known. */
 export function routeDialect(endpoint: Endpoint): Dialect {
   return endpoint.name.startsWith('chat') ? 'chat' : endpoint.caller
 }

@@ -1,5 +1,5 @@
-// Runs one fault through all sixteen pairs of caller and upstream dialect, plain and streamed, each cell asked by an
-// official SDK: with a good account behind the faulty one, with faulty ones only, and after the first content.
+// Runs one fault through all sixteen pairs of caller and upstream dialect, plain and streamed, with an official SDK in each cell: with a
+// working account after the faulty one, with faulty ones only, and after the first content.
 import { expect } from 'vitest'
 import type { Step } from '../../../adapters/testing/index.ts'
 import { RENDERERS } from '../../../adapters/testing/index.ts'
@@ -18,28 +18,28 @@ export interface Cell {
 export interface Fault {
   row: string
   title: string
-  /** What the faulty account does; absent where the account itself is the fault. */
+  /** The faulty account's behaviour; absent when the account itself is the fault. */
   step?: (cell: Cell) => Step
   modes?: readonly ('plain' | 'stream')[]
-  /** False: the caller gets it at once, no other account is asked. */
+  /** False: the caller gets the fault at once, and no other account is called. */
   moves?: boolean
-  /** Of the caller's error when every account fails. */
+  /** Status of the caller's error when every account fails. */
   status: number | ((cell: Cell) => number)
   code?: string | null
   retryAfter?: string
-  /** What the timeline says about the first attempt when another account answers. */
+  /** The timeline's action of the first attempt when another account answers. */
   action?: AttemptAction
-  /** The upstream's own status in the timeline, where it is not the caller's. */
+  /** The upstream's own status in the timeline, when it differs from the caller's. */
   attemptStatus?: number
   upstreams?: readonly Dialect[]
   callers?: readonly Dialect[]
-  /** Runs beside the request: moves the clock once the faulty account has been called so often. */
+  /** Runs beside the request: advances the clock after this number of calls of the faulty account. */
   drive?: (accounts: Accounts, calls: number) => Promise<void>
   /** The failure comes inside a stream that a heartbeat has opened. */
   opened?: true
 }
 
-/** Every pair × mode of the fault, before the first content. */
+/** Runs every pair × mode of the fault, before the first content. */
 export async function beforeContent(accounts: Accounts, cells: Cells, fault: Fault): Promise<void> {
   for (const cell of pairs(fault)) {
     const name = nameOf(cell)
@@ -76,7 +76,7 @@ async function failsOver(accounts: Accounts, fault: Fault, cell: Cell): Promise<
   expect(attempts.map(labelOf)).toEqual([`two-${cell.upstream}.1`, `two-${cell.upstream}.2`])
 }
 
-/** The key of the file: ids are those of rows. */
+/** Returns the key in the file, because ids are those of rows. */
 function labelOf({ candidate }: Attempt): string {
   return candidate.connection.label
 }
@@ -104,7 +104,7 @@ async function driveAll(accounts: Accounts, { drive }: Fault, before: number, ca
   for (let call = 1; call <= calls; call++) await drive?.(accounts, before + call)
 }
 
-/** The faulty account answers all the same: no other account is asked, and the usage it reports is booked. */
+/** The faulty account answers anyway: no other account is called, and the reported usage is booked. */
 export async function answersAnyway(
   accounts: Accounts,
   cells: Cells,
@@ -127,7 +127,7 @@ export async function answersAnyway(
   }
 }
 
-/** After the first content: the dialect's error, no second call, 502, what was delivered is booked. */
+/** After the first content: the dialect's error, no second call, 502, and delivered content is booked. */
 export async function afterContent(
   accounts: Accounts,
   cells: Cells,
@@ -186,7 +186,7 @@ export function pairs(fault: Pick<Fault, 'modes' | 'upstreams' | 'callers'>): Ce
 
 export const nameOf = ({ caller, upstream, stream }: Cell) => `${caller} → ${upstream} ${stream ? 'stream' : 'plain'}`
 
-/** Frames of a reply, cut in two: the lifecycle before the first content, and the rest. */
+/** Returns frames of a reply in two parts: those before the first content, and the rest. */
 export function framesOf(upstream: Dialect, text = FINE, chunk = 4): { head: string[]; content: string[]; all: string[] } {
   const all = RENDERERS[upstream].frames({ text, chunk })
   const first = all.findIndex((frame) => frame.includes(JSON.stringify(text.slice(0, chunk)).slice(1, -1)))

@@ -1,4 +1,4 @@
-// A plugin on every hook of the catalogue that counts how often each fired for each request, and can be told to misbehave.
+// A plugin on every hook of the catalogue that counts how often each ran for each request, and can be made to fail.
 import { HOOK_NAMES } from '../../../core/hooks/catalogue.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
@@ -11,16 +11,16 @@ export const REQUEST_HOOKS = HOOK_NAMES.filter((name): name is RequestHook => na
 
 export interface Recorder {
   readonly plugin: Plugin
-  /** By request id. */
+  /** Returns counts by request id. */
   of(id: string): Record<string, number>
-  /** Every hook in the order it fired, for the request that came last. */
+  /** Every hook in its order, for the latest request. */
   readonly order: string[]
-  /** Lease names in the order they settled, for the request that came last. */
+  /** Lease names in the order of settlement, for the latest request. */
   readonly leases: string[]
   readonly lifecycle: Record<'ready' | 'close', number>
-  /** Runs inside the hook, after it was counted; what it returns is the hook's answer where one is taken. */
+  /** Runs inside the hook, after the count; its return value is the hook's, if the hook has one. */
   behave: Partial<Record<RequestHook, (ctx: RequestContext) => unknown>>
-  /** Events that went through the stream transform. */
+  /** Number of events that passed the stream transform. */
   events: number
   /** Whether the stream hook's transform only watches. */
   passive: boolean
@@ -79,10 +79,10 @@ export function hookRecorder(name = 'recorder'): Recorder {
     gateway.hook('ready', () => void recorder.lifecycle.ready++)
     gateway.hook('close', () => void recorder.lifecycle.close++)
   }
-  // A batch stage ends the byte lane: it takes part only in tests that do not ask for it.
+  // A batch stage ends the byte lane, so only tests with `passive` false have it.
   const batching = () => !recorder.passive
   return recorder
 }
 
-/** Hooks that take out a lease here; one per firing. */
+/** Hooks that take a lease, one per run. */
 const LEASED: readonly string[] = ['ingress', 'access', 'admit', 'attempt', 'encoded']

@@ -1,9 +1,9 @@
-// Parallel tool calls whose frames come in any order that keeps each call's own, and the order in which the calls begin:
-// chat vendors do it by index, responses by output_index, messages by content block.
+// Parallel tool calls with interleaved frames that keep each call's own order and the order of their starts. Chat vendors interleave by
+// index, responses by output_index, messages by content block.
 import { RENDERERS, type Reply } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 
-/** `pick` gives numbers in [0, n). */
+/** `pick` returns numbers in [0, n). */
 export function interleaved(upstream: Dialect, reply: Reply, pick: (n: number) => number): string[] {
   const frames = RENDERERS[upstream].frames(reply)
   if (upstream === 'generate_content') return frames
@@ -27,7 +27,7 @@ export function interleaved(upstream: Dialect, reply: Reply, pick: (n: number) =
 
 type Json = Record<string, unknown>
 
-/** Which tool call a frame belongs to; undefined for all other frames. */
+/** Returns the tool call of a frame; undefined for all other frames. */
 const KEYS: Record<Exclude<Dialect, 'generate_content'>, () => (data: Json) => number | undefined> = {
   chat: () => (data) => {
     const delta = (data.choices as { delta?: { tool_calls?: { index: number }[] } }[] | undefined)?.[0]?.delta
@@ -50,7 +50,7 @@ const KEYS: Record<Exclude<Dialect, 'generate_content'>, () => (data: Json) => n
 }
 
 function dataOf(frame: string): Json {
-  // No regular expression: its lines end at U+2028, those of the wire do not.
+  // Not a regular expression: its lines end at U+2028, those of the wire do not.
   const data = frame.slice(frame.indexOf('data: ') + 6).trim()
   return data === '[DONE]' ? {} : (JSON.parse(data) as Json)
 }

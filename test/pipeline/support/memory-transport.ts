@@ -1,4 +1,4 @@
-// The transport port without a network: each call is played by the test, chunk by chunk, under back-pressure.
+// The transport port without a network: the test plays each call, chunk by chunk, with back-pressure.
 import { headerBag } from '../../../core/http/headers.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { Transport, WireHandler, WireRequest } from '../../../core/types/ports.ts'
@@ -6,12 +6,12 @@ import type { Transport, WireHandler, WireRequest } from '../../../core/types/po
 export interface Sent {
   readonly request: WireRequest
   readonly handler: WireHandler
-  /** Why the gateway gave the call up; null while it has not. */
+  /** Why the gateway aborted the call; null while it has not. */
   aborted: GatewayErrorShape | null
-  /** Bytes handed over so far. */
+  /** Number of bytes sent so far. */
   pushed: number
   head(status?: number, headers?: string[]): void
-  /** Resolves when the next chunk may come. */
+  /** Resolves when the next chunk may be sent. */
   push(chunk: Uint8Array | string): Promise<void> | undefined
   end(): void
 }
@@ -20,7 +20,7 @@ export interface MemoryTransport extends Transport {
   readonly sent: Sent[]
 }
 
-/** `play` starts one microtask after send(), as no real transport answers at once. */
+/** `play` starts one microtask after send(), because no real transport answers synchronously. */
 export function memoryTransport(play: (sent: Sent) => unknown): MemoryTransport {
   const sent: Sent[] = []
   return {

@@ -1,4 +1,4 @@
-// What a client makes of a stream: official SDKs where they take a fetch of ours, and their accumulation where they do not.
+// Parses a stream as a client does: with official SDKs that accept our fetch, otherwise with their accumulation.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -51,7 +51,7 @@ const PARSERS: Record<Dialect, (model: string, fetch: Fetch) => Promise<Parsed>>
     return { text: response.output_text, calls, stopped: calls.length > 0 ? 'tool_calls' : 'stop' }
   },
 
-  /** The SDK has no fetch option; this is what it does: JSON per `data:` event, parts concatenated. */
+  /** The SDK has no fetch option, so this repeats its steps: JSON per `data:` event, parts concatenated. */
   async generate_content(model, fetch) {
     const response = await fetch(`http://gateway.test/v1beta/models/${model}:streamGenerateContent?alt=sse`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// One request per dialect with most of what a client may send: system, tools, calls, results, images, a schema, reasoning.
+// One request per dialect with most features: system, tools, calls, results, images, a schema, reasoning.
 import type { Dialect } from '../../../core/types/canonical.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -107,7 +107,7 @@ export const RICH: Readonly<Record<Dialect, Record<string, unknown>>> = {
   },
 }
 
-/** A copy in which the member that `pick` lands on is another value, or gone. `pick` gives numbers in [0, n). */
+/** Returns a copy in which one member, selected by `pick`, has another value or is removed. `pick` returns numbers in [0, n). */
 export function mutated(body: unknown, value: unknown, pick: (n: number) => number): unknown {
   const copy = structuredClone(body)
   const places: [Record<string, unknown>, string][] = []

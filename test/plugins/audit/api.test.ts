@@ -1,4 +1,4 @@
-// /api/audit: what was done is in it, can be found, checked, exported, and goes when it may.
+// /api/audit: actions are recorded, and can be listed, verified, exported and pruned.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -11,7 +11,7 @@ import { auditOf, errorOf, jumpingClock, openGateway } from '../sign-in/support.
 const DAY = 86_400_000
 const HOUR = 3_600_000
 
-/** Hands the service out, and hears its events. */
+/** Passes the service out, and records its events. */
 function listener() {
   const heard: { type: string; data: unknown }[] = []
   let log: AuditLog | undefined

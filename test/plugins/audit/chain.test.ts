@@ -1,4 +1,4 @@
-// The chain: unbroken however many write at once, altered nowhere unseen, pruned without losing its hold.
+// The chain: complete for any number of concurrent writers, every alteration is detected, and it can be pruned.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'

@@ -1,4 +1,4 @@
-// What may be kept of an action's details: no secret, not too much, and always the same text for the same thing.
+// Stored details of an action: no secret, limited size, and always the same text for the same value.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { columnText, redactedDetails } from '../../../plugins/audit/redact.ts'
@@ -98,7 +98,7 @@ describe('details', () => {
         expect(redactedDetails({ [name]: value }).length, name).toBeLessThan(17_000)
       expect(redactedDetails(huge).length).toBeLessThan(17_000)
     }
-    // Time that grows with the square would be minutes.
+    // Quadratic time would take minutes.
     await expectWithin(20_000, () => timed(redact))
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`member_${i}`, 'x'.repeat(900)]))
     expect(of(many)).toMatchObject({ truncated: true, members: expect.arrayContaining(['member_0']) })
