@@ -1,4 +1,4 @@
-// `cors.origins`: pages of the listed origins may call the data plane, and no other page learns anything.
+// `cors.origins`: pages of the listed origins may call the data plane, and no other page gets an answer.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../adapters/testing/index.ts'

@@ -1,4 +1,4 @@
-// Token counts for bodies as clients have them: by the provider, or an estimate.
+// Token counts for real clients' bodies: by the provider, or an estimate.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/index.ts'
 

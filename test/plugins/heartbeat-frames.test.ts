@@ -10,7 +10,7 @@ import { memoryTransport, type Sent } from '../pipeline/support/memory-transport
 import { pathAndBody } from '../pipeline/support/wire.ts'
 
 const FRAME = 'data: {"candidates":[{"content":{"parts":[],"role":"model"},"index":0}]}\n\n'
-/** `chats` of @google/genai forget a turn that had a chunk without parts. */
+/** `chats` of @google/genai drop a turn that had a chunk without parts. */
 const GENAI_FRAME = FRAME.replace('[]', '[{"text":""}]')
 const PING = ': ping\n\n'
 const GENAI = { 'x-goog-api-client': 'google-genai-sdk/1.30.0 gl-node/v22.0.0' }
@@ -20,7 +20,7 @@ const CLI = { 'user-agent': 'GeminiCLI/0.21.0/gemini-3-pro (linux; x64)' }
 let t: TestGateway
 let clock: FakeClock
 let transport: ReturnType<typeof memoryTransport>
-/** The stream that was opened last, and what its client has read. */
+/** The latest stream, and the text that its client has read. */
 let current: { text: string }
 afterEach(() => t.close())
 
@@ -59,7 +59,7 @@ async function quiet(): Promise<string> {
   return current.text.slice(from)
 }
 
-/** Reads as @google/generative-ai does: each event has to be one `data:` line, whatever else is an error. */
+/** Reads like @google/generative-ai: each event must be one `data:` line; any other line is an error. */
 function strictEvents(stream: string): { candidates?: { content?: { parts: { text?: string }[] }; finishReason?: string }[] }[] {
   const out = []
   let rest = stream

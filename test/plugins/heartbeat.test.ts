@@ -1,4 +1,4 @@
-// `stream_heartbeat_ms`: while the gateway runs, and over the variable of that name.
+// `stream_heartbeat_ms`: at run time, and with precedence over the variable of that name.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, type TestGateway } from '../../adapters/testing/index.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
@@ -9,11 +9,11 @@ import { pathAndBody } from '../pipeline/support/wire.ts'
 let t: TestGateway
 let clock: FakeClock
 let transport: ReturnType<typeof memoryTransport>
-/** What the client of the quiet stream has read. */
+/** The text that the client of the quiet stream has read. */
 let text: string
 afterEach(() => t.close())
 
-/** With a stream open whose upstream has not answered. */
+/** With an open stream whose upstream has not answered. */
 async function start(env: Record<string, string> = {}): Promise<void> {
   clock = fakeClock()
   transport = memoryTransport(() => {})
@@ -30,7 +30,7 @@ async function open(): Promise<void> {
   await expect.poll(() => transport.sent.length, { interval: 1 }).toBe(1)
 }
 
-/** How many more there are after `time`. */
+/** Returns the number of further pings after `time`. */
 async function pings(time: string): Promise<number> {
   const before = text.length
   await clock.advance(time)

@@ -1,4 +1,4 @@
-// Responses 3: reasoning goes back without its id; an upstream that says so is asked once more the other way.
+// Reasoning is sent back without its id; when an upstream complains about ids, the request is sent once more with the opposite choice.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
-/** `edits`: the request leaves the byte lane, as after any change of a plugin. */
+/** `edits`: the request leaves the byte lane, as after any plugin's change. */
 async function gateway(edits: boolean): Promise<TestGateway> {
   const editor = definePlugin({
     name: 'editor',

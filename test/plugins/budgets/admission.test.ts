@@ -1,4 +1,4 @@
-// What a budget lets through: holds against limits, who refuses, and what a refusal says.
+// Admission by budgets: reservations against limits, which budget refuses, and the text of a refusal.
 import { afterEach, describe, expect, it } from 'vitest'
 import { hang, reply } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -40,13 +40,13 @@ describe('a budget', () => {
     const { id } = await s.budget({ ...org, hard_limit_usd: 0.001, enabled: false })
     expect([await s.spend(), await s.spend()]).toEqual([200, 200])
     expect((await s.shown(id)).spend_usd).toBe(0)
-    // Usage rows are read where the window changes, or counting begins: not for another limit.
+    // Usage rows are read when the window changes or counting begins, not for another limit.
     expect((await s.api('PUT', `/api/budgets/${id}`, { hard_limit_usd: 0.0015 })).body.spend_usd).toBe(0)
     expect((await s.api('PUT', `/api/budgets/${id}`, { enabled: true })).body.spend_usd).toBe(0.002)
     expect(await s.spend()).toBe(402)
   })
 
-  // Output costs 10,000 nano-USD a token: 100 tokens are 0.001 USD.
+  // Output costs 10,000 nano-USD per token: 100 tokens are 0.001 USD.
   it.each<[string, object, number, number]>([
     ['an explicit bound fits exactly', { max_tokens: 100 }, 0.0012, 200],
     ['an explicit bound is held in full', { max_tokens: 100 }, 0.001, 402],
@@ -70,7 +70,7 @@ describe('a budget', () => {
     const init = { method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: leaving.signal }
     const asked = s.t.fetch('/v1/chat/completions', init)
     await expect.poll(() => s.t.upstream.requests.length, { interval: 1 }).toBe(1)
-    // Two bytes a token, 8 a message, 100 out.
+    // Two bytes per token, 8 per message, 100 output.
     const expected = (Math.ceil(body.length / 2) + 8) * 1e-6 + 100 * 1e-5
     expect((await s.shown(id)).reserved_usd).toBeCloseTo(expected, 9)
     leaving.abort()
@@ -78,7 +78,7 @@ describe('a budget', () => {
     await s.t.untilSettled(1)
     await turns()
     expect(await s.shown(id)).toMatchObject({ reserved_usd: 0, spend_usd: 0 })
-    // M5: nothing is left that blocks anybody.
+    // Afterwards no reservation is left that blocks a request.
     s.t.upstream.script(used(0, 1))
     expect(await s.spend({ max_tokens: 99_000 })).toBe(200)
   })
@@ -178,7 +178,7 @@ describe('of several budgets', () => {
     const ask = () => s.spend({ model: 'smart' }, bearer(key))
     expect(await ask()).toBe(200)
     for (const { id } of [ofKey, ofModel, ofOrg]) expect((await s.shown(id)).spend_usd).toBe(0.001)
-    // Another model, another key: the organization's alone.
+    // Another model and another key, so only the organization's budget applies.
     expect(await s.spend()).toBe(200)
     expect([(await s.shown(ofKey.id)).spend_usd, (await s.shown(ofModel.id)).spend_usd]).toEqual([0.001, 0.001])
     expect((await s.shown(ofOrg.id)).spend_usd).toBe(0.002)
@@ -191,7 +191,7 @@ describe('of several budgets', () => {
     expect(await refusal()).toContain('weekly budget of the virtual model `smart`')
     await limit(ofKey.id, 0.001)
     expect(await refusal()).toContain('monthly budget of the client key `ci-bot`')
-    // Also where it is not used up but does not cover the request: the hold says so.
+    // Also when it is not exhausted but does not cover the request: the reservation fails.
     for (const { id } of [ofKey, ofModel, ofOrg]) await limit(id, 0.0015)
     await limit(ofOrg.id, 1)
     const { message } = await errorOf(await s.ask({ model: 'smart', max_tokens: 100 }, bearer(key)))

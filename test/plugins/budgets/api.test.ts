@@ -1,4 +1,4 @@
-// /api/budgets: records, what is refused and why, increases, and that a budget knows what was spent before it.
+// /api/budgets: records, refusals with their reasons, increases, and that a budget counts earlier spending.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { bearer } from '../keys/support.ts'
@@ -43,7 +43,7 @@ describe('a budget', () => {
       updated_at: at(0),
     })
     for (let i = 0; i < 10; i++) await s.spend({}, bearer(key))
-    // 20.5 of 30 days are gone.
+    // 20.5 of 30 days have passed.
     expect(await s.shown(made.id)).toMatchObject({ spend_usd: 0.01, percent_used: 0.01, projected_usd: 0.014634146 })
     const { body: list } = await s.api<{ data: { id: number }[] }>('GET', '/api/budgets')
     expect(list.data.map(({ id }) => id)).toEqual([made.id])
@@ -95,7 +95,7 @@ describe('a budget', () => {
     await turns()
     expect(await s.shown(late.id)).toMatchObject({ spend_usd: 0.001, reserved_usd: 0 })
     expect(await s.shown(early.id)).toMatchObject({ window: 'monthly', spend_usd: 0.001, reserved_usd: 0 })
-    // What was counted late is not counted again.
+    // Spending that was counted late is not counted again.
     await s.clock.advance('10s')
     expect((await s.shown(late.id)).spend_usd).toBe(0.001)
   })
@@ -233,7 +233,7 @@ describe('an increase', () => {
     })
     expect([await s.spend(), await s.spend()]).toEqual([200, 402])
     expect((await increase({ additional_usd: 0.001, expires_at: at(7_200_000) })).body.effective_limit_usd).toBe(0.003)
-    // Up to 0.01, from the 0.003 that hold now.
+    // Up to 0.01, from the current 0.003.
     expect((await increase({ hard_limit_usd: 0.01, expires_at: at(7_200_000) })).body.effective_limit_usd).toBe(0.01)
     s.clock.jump(1)
     expect((await s.shown(id)).effective_limit_usd).toBe(0.009)

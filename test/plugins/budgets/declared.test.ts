@@ -1,4 +1,4 @@
-// Budgets of gateway.config.ts: whom a label means, that the API leaves them alone, and budgets that new keys get by themselves.
+// Budgets of gateway.config.ts: the entity of a label, that the API does not change them, and automatic budgets of new keys.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ describe('a budget of the file', () => {
     expect(await s.spend({ max_tokens: 100 }, bearer(SECRET))).toBe(402)
     expect(await s.spend({ model: 'smart', max_tokens: 100 })).toBe(402)
     expect(await s.spend({ max_tokens: 100 })).toBe(200)
-    // The API makes no second one for the same key.
+    // The API creates no second one for the same key.
     const twin = { scope: 'key', entity_id: forKey?.entity_id, window: 'daily', hard_limit_usd: 1 }
     expect((await s.api('POST', '/api/budgets', twin)).status).toBe(409)
   })
@@ -106,7 +106,7 @@ describe('a budget of the file', () => {
     expect(warned).toHaveLength(2)
     await s.clock.advance('2m')
     expect(log.lines.filter(({ message }) => message.includes('blocks nothing'))).toHaveLength(2)
-    // It counts as soon as somebody has the name.
+    // It counts as soon as a key has the label.
     const named = await s.key({ label: 'nobody' })
     expect(await s.spend({}, bearer(named.key))).toBe(402)
     expect((await list())[0]?.warning).toBeUndefined()

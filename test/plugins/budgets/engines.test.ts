@@ -1,4 +1,4 @@
-// A budget's life on each engine, with two gateways over one database: one for each scope, entity and window, counted alike.
+// A budget's life on each engine, with two gateways over one database: one for each scope, entity and window, with the same counts.
 import { describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { whileTimePasses } from '../../support/passing-time.ts'
@@ -16,7 +16,7 @@ for (const [name, why, open] of SITES) {
       try {
         const spent = async (s: Site, id: number, spend_usd: number) =>
           expect.poll(async () => (await s.shown(id)).spend_usd).toBe(spend_usd)
-        /** Rows are followed every second. */
+        /** Processes read changed rows every second. */
         const followed = (look: () => Promise<unknown>, value: unknown) => whileTimePasses(clock, look).toBe(value)
         const { id: entity_id, key } = await a.key({ label: 'ci' })
         await followed(() => b.spend({}, bearer(key)), 200)

@@ -1,4 +1,4 @@
-// What a request can cost at most: seen as the hold of the request while it runs.
+// The maximum cost of a request, observed as its reservation while it runs.
 import { afterEach, describe, expect, it } from 'vitest'
 import { hang } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -13,7 +13,7 @@ const IN = PRICE.input * 1e9
 const OUT = PRICE.output * 1e9
 const LIMIT = 1_000_000
 
-/** What is kept back while it runs, nano-USD; and the body's length. */
+/** Returns the reservation while it runs, nano-USD, and the body's length. */
 async function held(path: string, body: object): Promise<{ nano: number; bytes: number }> {
   const { id } = await s.budget({ scope: 'org', window: 'lifetime', hard_limit_usd: LIMIT })
   const leaving = new AbortController()

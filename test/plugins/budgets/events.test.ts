@@ -1,4 +1,4 @@
-// What is told of budgets: once, by whoever sees it first.
+// Budget events: each is emitted once, by the first process that observes it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -13,9 +13,9 @@ afterEach(() => s.close())
 /** Answers that cost this many thousandths of a USD. */
 const costs = (...amounts: number[]) => amounts.map((amount) => used(0, amount * 100))
 const types = (of: Site = s) => of.history.map(({ type, data }) => `${type} ${data.dedup_key}`)
-/** Looks come a little apart. */
+/** Evaluations have a short distance. */
 const look = () => s.clock.advance('1s')
-/** And the one that is made anyway. */
+/** Also runs the periodic evaluation. */
 const later = async (hours: number) => {
   s.clock.jump(hours)
   await s.clock.advance('40s')
@@ -80,7 +80,7 @@ describe('a threshold', () => {
     const expires_at = new Date(NOON + 3_600_000).toISOString()
     await s.api('POST', `/api/budgets/${id}/increase`, { amount_usd: 1, expires_at })
     await later(0)
-    // The increase has ended: it is passed once more, but within the day.
+    // The increase has ended: the threshold is passed again, but within a day.
     await later(2)
     expect(s.history).toHaveLength(1)
     await later(24)
@@ -156,7 +156,7 @@ describe('a projection', () => {
     s = await site({ now: Date.UTC(2026, 10, 21, 1), upstream: costs(2) })
     const { id } = await s.budget({ ...org, hard_limit_usd: 0.1 })
     for (let i = 0; i < 9; i++) await s.spend()
-    // A tenth is gone, but there are nine requests.
+    // A tenth of the window has passed, with only nine requests.
     await later(2)
     expect(s.history).toEqual([])
     await s.spend()
@@ -181,7 +181,7 @@ describe('a projection', () => {
 })
 
 describe('the outbox', () => {
-  /** Ahead of the preset: the first who provides a service counts. */
+  /** Listed before the preset, because the first provider of a service wins. */
   const outbox = (works: () => boolean) =>
     definePlugin({
       name: 'test-outbox',
@@ -265,7 +265,7 @@ for (const [name, why, open] of SITES) {
       const both = () => [...types(), ...types(other)].sort()
       const all = [`budget.crossed ${id}:100`, `budget.threshold_crossed ${id}:85`, `budget.threshold_crossed ${id}:95`]
       await whileTimePasses(clock, both).toEqual(all)
-      // And no more by whoever looks later.
+      // Later evaluations emit nothing more.
       for (let step = 0; step < 5; step++) {
         await clock.advance('10s')
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -273,7 +273,7 @@ for (const [name, why, open] of SITES) {
       }
       expect(both()).toEqual(all)
       await other.close()
-      // Somebody died between a booking and the look.
+      // A process died between a booking and its evaluation.
       const late = await s.budget({ ...org, hard_limit_usd: 0.2 })
       await s.ledger.restate(s.inside.db, { name: `budget:${late.id}`, windowStart: Date.UTC(2026, 10, 21) }, 180_000_000)
       const history = s.history.length

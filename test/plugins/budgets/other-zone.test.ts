@@ -1,4 +1,4 @@
-// Another time zone than before: calendar budgets go on with what was spent in their windows there.
+// After a change of the time zone, calendar budgets continue with the amount spent in their new windows.
 import { expect, it } from 'vitest'
 import { SITES } from '../../support/sites.ts'
 import { NOON, org, site, wallClock } from './support.ts'

@@ -1,5 +1,5 @@
-// What is kept back covers what a truthful upstream bills for the body that it was sent: over generated bodies in all dialects,
-// with every spelling of a bound, prompts that lie at the vendor, tools that run there, and texts of any kind.
+// A reservation covers the cost that an honest upstream bills for the body: over generated bodies in all dialects, with every spelling of
+// a limit, prompts stored at the vendor, tools that run there, and texts of any kind.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hang } from '../../../adapters/testing/script.ts'
@@ -42,7 +42,7 @@ const texts = fc.oneof(
 const bounds = fc.integer({ min: 1, max: 50_000 })
 const pdf = 'https://files.example/a.pdf'
 const picture = Buffer.alloc(9000, 7).toString('base64')
-/** At least one of them, so that the answer is bounded. */
+/** At least one of them, so that the answer is limited. */
 const some = (names: readonly string[]) =>
   fc
     .record(Object.fromEntries(names.map((name) => [name, bounds])), { requiredKeys: [] })
@@ -152,7 +152,7 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
       })),
 }
 
-/** null: it was refused, and nothing was sent. */
+/** Returns null when it was refused and nothing was sent. */
 async function observed({ path, body }: Made): Promise<{ reserved: number; sent: Record<string, unknown> } | null> {
   const before = s.t.upstream.requests.length
   const settled = s.t.settled.length
@@ -173,7 +173,7 @@ async function observed({ path, body }: Made): Promise<{ reserved: number; sent:
   return sent === undefined ? null : { reserved, sent }
 }
 
-/** By a vocabulary as bad as they get: every digit and sign is a token, and rare characters are one for each byte. */
+/** With the worst vocabulary: every digit and symbol is a token, and rare characters are one token per byte. */
 function tokensOf(text: string): number {
   let tokens = 0
   for (const char of text) {
@@ -188,7 +188,7 @@ const BOUND = /^(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTok
 const ELSEWHERE = /^(previous_response_id|conversation|prompt|cached_?content|file_id|file_?uri|file_url)$/i
 const SERVER = /^(web_search|code_execution|code_interpreter|google_?search|url_?context)/i
 
-/** Nano-USD that a truthful upstream may ask for what it was sent. */
+/** Returns the nano-USD that an honest upstream may bill for the request. */
 function billed(sent: Record<string, unknown>): number {
   let [text, output, choices, uses] = [0, 0, 1, 0]
   let elsewhere = false

@@ -1,4 +1,4 @@
-// Caps of sessions: what one caller's session header may spend.
+// Caps of sessions: the limit for one caller's session header.
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { whileTimePasses } from '../../support/passing-time.ts'
@@ -103,7 +103,7 @@ describe.skipIf(missing !== '')(`replicas over PostgreSQL${missing && ` (skipped
     expect(await other.spend({}, session('a', key))).toBe(200)
     await expect.poll(async () => (await s.balance('session:0:1:a')).spent).toBe(2_000_000)
     for (const replica of [s, other]) expect(await replica.spend({}, session('a', key))).toBe(402)
-    // Another session: the key's own budget has half a call left.
+    // Another session: the key's own budget covers half a call more.
     for (const replica of [s, other]) expect(await replica.spend({ max_tokens: 60 }, session('b', key))).toBe(402)
     expect(s.t.upstream.requests.length + other.t.upstream.requests.length).toBe(2)
     await other.close()

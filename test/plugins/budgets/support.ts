@@ -1,4 +1,4 @@
-// Gateways with fixed prices, budgets made through the API, and ears for what is told.
+// Gateways with fixed prices, budgets created through the API, and recorders of events.
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply, type Step } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
@@ -9,10 +9,10 @@ import type { LedgerService } from '../../../plugins/ledger/service.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { makeKey } from '../keys/support.ts'
 
-/** USD a token: 1,000 nano-USD in, 10,000 out. */
+/** USD per token: 1,000 nano-USD input, 10,000 output. */
 export const PRICE = { input: 1e-6, output: 1e-5 }
 
-/** Ahead of the preset: the first who provides a service counts. Model `free` has no price, `dear` costs ten times as much. */
+/** Listed before the preset, because the first provider of a service wins. Model `free` has no price, `dear` costs ten times as much. */
 const fixedPrices = definePlugin({
   name: 'test-prices',
   setup(gateway) {
@@ -52,9 +52,9 @@ export interface Site {
   readonly ledger: LedgerService
   readonly inside: PluginGateway
   readonly history: AlertHistory[]
-  /** An answer that costs this many output tokens and nothing else. */
+  /** Sends a request; its answer has only output tokens. */
   ask(body?: object, headers?: Record<string, string>): Promise<Response>
-  /** Asks, reads the answer, waits until it is booked. */
+  /** Sends a request, reads the answer, waits until it is booked. */
   spend(body?: object, headers?: Record<string, string>): Promise<number>
   budget(body: object): Promise<Made>
   shown(id: number): Promise<Made>
@@ -75,13 +75,13 @@ export interface Made {
   [member: string]: unknown
 }
 
-/** An answer that used this many tokens. */
+/** Returns an answer with this usage. */
 export const used = (input: number, output: number): Step => reply({ text: 'Hello.', usage: { input, output } })
 
-/** 2026-11-21, noon in UTC: half a day after a midnight, two thirds into a month. */
+/** 2026-11-21, noon in UTC: half a day after midnight, two thirds into a month. */
 export const NOON = Date.UTC(2026, 10, 21, 12)
 
-/** Also one whose calendar is set on, without the timers of the time between. */
+/** A clock whose wall time can jump, without the timers of the time between. */
 export interface WallClock extends FakeClock {
   jump(hours: number): void
 }
@@ -160,7 +160,7 @@ export async function site(options: TestGatewayOptions & { now?: number } = {}):
   }
 }
 
-/** Settlements are committed behind the answer, and looked at behind that. */
+/** Settlements are committed after the answer, and evaluated after that. */
 export async function turns(count = 25): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,5 +1,4 @@
-// Budgets that cannot be verified, what is asked before any cache, and that nobody is refused by
-// what a process merely remembers.
+// Budgets that cannot be verified, checks before any cache, and that a process's memory alone never refuses a request.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +29,7 @@ async function withDatabase(env: Record<string, string> = {}, ports: object = {}
   return db
 }
 
-/** A clock that waits out the attempts of a commit. */
+/** Advances the clock until the attempts of a commit are over. */
 async function advancing<T>(asked: Promise<T>): Promise<T> {
   let done = false
   void asked.finally(() => {
@@ -64,7 +63,7 @@ describe('while the database does not answer', () => {
     await s.budget({ scope: 'key', entity_id, window: 'daily', hard_limit_usd: 1 })
     expect(await s.spend({}, bearer(key))).toBe(200)
     db.away = true
-    // Known from before, so the hold is what fails; then in a new window nothing is known.
+    // First the amounts are known, so only the reservation fails; then a new window has no known amounts.
     for (const hours of [0, 13]) {
       s.clock.jump(hours)
       const refused = await advancing(s.ask({}, bearer(key)))
@@ -186,7 +185,7 @@ describe('what a process remembers', () => {
     const { id } = await s.budget({ scope: 'key', entity_id, window: 'daily', hard_limit_usd: 0.004 })
     const usage = () => db.asked.filter((text) => text.includes('ledger_usage') && text.includes('SELECT *')).length
     const before = usage()
-    // Half of the day is over: at twice of what is spent the limit is passed from the third one on.
+    // Half of the day has passed: at twice the spending so far, the limit is exceeded from the third request on.
     for (let i = 0; i < 3; i++) await s.spend({ max_tokens: 1 }, bearer(key))
     await s.clock.advance('1s')
     expect((await s.shown(id)).projected_usd).toBe(null)

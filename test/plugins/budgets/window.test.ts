@@ -1,4 +1,4 @@
-// Calendar windows: bounds from local calendar fields, whatever clocks do.
+// Calendar windows: limits from local calendar fields, for any change of clocks.
 import { describe, expect, it, vi } from 'vitest'
 import type { BudgetWindow } from '../../../plugins/budgets/service.ts'
 import { calendarOf } from '../../../plugins/budgets/window.ts'
@@ -6,7 +6,7 @@ import { calendarOf } from '../../../plugins/budgets/window.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Bounds as RFC 3339 and the length in hours. */
+/** Returns the limits as RFC 3339 and the length in hours. */
 function shown(zone: string, kind: BudgetWindow, at: string): [string, string, number] {
   const { start, end } = calendarOf(zone).at(kind, Date.parse(at))
   if (end === null) throw new Error('It has no end.')
@@ -24,18 +24,18 @@ describe('a day', () => {
     ['Europe/Berlin', '2026-10-25T12:00:00Z', '2026-10-24T22:00:00', '2026-10-25T23:00:00', 25],
     ['America/New_York', '2026-11-01T12:00:00Z', '2026-11-01T04:00:00', '2026-11-02T05:00:00', 25],
     ['Australia/Lord_Howe', '2026-04-05T04:00:00Z', '2026-04-04T13:00:00', '2026-04-05T13:30:00', 24.5],
-    // Midnight is missing: the day begins with the first instant there is.
+    // Midnight is missing: the day begins with the first existing instant.
     ['America/Sao_Paulo', '2018-11-04T12:00:00Z', '2018-11-04T03:00:00', '2018-11-05T02:00:00', 23],
     ['Asia/Beirut', '2026-03-29T12:00:00Z', '2026-03-28T22:00:00', '2026-03-29T21:00:00', 23],
-    // Midnight comes twice: the earlier one.
+    // Midnight occurs twice: the earlier one applies.
     ['America/Havana', '2026-11-01T12:00:00Z', '2026-11-01T04:00:00', '2026-11-02T05:00:00', 25],
-    // The hour before midnight comes twice.
+    // The hour before midnight occurs twice.
     ['America/Sao_Paulo', '2018-02-18T02:30:00Z', '2018-02-17T02:00:00', '2018-02-18T03:00:00', 25],
     // A minute past midnight clocks go back into the day before, which has ended by then.
     ['America/Goose_Bay', '2006-10-29T03:30:00Z', '2006-10-29T03:00:00', '2006-10-30T04:00:00', 25],
-    // A day that never was.
+    // A day that did not exist.
     ['Pacific/Apia', '2011-12-31T00:00:00Z', '2011-12-30T10:00:00', '2011-12-31T10:00:00', 24],
-    // No change, and half an hour beside the others.
+    // No change, and an offset of half an hour.
     ['Asia/Kolkata', '2026-06-01T00:00:00Z', '2026-05-31T18:30:00', '2026-06-01T18:30:00', 24],
   ])('in %s around %s is %s to %s: %d hours', (zone, at, start, end, hours) => {
     expect(shown(zone, 'daily', at)).toEqual([start, end, hours])
@@ -45,10 +45,10 @@ describe('a day', () => {
 describe('an hour, a week, a month, a year', () => {
   it.each<[BudgetWindow, string, string, string, string]>([
     ['hourly', 'UTC', '2026-11-21T19:33:07Z', '2026-11-21T19:00:00', '2026-11-21T20:00:00'],
-    // The local clock, not the one of UTC.
+    // The local clock, not UTC.
     ['hourly', 'Asia/Kolkata', '2026-11-21T19:33:00Z', '2026-11-21T19:30:00', '2026-11-21T20:30:00'],
     ['hourly', 'Asia/Kathmandu', '2026-11-21T19:33:00Z', '2026-11-21T19:15:00', '2026-11-21T20:15:00'],
-    // The hour that clocks show twice is one window, of two hours.
+    // An hour that clocks show twice is one window of two hours.
     ['hourly', 'Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-25T00:00:00', '2026-10-25T02:00:00'],
     ['hourly', 'Europe/Berlin', '2026-03-29T00:30:00Z', '2026-03-29T00:00:00', '2026-03-29T01:00:00'],
     ['hourly', 'Europe/Berlin', '2026-03-29T01:30:00Z', '2026-03-29T01:00:00', '2026-03-29T02:00:00'],
@@ -91,7 +91,7 @@ describe('windows of one kind', () => {
       while (window.start < Date.parse(`${until}T00:00:00Z`)) {
         const end = window.end as number
         expect(end).toBeGreaterThan(window.start)
-        // Every instant of it leads to it, also for somebody who remembers nothing.
+        // Every instant of the window leads to it, also without cached windows.
         for (const at of [window.start, Math.floor((window.start + end) / 2), end - 1])
           expect(calendarOf(zone).at(kind, at)).toEqual(window)
         window = calendar.at(kind, end)

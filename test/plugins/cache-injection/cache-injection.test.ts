@@ -1,4 +1,4 @@
-// Callers who set no cache breakpoints get them, at messages upstreams and nowhere else.
+// Callers who set no cache breakpoints get them, only at messages upstreams.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

@@ -1,4 +1,4 @@
-// The service `modelFacts`: three sources in their order, prices as integers, and layers of other plugins over them.
+// The service `modelFacts`: three sources in order, prices as integers, and other plugins' layers over them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -38,7 +38,7 @@ describe('model facts', () => {
   })
 
   it('takes our own facts before the driver’s, and both before the card’s', () => {
-    // The driver counts the answer into the window.
+    // The driver includes the answer in the context window.
     expect(service.facts('google', 'gemini-2.5-flash')).toMatchObject({ contextWindow: 1_048_576, maxOutputTokens: 65_536 })
     expect(service.facts('anthropic', 'claude-opus-4-6')).toMatchObject({ contextWindow: 1_000_000, maxOutputTokens: 128_000 })
     expect(service.facts('groq', 'llama-3.3-70b-versatile')).toMatchObject({ contextWindow: 131_072, maxOutputTokens: 32_768 })

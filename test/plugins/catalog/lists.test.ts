@@ -1,4 +1,4 @@
-// The model lists: what a connection offers, what a key may see, and how each vendor's SDK reads it.
+// The model lists: a connection's models, the models of a key, and the form for each vendor's SDK.
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'

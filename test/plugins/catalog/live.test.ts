@@ -1,4 +1,4 @@
-// `source: live` of /api/model-catalog: what a provider lists itself.
+// `source: live` of /api/model-catalog: a provider's own list.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fail, fakeClock, hang, raw, type Step } from '../../../adapters/testing/index.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// /api/providers: what is added works at once, what is wrong is named.
+// /api/providers: a new connection works at once, and errors name the field.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { ask, errorOf } from '../keys/support.ts'

@@ -1,4 +1,4 @@
-// Connections that gateway.config.ts declares: rows with ids that stay, owned by the file, secrets in memory only.
+// Connections of gateway.config.ts: rows with stable ids, owned by the file, secrets only in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// POST /api/providers/:id/test: a verdict that says what is wrong and what to do, over the connection that was asked about.
+// POST /api/providers/:id/test: a diagnosis with the fault and the fix, over the selected connection.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Step } from '../../../adapters/testing/script.ts'
 import { fail, raw, reset, text } from '../../../adapters/testing/script.ts'
@@ -91,7 +91,7 @@ describe('a test request', () => {
   it('says so when nothing listens, when the name does not resolve, and when the proxy is not there', async () => {
     const of = async (more: object) => (await testOf(t, (await custom('chat', more)).id, { model: 'm' })).error?.kind
     expect(await of({ base_url: 'http://127.0.0.1:9/v1' })).toBe('connect')
-    // Longer than a label may be: the resolver says so without asking anybody.
+    // Longer than a label may be: the resolver fails without a query.
     expect(await of({ base_url: `http://${'nowhere'.repeat(10)}.invalid/v1` })).toBe('dns')
     expect(['proxy', 'connect']).toContain(await of({ proxy_url: 'http://127.0.0.1:9' }))
   })

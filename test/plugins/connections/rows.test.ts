@@ -1,4 +1,4 @@
-// Connections as rows, on both engines: they outlive the process, other replicas follow, secrets are sealed where they lie.
+// Connections as rows, on both engines: they survive the process, other replicas follow, secrets are sealed in place.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,7 +86,7 @@ for (const [engine, { skipped, open }] of Object.entries(places)) {
       expect(await labelOn(one)).toBe('spread')
       const within = async (wanted: string | undefined) => {
         await clock.advance('2s')
-        // SQLite answers in the same turn: there it is exact.
+        // SQLite answers in the same turn, so the result is exact.
         if (engine === 'SQLite') expect(await labelOn(two)).toBe(wanted)
         else await whileTimePasses(clock, () => labelOn(two)).toBe(wanted)
       }

@@ -1,4 +1,4 @@
-// Calls of /api/providers, and a gateway to make them to.
+// Calls of /api/providers, and a gateway for them.
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 
 export interface Provider {
@@ -17,7 +17,7 @@ export interface Verdict {
   error: { kind: string; message: string; hint: string } | null
 }
 
-/** For gateways over a database that outlives them. */
+/** For gateways over a database that survives them. */
 export const MASTER_KEY = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7 + 3)).toString('base64')
 
 type Caller = Pick<TestGateway, 'fetch'>

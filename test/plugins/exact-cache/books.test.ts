@@ -1,5 +1,5 @@
-// The cache beside the books: a hit costs nothing, is visible as one, counts against rates, and comes behind the budget check
-// and before the reservation.
+// The cache and the ledger: a hit costs nothing, is marked as a hit, counts against rates, and comes after the budget check and before
+// the reservation.
 import { afterEach, expect, it } from 'vitest'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Outcome } from '../../../core/types/context.ts'
@@ -62,7 +62,7 @@ it('whoever keeps savings learns at settlement what the call had cost', async ()
 it('a budget that is used up refuses a request that the cache could answer', async () => {
   s = await site({ env: HOUR, upstream: [used(0, 100)] })
   await s.budget({ ...org, hard_limit_usd: 0.001 })
-  // 100 tokens at 10,000 nano-USD: all of it.
+  // 100 tokens at 10,000 nano-USD: the whole budget.
   expect(await s.spend({ max_tokens: 10 })).toBe(200)
   expect(await s.spend({ max_tokens: 10 })).toBe(402)
   expect(s.t.upstream.requests).toHaveLength(1)

@@ -1,4 +1,4 @@
-// What other plugins ask of the cache for one request, and what they add to every key.
+// Other plugins' cache directives for one request, and their additions to every key.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'
@@ -28,7 +28,7 @@ it('a lifetime of its own switches the cache on for one request, and off', async
   expect((await ask(t, 'chat', bodyOf('chat', 'hi'))).cache).toBe('miss')
   await clock.advance(600)
   expect((await asking({ ttlMs: 1000 })).cache).toBe('hit')
-  // Nobody is given an answer that is older than it asked for.
+  // A request never gets an answer older than it accepts.
   expect((await asking({ ttlMs: 500 })).cache).toBe('miss')
   expect((await asking({ ttlMs: 0 })).cache).toBe('miss')
   await clock.advance(1000)

@@ -1,4 +1,4 @@
-// Requests that a guardrail has redacted: the key is of what is sent, not of what the caller wrote.
+// Requests that a guardrail has redacted: the key covers the request as sent, not as the caller wrote it.
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -21,7 +21,7 @@ it.each(CACHED)('%s: what became the same has one answer, whatever it is filed u
   expect(await noted(dialect, 'Mail eve@example.com or bob@example.com')).toBe('miss')
   expect(await noted(dialect, 'Mail bob@example.com', { temperature: 0.5 })).toBe('miss')
   expect(await noted(dialect, 'Mail bob@example.com', { foo: 1 })).toBe('miss')
-  // It says what the other was made into.
+  // Its text equals the other request after redaction.
   expect(await noted(dialect, 'Mail [EMAIL_REDACTED]')).toBe('miss')
 })
 

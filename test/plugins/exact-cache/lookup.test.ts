@@ -1,4 +1,4 @@
-// What the exact cache takes for the same request, and what it never gives again.
+// Which requests the exact cache treats as equal, and which answers it never reuses.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, raw, reply, text } from '../../../adapters/testing/script.ts'
@@ -63,7 +63,7 @@ it.each(['fusion', 'pipeline', 'weighted'] as const)('a virtual model that is %s
     expect(second).toMatchObject({ cache: 'hit', type: 'exact' })
     expect(second.bytes.equals(first.bytes)).toBe(true)
     expect(upstream.requests).toHaveLength(calls)
-    // All the calls it stood on were avoided.
+    // All calls behind the answer were avoided.
     const steps = t.settled[0]?.outcome.steps ?? []
     expect(steps).toHaveLength(calls)
     expect(t.settled[1]?.outcome.cachedCall?.usage.inputTotal).toBe(12 * calls)

@@ -1,4 +1,4 @@
-// Two gateways over one database and one Redis: what one keeps the other gives, and nothing of it can be read there.
+// Two gateways over one database and one Redis: one returns the other's answers, and Redis reveals none of them.
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
@@ -14,7 +14,7 @@ import { ask, bodyOf, HOUR, masterKey } from './support.ts'
 
 patientRedis()
 
-/** What these gateways keep in Redis, which others use at the same time. */
+/** Returns these gateways' keys in Redis, which other tests use at the same time. */
 async function keptKeys(redis: Redis, db: Database, masterKey: string): Promise<string[]> {
   const options = { key: masterKey, path: null, dataDir: null, profile: 'local', ephemeral: false } as const
   const vault = await openVault({ masterKey: loadMasterKey(options), db, create: false })
@@ -42,13 +42,13 @@ it.skipIf(missing !== '')(
       const body = bodyOf('chat', 'canary-prompt-7c1', { model: 'up/m' })
       const first = await ask(here, 'chat', body, bearer(one.key))
       expect(first).toMatchObject({ status: 200, cache: 'miss' })
-      // Kept behind the answer: a miss of the other would be answered, and kept, anew.
+      // It is stored after the answer: a miss of the other gateway would be answered and stored again.
       await expect.poll(async () => (await kept()).length).toBe(1)
       await expect.poll(async () => (await ask(there, 'chat', body, bearer(one.key))).cache, { interval: 20 }).toBe('hit')
       const again = await ask(there, 'chat', body, bearer(one.key))
       expect(again.bytes.equals(first.bytes)).toBe(true)
       expect(there.settled.at(-1)?.outcome.cachedCall).toMatchObject({ requestId: here.settled[0]?.ctx.id, provider: 'up' })
-      // Which key that is the other may hear later than of the first.
+      // The other gateway may learn of this key later than of the first.
       await expect.poll(async () => (await ask(there, 'chat', body, bearer(two.key))).cache, { interval: 20 }).toBe('miss')
 
       const keys = await kept()
@@ -61,7 +61,7 @@ it.skipIf(missing !== '')(
         }
         expect(await redis.pttl(key)).toBeGreaterThan(0)
       }
-      // What was moved or altered opens nowhere: it is a miss, not an answer.
+      // A moved or altered entry opens nowhere: it is a miss, not an answer.
       for (const key of keys) await redis.set(key, JSON.stringify({ sealed: 'forged' }), 'PX', 60_000)
       const fresh = await createTestGateway({ config: { connections }, env })
       try {

@@ -1,4 +1,4 @@
-// Equal requests at the same time: one asks, the others wait for it, and nobody waits for nothing.
+// Concurrent equal requests: one calls upstream, the others wait for it, and none waits in vain.
 import { afterEach, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, hang, reply, text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// Requests of the four dialects, and what the cache says about their answers.
+// Requests of the four dialects, and the cache result of their answers.
 import { randomBytes } from 'node:crypto'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -69,7 +69,7 @@ export interface Inside {
   policy: CachePolicyService
 }
 
-/** A plugin that hands over the services, and asks of the caches what the header `x-wishes` says. */
+/** A plugin that passes the services out, and sets the directives of the header `x-wishes`. */
 export function wishing() {
   const inside = {} as Inside
   const plugin = definePlugin({

@@ -1,4 +1,4 @@
-// The rules of some settings without a gateway around them.
+// Compiles the rules of some settings without a gateway.
 import { silentLog } from '../../../core/log.ts'
 import { Inspection } from '../../../plugins/guardrails/inspection.ts'
 import { policyOf } from '../../../plugins/guardrails/policy.ts'
@@ -14,10 +14,10 @@ export function settingsWith(changes: Record<string, unknown>): Settings {
 }
 
 export interface Bare {
-  /** `detector entity`, in the order of finding. */
+  /** `detector entity`, in the order of the findings. */
   readonly found: string[]
   text(text: string): string
-  /** `each` is told what went in and what came out. */
+  /** `each` gets each piece and the released text. */
   pieces(pieces: readonly string[], each?: (piece: string, given: string) => void): string
 }
 

@@ -1,4 +1,4 @@
-// Text that does not stand where texts stand: what a vendor says again of a thought, transcripts, quotations, an expected answer.
+// Text outside the usual text members: a vendor's copy of a thought, transcripts, quotations, an expected answer.
 import { expect, it } from 'vitest'
 import { raw, reply } from '../../../adapters/testing/index.ts'
 import { guardedOnes, SECRETS } from './support.ts'

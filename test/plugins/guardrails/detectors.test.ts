@@ -1,4 +1,4 @@
-// What each built-in detector finds and what it leaves.
+// What each built-in detector finds, and what it ignores.
 import { describe, expect, it } from 'vitest'
 import { InjectionScore } from '../../../plugins/guardrails/detectors/prompt-injection.ts'
 import { bare, PII_AND_SECRETS } from './bare.ts'

@@ -1,4 +1,4 @@
-// What guardrails leave in tables, on each engine: the exemption of a key, and notes in the log.
+// Data of guardrails in tables, on each engine: the exemption of a key, and notes in the log.
 import { describe, expect, it } from 'vitest'
 import { NO_FIELDS } from '../../../plugins/keys/fields.ts'
 import { migrations as keyMigrations } from '../../../plugins/keys/migrations.ts'

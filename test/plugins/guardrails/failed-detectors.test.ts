@@ -1,4 +1,4 @@
-// What a detector that failed let pass is given once and kept by no cache; and a caller that leaves is no failure of a detector.
+// An answer that a failing detector let pass is not cached, and a caller that leaves is not a failure of a detector.
 import { afterEach, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/index.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -39,14 +39,14 @@ it('when the caller leaves, no further text is asked about and nothing counts as
   let asked = 0
   const gone = new AbortController()
   await open({
-    // Longer than the machine may stall: being too slow is not what ends it here.
+    // Longer than the machine may stall, because here slowness must not end the call.
     name: 'judge',
     stage: ['input'],
     mode: 'log',
     remote: true,
     timeoutMs: 60_000,
     check() {
-      // As many as are asked about at once; it never answers, and does not listen either.
+      // The maximum number of concurrent calls; it never answers, and ignores the abort.
       if (++asked === 8) gone.abort()
       return new Promise<never>(() => {})
     },

@@ -1,4 +1,4 @@
-// Requests: what is refused, what is changed, and what an upstream, the log and the books get to see of it.
+// Requests: refusals, changes, and what reaches the upstream, the log and the ledger.
 import { describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/index.ts'
 import { jsonLog } from '../../../core/log.ts'
@@ -192,7 +192,7 @@ describe('redact', () => {
     expect(status).toBe(200)
     expect(t.upstream.requests[0]?.text).toContain('[SECRET_REDACTED]')
     expect(t.upstream.requests[0]?.text).not.toContain(SECRET)
-    // A quicker machine needs fewer steps.
+    // A faster machine needs fewer steps.
     expect(waits).toBeGreaterThan(4)
   })
 })
@@ -270,7 +270,7 @@ it('a canary is found in no log, row, metric or answer after it was redacted, bl
         t.upstream.script(text(`so it is ${SECRET}`))
         answers.push((await sent(t, dialect, mode === 'block' && stream ? 'hi' : `key ${SECRET}`, { stream })).text)
       }
-  // What webhooks tell of: an upstream that fails.
+  // Makes webhooks report it: an upstream that fails.
   await change(t, { 'guardrails.secrets.mode': 'redact' })
   t.upstream.script(fail(500))
   answers.push((await sent(t, 'chat', `again ${SECRET}`)).text)

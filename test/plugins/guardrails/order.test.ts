@@ -1,4 +1,4 @@
-// Guardrails stand before the budget check, before the caches, and cost nothing while they are off.
+// Guardrails run before the budget check and the caches, and cost nothing while they are off.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, reply, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { bearer, makeKey } from '../keys/support.ts'

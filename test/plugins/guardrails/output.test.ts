@@ -1,4 +1,4 @@
-// Answers: the same is taken out of them whether they come whole or streamed, and wherever the stream is cut.
+// Answers: the same text is removed whether they are whole or streamed, for every split of the stream.
 import { describe, expect, it } from 'vitest'
 import { frames, reply, type TestGateway } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -46,7 +46,7 @@ describe('redact', () => {
   it.each(DIALECTS)('a stream to %s callers may be cut at every offset', async (dialect) => {
     const t = await gateway({ guardrails: REDACT })
     for (let at = 0; at <= CONTENT.length; at++) {
-      // A JSON string cannot carry half a surrogate pair apart from the other half.
+      // A JSON string cannot carry one half of a surrogate pair alone.
       if (/[\ud800-\udbff]$/.test(CONTENT.slice(0, at))) continue
       t.upstream.script(streamOf(...[CONTENT.slice(0, at), CONTENT.slice(at)].filter((piece) => piece !== '')))
       const answer = answerOf(dialect, await asked(t, dialect, 'chat/m', true), true)
@@ -168,7 +168,7 @@ describe('block', () => {
       for (let at = 1; at < content.length; at++) {
         t.upstream.script(streamOf(content.slice(0, at), content.slice(at)))
         const { text } = await sent(t, 'chat', 'hi', { stream: true })
-        // Ids of answers are random letters: they prove nothing.
+        // Ids of answers are random letters, so matches in them mean nothing.
         expect(text.replaceAll(/"chatcmpl-\w+"/g, ''), `cut at ${at}`).not.toContain(found)
         expect(text).toMatch(ERROR_FRAME.chat)
       }

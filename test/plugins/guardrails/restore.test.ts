@@ -1,4 +1,4 @@
-// `restore`: personal data go upstream under numbers and are read back in the answer to the same request.
+// `restore`: personal data is sent upstream as numbered placeholders and restored in the answer to the same request.
 import { afterEach, describe, expect, it } from 'vitest'
 import { reply, type TestGateway } from '../../../adapters/testing/index.ts'
 import { answerOf, DIALECTS, saidBy } from '../../support/dialects.ts'

@@ -1,4 +1,4 @@
-// What is found in a text does not depend on how it comes, and the time it takes grows with the text and no faster.
+// The findings in a text do not depend on its split, and the time is linear in its length.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bare, PII_AND_SECRETS } from './bare.ts'
@@ -66,7 +66,7 @@ describe('however a text is cut', () => {
         (piece, given) => {
           taken += piece.length
           out += given.length
-          // Expressions of operators are looked at every 64 characters.
+          // Operators' expressions run every 64 characters.
           expect(taken - out).toBeLessThanOrEqual(256 + 64)
           expect(text.startsWith(given, out - given.length)).toBe(true)
         },
@@ -78,7 +78,7 @@ describe('however a text is cut', () => {
 
 describe('redaction of random text with planted entities', () => {
   it('leaves none of them, and every other byte', () => {
-    // Fillers that cannot become part of what is planted beside them.
+    // Fillers that cannot become part of the planted text.
     const filler = fc
       .array(fc.constantFrom('lorem', 'ipsum', 'dolor', 'Größe', '日本', '👋', '\n', '“quoted”', 'x = y;', '{}', '<b>'), {
         maxLength: 8,
@@ -125,15 +125,15 @@ describe('time', () => {
     const rules = bare(MANY, 'input')
     const time = (n: number): number => {
       const text = make(n)
-      // The process's own time: on a busy machine a clock also tells how long it waited.
+      // CPU time of the process, because on a busy machine a clock also measures waiting.
       const start = process.cpuUsage()
       rules.text(text)
       const { user, system } = process.cpuUsage(start)
       return (user + system) / 1000
     }
     for (let i = 0; i < 3; i++) time(4_000)
-    // Eight times the length: a square would take 64 times as long. Each by its best, and in turns: what else the machine
-    // does meets both.
+    // Eight times the length: quadratic time would be 64 times as long. The minimum of several alternating runs, so that other load
+    // affects both.
     let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
     for (let round = 0; round < 3 || (round < 12 && long >= Math.max(24 * short, 60)); round++) {
       short = Math.min(short, time(20_000))

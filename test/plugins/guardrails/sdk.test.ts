@@ -1,4 +1,4 @@
-// The vendors' own clients with guardrails on: a redacted stream is read to its end, a block is an error of theirs.
+// The vendors' own clients with guardrails on: they read a redacted stream to its end, and a block is an error of their class.
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'

@@ -1,4 +1,4 @@
-// `guardrails` of /api/settings: all members with their defaults, and what a wrong one is told.
+// `guardrails` of /api/settings: all members with their defaults, and the errors for invalid ones.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/index.ts'
 import { expectWithin, timed } from '../../support/in-time.ts'

@@ -1,4 +1,4 @@
-// A gateway with guardrails set as a test wants them, questions with a text at every place, and what came of them.
+// A gateway with given guardrails, requests with a text at every place, and their results.
 import { afterEach } from 'vitest'
 import { createTestGateway, reply, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
@@ -15,7 +15,7 @@ export function guarded({ guardrails = {}, ...options }: GuardOptions = {}): Pro
   return createTestGateway({ ...options, config: { ...options.config, settings } })
 }
 
-/** The same, closed behind the test: called once a file. */
+/** The same, with the gateways closed after the file. Call it once per file. */
 export function guardedOnes(): (options?: GuardOptions) => Promise<TestGateway> {
   const open: TestGateway[] = []
   afterEach(async () => {
@@ -45,7 +45,7 @@ export async function sent(
   return { status: response.status, text: answer, error }
 }
 
-/** What the caller reads when the upstream says `content`, streamed in these pieces. */
+/** Returns the caller's text when the upstream sends `content`, streamed in these pieces. */
 export async function heard(
   t: TestGateway,
   dialect: Dialect,
@@ -58,7 +58,7 @@ export async function heard(
   return saidBy(answerOf(dialect, answer.text, stream)).text
 }
 
-/** The settings of a running gateway. */
+/** Changes the settings of a running gateway. */
 export async function change(
   t: TestGateway,
   settings: unknown,
@@ -77,7 +77,7 @@ export async function logged(t: TestGateway, index = 0): Promise<Record<string, 
   return (await (await t.fetch(`/api/logs/${id}`)).json()) as Record<string, unknown>
 }
 
-/** Secrets of every shape, made up. */
+/** Invented secrets of every format. */
 export const SECRETS = {
   openai: 'sk-proj-Zt3Lq9Wm2Xv7Kp4Rn8Bd',
   anthropic: 'sk-ant-api03-Qw8Er5Ty2Ui9Op4As7Df',
@@ -86,7 +86,7 @@ export const SECRETS = {
   github: 'ghp_9aB3cD4eF5gH6iJ7kL8mN9oP0qR1sT2uV3w',
   githubOauth: 'gho_9aB3cD4eF5gH6iJ7kL8mN9oP0qR1sT2uV3w',
   githubFine: 'github_pat_11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ',
-  // In two halves, so that no scanner of repositories takes them for real ones.
+  // In two halves, so that repository scanners do not report it.
   slack: `xox${'b'}-123456789012-abcdefGHIJKL`,
   google: `AI${'za'}SyD4eF5gH6iJ7kL8mN9oP0qR1sT2uV3wX4y`,
   gitlab: 'glpat-aB3cD4eF5gH6iJ7kL8mN',

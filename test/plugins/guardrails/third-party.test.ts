@@ -1,4 +1,4 @@
-// Detectors of other plugins: what they are shown, what their findings do, and what happens when they fail.
+// Detectors of other plugins: their inputs, the effect of their findings, and their failures.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -145,7 +145,7 @@ async function service(delayMs = 0): Promise<{ url: string; asked: string[] }> {
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     res.end(JSON.stringify(find('ACME', 'customer')(body)))
   })
-  // A stall must not end a connection on which the next question is under way.
+  // A stall must not close a connection that carries the next call.
   server.keepAliveTimeout = 600_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => {
@@ -161,7 +161,7 @@ function remote(url: string, more: Partial<Detector> = {}): Detector {
     stage: ['input', 'output'],
     mode: 'redact',
     remote: true,
-    // Only tests of being late are about it: a machine that stalls is.
+    // Only some tests are about timeouts; in others the machine may stall.
     timeoutMs: 60_000,
     async check(text: string, _info: TextInfo, signal: AbortSignal) {
       return (await (await fetch(url, { method: 'POST', body: text, signal })).json()) as Finding[]

@@ -1,5 +1,5 @@
-// What vendors add to their own dialect survives a stream that a plugin may change, as it does a whole answer; what would say a
-// redacted text again does not.
+// A vendor's own members survive a stream that a plugin may change, as in a whole answer; members that would repeat a redacted text are
+// dropped.
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
@@ -23,7 +23,7 @@ async function streamed(t: TestGateway, path: string, body: object, frames: stri
   return text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
 }
 
-/** Every value of a member, anywhere in the chunks. */
+/** Returns every value of a member, anywhere in the chunks. */
 function said(chunks: unknown, name: string): unknown[] {
   if (Array.isArray(chunks)) return chunks.flatMap((one) => said(one, name))
   if (typeof chunks !== 'object' || chunks === null) return []

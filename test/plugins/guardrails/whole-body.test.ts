@@ -1,4 +1,4 @@
-// Rules that block see the whole body: every member in every spelling, parts of a message together, and through what is not shown.
+// Blocking rules see the whole body: every member in every spelling, parts of a message joined, and without invisible characters.
 import { expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/index.ts'
 import { guardedOnes } from './support.ts'

@@ -1,4 +1,4 @@
-// Health routes: what they say while the database or the shared store is away.
+// Health routes: their answers while the database or the shared store is unavailable.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

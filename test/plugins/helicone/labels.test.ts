@@ -1,4 +1,4 @@
-// Who calls and what a request is called: keys, sessions, properties; and that nothing of it goes upstream.
+// The identity and labels of a request: keys, sessions, properties; none of them is sent upstream.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'
@@ -126,7 +126,7 @@ describe('labels', () => {
   })
 
   it('bodies that are to be left out are not stored, the rest is', async () => {
-    // The log's reader waits so long for what is on its way: the clock stands, so it is not too long.
+    // The log's reader waits for queued rows up to a limit; the fake clock stands still, so the limit never passes.
     await start({ env: { LOG_BODIES: 'true' }, ports: { clock: fakeClock() } })
     const kept = async (headers: Record<string, string>) => {
       const id = (await ask(t, headers)).headers.get('x-gateway-request-id')

@@ -1,4 +1,4 @@
-// `Helicone-Request-Id`: the caller's UUID is the id of its request, once; the books never mix two requests.
+// `Helicone-Request-Id`: the caller's UUID becomes the id of its request, once; the ledger never mixes two requests.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

@@ -1,4 +1,4 @@
-// /api/keys: the secret is shown once, and what is wrong is named.
+// /api/keys: the secret is shown once, and errors name the field.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Where a key is looked for, and what counts as one.
+// The places of a key in a request, and which texts count as a key.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'

@@ -12,14 +12,14 @@ const REQUESTS = 100
 let db: WatchedDatabase
 let t: TestGateway
 let once: (stream: boolean) => Promise<void>
-/** How many units each commit had. */
+/** Number of units of each commit. */
 let units: () => number[]
 
 beforeEach(async () => {
   db = watchedDatabase(sqliteDatabase({ path: ':memory:' }))
   const commit = vi.spyOn(db, 'commit')
   units = () => commit.mock.calls.map(([list]) => list.length)
-  // The clock stands: what the background does on its own schedule is not counted.
+  // The clock stands still, so that periodic background work is not counted.
   t = await createTestGateway({ ports: { db, clock: fakeClock() } })
   const { key } = await makeKey(t, { allowed_models: ['chat/*'], rate_limit_rpm: 1000, rate_limit_tpm: 1e6, cost_center: 'x' })
   once = async (stream) => {
@@ -37,7 +37,7 @@ afterEach(async () => {
   await db.close()
 })
 
-/** Settled, and committed: nobody waits for that but this. */
+/** Waits until it is settled and committed, which no caller does. */
 async function booked(count: number): Promise<void> {
   await t.untilSettled(count)
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -57,7 +57,7 @@ it('a hundred at once share commits, and read nothing either', async () => {
   await booked(REQUESTS + 1)
   expect(new Set(db.asked)).toEqual(new Set(['commit']))
   expect(units().reduce((sum, count) => sum + count, 0)).toBe(2 * REQUESTS)
-  // They come in the same turns, and are answered in turns of their own.
+  // They arrive in the same turns and are answered in different ones.
   expect(Math.max(...units())).toBeGreaterThan(REQUESTS / 4)
   expect(db.asked.length).toBeLessThan(1.5 * REQUESTS)
 })

@@ -1,4 +1,4 @@
-// Several processes over one database: what one is told, the others hold to within two seconds.
+// Several processes over one database: a change in one applies to the others within two seconds.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
@@ -35,7 +35,7 @@ patientRedis()
 for (const [name, missing, open] of SITES) {
   describe.skipIf(missing !== '')(`two gateways over ${name}${missing && ` (skipped: ${missing})`}`, () => {
     const onSqlite = name === 'one SQLite file'
-    /** Within two seconds: exactly that where the database answers in the same turn. */
+    /** Within two seconds: exactly then when the database answers in the same turn. */
     const followed = async (clock: FakeClock, look: () => Promise<number>, status: number) => {
       await clock.advance('2s')
       if (onSqlite) expect(await look()).toBe(status)
@@ -99,7 +99,7 @@ for (const [name, missing, open] of SITES) {
       await site.end()
     })
 
-    // SQLite has no shared store: rates are each process's own there (`hookgate doctor` says so).
+    // SQLite has no shared store, so each process has its own rates (`hookgate doctor` reports it).
     if (onSqlite) return
 
     it('an rpm cap of 60 is 60 over both together', async () => {

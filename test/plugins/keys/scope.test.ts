@@ -1,5 +1,5 @@
-// What a key binds, on every data-plane route there is. The table is the route registry:
-// a route that declares a scope and does not keep it fails here, and so does a listed route that declares none.
+// Restrictions of a key on every data-plane route. The table is the route registry: a route that declares a scope and ignores it fails
+// here, and so does a listed route without one.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -9,7 +9,7 @@ import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from './support.ts'
 interface Case {
   readonly path: string
   readonly scope: string
-  /** Path and body that name `model`. */
+  /** Path and body with `model`. */
   readonly call: (model: string) => { path: string; body: unknown }
 }
 
@@ -20,7 +20,7 @@ const BODIES: Record<string, (model: string) => unknown> = {
   '/v1/responses': (model) => ({ model, input: 'hi' }),
 }
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
-/** What binds where, so far as the route exists. */
+/** The scope of each route, if the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
   [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search|batches)/, 'model'],
   [/^\/v1(beta)?\/.*\*$/, 'model'],

@@ -1,5 +1,5 @@
-// The client leaves after the upstream has sent j frames, in every dialect to every upstream: what is booked is
-// what the upstream counts itself, neither less nor more.
+// The client leaves after the upstream has sent j frames, from every dialect to every upstream: exactly the upstream's own count is
+// booked.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'
@@ -9,7 +9,7 @@ import { pathAndBody } from '../../pipeline/support/wire.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 import { type Books, openBooks, PRICE } from './support.ts'
 
-/** Tokens of four bytes, each its own piece: how many were sent can be read off the frames. */
+/** Tokens of four bytes, each a separate piece, so that the frames show how many were sent. */
 const WORDS = Array.from({ length: 8 }, (_, i) => `w${String(i).padStart(3, '0')}`)
 const ANSWER = { text: WORDS.join(''), usage: { input: 33, output: WORDS.length } }
 const framesOf = (dialect: Dialect) => RENDERERS[dialect].frames(ANSWER)
@@ -44,7 +44,7 @@ async function leave(caller: Dialect, upstream: Dialect, words: number): Promise
       if (wordsIn(text) === words) break
     }
   }
-  // Frames without a word are on their way too.
+  // Frames without a word may also be on their way.
   await sleep(5)
   controller.abort()
 }
@@ -65,7 +65,7 @@ describe.each(DIALECTS)('%s upstream', (upstream) => {
       const row = (await books.rows()).find(({ requestId }) => requestId === ctx.id)
       expect([where, row?.status, row?.tokens.output]).toEqual([where, 499, words])
       if (words === 0) continue
-      // The prompt is the upstream's count where it comes early, else an estimate.
+      // The prompt is the upstream's count when it comes early, otherwise an estimate.
       const early = upstream === 'messages' || upstream === 'generate_content'
       if (early) expect([where, row?.tokens.input]).toEqual([where, 33])
       else expect(row?.estimated, where).toBe(true)

@@ -1,4 +1,4 @@
-// Holds of a plugin are reserved whatever order its hook has, and a hold that comes too late is refused instead of forgotten.
+// Reservations of a plugin work for any order of its hook, and one that comes too late is refused, not lost.
 import { afterEach, describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'

@@ -1,5 +1,4 @@
-// Token counts are an upstream's word: what cannot be one is estimated, and no report of an upstream's
-// can make the books unreadable.
+// Token counts come from an upstream: impossible ones are replaced by an estimate, and no report can make the ledger unreadable.
 import { afterEach, describe, expect, it } from 'vitest'
 import { raw } from '../../../adapters/testing/script.ts'
 import { RENDERERS } from '../../../adapters/testing/scripted-upstream.ts'
@@ -11,14 +10,14 @@ import { type Books, openBooks, PRICE } from './support.ts'
 let books: Books
 afterEach(() => books.gateway.close())
 
-/** Numbers as each dialect's vendor would write them in place of 71, 31 and 17. */
+/** Numbers in each vendor's form, in place of 71, 31 and 17. */
 const ANSWER = { text: 'Hello.', usage: { input: 71, output: 31, cacheRead: 17 } }
 
 function answer(dialect: Dialect, said: { input?: string; output?: string; cacheRead?: string }) {
   const body = JSON.stringify(RENDERERS[dialect].json(ANSWER))
   const told = (text: string, number: number, by: string | undefined) =>
     by === undefined ? text : text.replaceAll(new RegExp(`:${number}\\b`, 'g'), `:${by}`)
-  // The messages dialect says the prompt without what was read from the cache.
+  // The messages dialect reports the prompt without the tokens read from the cache.
   const prompt = dialect === 'messages' ? 54 : 71
   return raw(200, told(told(told(body, prompt, said.input), 31, said.output), 17, said.cacheRead), {
     headers: { 'content-type': 'application/json' },

@@ -1,5 +1,5 @@
-// PostgreSQL commits and its answer is lost, at every commit of a request: each is booked once, nothing stays reserved, and what
-// was refused costs nothing. With the process going on, and with another one behind it.
+// PostgreSQL commits and its answer is lost, at every commit of a request: each is booked once, no reservation stays, and refused
+// requests cost nothing. Both when the process continues and when another one takes over.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ afterEach(async () => {
 interface World {
   proxy: CommitProxy
   books: Books
-  /** The process ends without a word, and another one starts over the same database and directory. */
+  /** The process dies, and another one starts over the same database and directory. */
   kill(): Promise<void>
 }
 
@@ -55,7 +55,7 @@ async function world(): Promise<World> {
     proxy,
     books: await start(),
     async kill() {
-      // Whoever writes no more is as good as dead: its requests are those of another boot, long ago.
+      // A process that writes nothing counts as dead: its requests belong to another boot, long ago.
       await made.books.inside.db.run(sql`UPDATE ledger_dispatch SET boot_id = 'of a process that is gone', at = 0`)
       made.books = await start()
     },
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the answer to a COMMIT is lost', () => {
       await w.books.gateway.untilSettled(1)
       w.proxy.heal()
       if (killed) await w.kill()
-      // The spool comes back with the next commit that succeeds.
+      // The spool is replayed with the next successful commit.
       const next = await w.books.gateway.post('/v1/chat/completions', body, { 'x-hold': 'b 500/1000' })
       expect(next.status).toBe(200)
       await nothingOpen(w, open ? COST : 0)

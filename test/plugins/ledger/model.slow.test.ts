@@ -1,5 +1,5 @@
-// The books against a plain map: whatever happens to requests, in whatever order and however often, what is
-// spent and what is kept back stay what the model says, on both engines.
+// The ledger compared with a plain map: for any order and repetition of events, spent and reserved amounts equal the model, on both
+// engines.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
@@ -29,7 +29,7 @@ interface Request {
   readonly id: string
   readonly holds: readonly { name: Name; window: number; amount: number }[]
   state: 'open' | 'swept' | 'settled'
-  /** Booked for it so far. */
+  /** Amount booked for it so far. */
   booked: number
   progress: number
 }
@@ -86,7 +86,7 @@ async function compare(model: Model, real: Real): Promise<void> {
 
 type Command = fc.AsyncCommand<Model, Real>
 
-/** A request asks for money of some of the accounts. */
+/** A request reserves amounts on some accounts. */
 class Reserve implements Command {
   readonly names: readonly Name[]
   readonly amount: number
@@ -117,7 +117,7 @@ class Reserve implements Command {
   toString = () => `reserve ${this.amount} of ${this.names}`
 }
 
-/** It ends, well or not: what it cost is booked, late and repeated ends too. */
+/** The request ends or fails: its cost is booked, also for late and repeated ends. */
 class Settle implements Command {
   readonly which: number
   readonly cost: number
@@ -161,7 +161,7 @@ class Progress implements Command {
   toString = () => `progress ${this.which} to ${this.tokens}`
 }
 
-/** The process is gone; the next one finds what it left. */
+/** The process dies; the next one finds its open requests. */
 class Crash implements Command {
   check = () => true
   async run(model: Model, real: Real): Promise<void> {
@@ -279,7 +279,7 @@ describe.each(ENGINES)('$name', ({ name, missing, with: withEngine }) => {
         const real: Real = { db, clock, prefix: `h${++histories}:`, boot: instances(db, clock) }
         const model: Model = { accounts: new Map(), limits: { org: 1500, vm: 1000, key: 700 }, requests: [], window: 1, price: 3 }
         await fc.asyncModelRun(() => ({ model, real }), commands)
-        // Quiet: everything that is open ends, and what was spent is what the rows say.
+        // Finally everything open ends, and the spent amount equals the rows.
         for (const request of model.requests)
           if (request.state !== 'settled') await new Settle(model.requests.indexOf(request), 7, 1).run(model, real)
         for (const { reservedNano } of await balancesOf(db, real.prefix, 0)) expect(reservedNano).toBe(0)

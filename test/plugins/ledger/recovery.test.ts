@@ -1,4 +1,4 @@
-// What a process that died left open is settled by another one, wherever it lies and whatever was in it.
+// Open requests of a dead process are settled by another one, at any point and with any content.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { hang, reply } from '../../../adapters/testing/script.ts'
@@ -163,7 +163,7 @@ describe('a fusion whose process dies', () => {
     })
     const reader = (answering.body as ReadableStream<Uint8Array>).getReader()
     await reader.read()
-    // A piece of four bytes has come of the judge.
+    // One piece of four bytes of the judge has arrived.
     const output = 500 + 500 + 1
     const written = async () => {
       await clock.advance('2s')
@@ -181,7 +181,7 @@ describe('a fusion whose process dies', () => {
     const spent = (row?.tokens.input ?? 0) * PRICE.input + output * PRICE.output
     expect(await books.balance('a')).toEqual({ spent, reserved: 0 })
 
-    // It was not dead after all: its own settlement counts, and nothing twice.
+    // It was alive after all: its own settlement counts, and nothing is booked twice.
     controller.abort()
     await reader.read().catch(() => {})
     await books.gateway.untilSettled()

@@ -1,4 +1,4 @@
-// Which rows a request leaves in the books, and what becomes of its hold.
+// The rows of a request in the ledger, and the end of its reservation.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, reply, reset, text } from '../../../adapters/testing/script.ts'
 import type { CanonicalRequest } from '../../../core/types/canonical.ts'

@@ -1,5 +1,5 @@
-// The books without their database, on engines that really fail: a file that another process
-// has locked, a disk that is full, a server that is gone. What may wait waits, what may not is refused, nothing is lost.
+// The ledger without its database, on engines that really fail: a file locked by another process, a full disk, a lost server. Writes that
+// may wait are spooled, others are refused, and none is lost.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ async function open(database: (dir: string) => Promise<Database>): Promise<Datab
 const file = (dir: string) => openDatabase(`sqlite:${join(dir, 'gateway.db')}`, '.')
 const ask = (hold?: string) => books.gateway.post('/v1/chat/completions', chat, hold ? { 'x-hold': hold } : {})
 
-/** False when it does not fit any more. */
+/** Returns false when it does not fit any more. */
 async function filler(db: Database, bytes: number): Promise<boolean> {
   const row = [requestId(), 'filler', 4e12, 'x'.repeat(bytes)]
   try {
@@ -55,7 +55,7 @@ async function filler(db: Database, bytes: number): Promise<boolean> {
   }
 }
 
-/** A request before, three without the database, one after: what each was answered, and what the books say in the end. */
+/** One request before, three during the outage, one after: their answers, and the final state of the ledger. */
 async function through(away: () => Promise<void>, back: () => Promise<void>): Promise<void> {
   expect((await ask('a 500/1000')).status).toBe(200)
   await books.gateway.untilSettled(1)
@@ -68,7 +68,7 @@ async function through(away: () => Promise<void>, back: () => Promise<void>): Pr
   expect((await ask()).status).toBe(200)
   await books.gateway.untilSettled(4)
   await back()
-  // The first unit that gets through brings back what was spooled.
+  // The first successful unit replays the spool.
   await expect.poll(async () => (await ask('b 1/1000000')).status, { interval: 100 }).toBe(200)
   const asked = books.gateway.settled.filter(({ outcome }) => outcome.status === 200).length
   await expect.poll(async () => (await books.rows()).length).toBe(asked)
@@ -103,7 +103,7 @@ describe('a hold is refused with 503 or let go, as its owner says, and what was 
     const db = await open(file)
     await through(
       async () => {
-        // No more pages than there are, and those of the traces of requests are full.
+        // No further pages, and those of the requests' traces are full.
         await db.tx((tx) => tx.get(sql`PRAGMA max_page_count = 1`))
         while ((await filler(db, 200)) || (await filler(db, 1)));
       },

@@ -1,4 +1,4 @@
-// A gateway whose books can be looked into: fixed prices, and holds that a header asks for.
+// A gateway with a readable ledger: fixed prices, and reservations set by a header.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
@@ -7,10 +7,10 @@ import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { LedgerService, UsageRow } from '../../../plugins/ledger/service.ts'
 import { preset } from '../../../plugins/preset.ts'
 
-/** Nano-USD a token. */
+/** Nano-USD per token. */
 export const PRICE = { input: 2, output: 10 }
 
-/** Ahead of the preset: the first who provides a service counts. */
+/** Listed before the preset, because the first provider of a service wins. */
 export const fixedPrices = definePlugin({
   name: 'test-prices',
   setup(gateway) {
@@ -28,7 +28,7 @@ export interface Books {
   readonly gateway: TestGateway
   readonly ledger: LedgerService
   readonly inside: PluginGateway
-  /** Oldest first; waits for the writes. */
+  /** Returns rows, oldest first, after all writes. */
   rows(): Promise<UsageRow[]>
   balance(name: string): Promise<{ spent: number; reserved: number }>
   dispatched(): Promise<number>
@@ -75,7 +75,7 @@ export async function openBooks(options: TestGatewayOptions = {}): Promise<Books
   const plugin = inside as unknown as PluginGateway
   const books = ledger as unknown as LedgerService
   const everything = { since: 0, until: Number.MAX_SAFE_INTEGER }
-  // Settlements are committed behind the answer, in the turn after it.
+  // Settlements are committed in the turn after the answer.
   const written = async () => {
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
   }

@@ -1,4 +1,4 @@
-// Who may listen, and what becomes of a token in the address.
+// Who may listen, and the handling of a token in the address.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -13,7 +13,7 @@ afterEach(() => t.close())
 
 const secured = async (options: Parameters<typeof tellingGateway>[0] = {}) =>
   tellingGateway({ ...options, env: { DASHBOARD_PASSWORD_HASH: await cheapHash(), ...options.env } })
-/** Of HEAD: nothing stays open. */
+/** HEAD, so that no stream stays open. */
 const allowed = async (query = '', headers: Record<string, string> = {}, method = 'HEAD') =>
   (await t.fetch(`/api/events${query}`, { method, headers })).status
 
@@ -48,7 +48,7 @@ describe('a listener', () => {
     const parts = session.split('.')
     const wrong = [token, key, 'x', '', 'a.b.c', `${parts[0]}.${parts[1]}.`, `${session}x`, `${session}%0a`, 'null']
     for (const value of wrong) expect(await allowed(`?access_token=${value}`), value.slice(0, 12)).toBe(401)
-    // A header that is wrong is not made right by the address.
+    // A token in the address does not replace a wrong header.
     expect(await allowed(`?access_token=${session}`, bearer('x'))).toBe(401)
     expect(await allowed(`?access_token=${session}&other=1`)).toBe(400)
   })
