@@ -1,4 +1,4 @@
-// GET /api/plugins: what serves, where it is from, and how often it failed.
+// GET /api/plugins: the running plugins, their source, and their failures.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// preset(): what can be left out, and what happens on a slip.
+// preset(): the plugins that can be left out, and misspelled options.
 import { describe, expect, it } from 'vitest'
 import { type PresetOptions, preset } from '../../plugins/preset.ts'
 

@@ -1,4 +1,4 @@
-// How many may listen: of one session, and in all.
+// Limits of listeners: of one session, and in total.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { liveEvents } from '../../../plugins/live-events/index.ts'
@@ -32,7 +32,7 @@ it('five of one session: the sixth is 429, another credential is not touched, an
     status: 429,
     type: 'rate_limit_error',
   })
-  // In the address it is the same session.
+  // With the token in the address it is the same session.
   expect((await t.fetch(`/api/events?access_token=${session}`)).status).toBe(429)
   expect(await listen(2, bearer(token))).toEqual([200, 200])
   expect(await t.gateway.metrics.text()).toContain('gateway_live_events_refused_total{bound="session"} 3')

@@ -1,4 +1,4 @@
-// GET /api/events as dashboards hear it.
+// GET /api/events as dashboards receive it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, text } from '../../../adapters/testing/script.ts'
@@ -19,7 +19,7 @@ const chat = async (more: Record<string, unknown> = {}, headers: Record<string, 
 }
 const subscribers = () => metric(t, 'gateway_live_events_subscribers')
 
-/** Whoever calls with `x-org` belongs there. */
+/** A caller with `x-org` belongs to that organization. */
 const organizations = definePlugin({
   name: 'organizations',
   setup: (gateway) =>
@@ -149,7 +149,7 @@ describe('a listener', () => {
       fetch: (path: string, init?: RequestInit) =>
         t.gateway.fetch(new Request(`http://gateway.test${path}`, init), { operator: operator(orgId) } as never),
     })
-    // Peers of a library carry no operator: the control plane is asked as a host does.
+    // Peers of a library have no operator, so the control plane is called as by a host.
     const control = (orgId: number) => ({
       fetch: async (path: string, init?: RequestInit) =>
         t.gateway.control.fetch(new Request(`http://gateway.test${path}`, init), {
@@ -174,7 +174,7 @@ describe('a listener', () => {
       expect(numbers.map((number) => number - (numbers[0] as number))).toEqual(numbers.map((_, i) => i))
       await client.leave()
     }
-    // What an organization missed is no more than its own.
+    // An organization's missed events contain only its own.
     const again = await listenIn(control(1), '/api/events', { 'last-event-id': String(requestsOf(one)[0]?.id) })
     await again.until(() => requestsOf(again).length === 1)
     expect(dataOf(requestsOf(again)[0]).org_id).toBe(1)
@@ -192,7 +192,7 @@ describe('a slow listener', () => {
     const ids: string[] = []
     for (let i = 0; i < 10; i++) ids.push(await chat({ model: `none/${i}` }))
     await t.untilSettled(10)
-    // One read was under way at most; what it did not take is in the buffer or gone.
+    // At most one read was running; events that it did not take are buffered or dropped.
     const heard = await read()
     const rest = heard.includes('"missed"') ? heard : heard + (await read())
     const missed = Number(/"missed":(\d+)/.exec(rest)?.[1])

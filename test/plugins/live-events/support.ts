@@ -1,4 +1,4 @@
-// A gateway that tells what happens, and clients that listen over a socket.
+// A gateway with live events, and clients that listen over a socket.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
@@ -21,7 +21,7 @@ export function tellingGateway(options: TestGatewayOptions & { before?: Plugin[]
 export interface Heard {
   readonly events: EventSourceMessage[]
   readonly comments: string[]
-  /** All bytes as text. */
+  /** Returns all bytes as text. */
   raw(): string
   /** Resolves when the condition holds. */
   until(condition: () => boolean): Promise<void>
@@ -64,7 +64,7 @@ export interface Client extends Heard {
   leave(): void
 }
 
-/** Over a real socket. */
+/** Connects over a real socket. */
 export function connect(port: number, path = '/api/events', headers: Record<string, string> = {}): Promise<Client> {
   return new Promise((resolve, reject) => {
     const heard = hearing()
@@ -95,7 +95,7 @@ export function connect(port: number, path = '/api/events', headers: Record<stri
   })
 }
 
-/** Through `gateway.fetch`. */
+/** Listens through `gateway.fetch`. */
 export async function listenIn(
   t: Pick<TestGateway, 'fetch'>,
   path = '/api/events',

@@ -1,4 +1,4 @@
-// Who may read /metrics: configurations by credentials.
+// Who may read /metrics: configurations × credentials.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -14,7 +14,7 @@ interface Credentials {
   key: string
 }
 
-/** Made as the command line does, so that every configuration has them all. */
+/** Created as by the command line, so that every configuration has all of them. */
 async function credentials(t: TestGateway, password: boolean): Promise<Record<string, string | null>> {
   const host = async (path: string, body: object): Promise<Record<string, string>> => {
     const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }

@@ -1,4 +1,5 @@
-// GET /metrics under the names of the OpenTelemetry conventions for generative AI, and how many series callers can make.
+// GET /metrics under the names of the OpenTelemetry conventions for generative AI, and the maximum number of series that callers can
+// cause.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -10,7 +11,7 @@ afterEach(() => t.close())
 
 const used = reply({ text: 'hello', usage: { input: 100, output: 20 } })
 
-/** Samples of one metric by their labels, as one text. */
+/** Returns samples of one metric by their labels, as one text. */
 async function samples(name: string): Promise<Record<string, number>> {
   const text = await (await t.fetch('/metrics')).text()
   const found = [...text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))]

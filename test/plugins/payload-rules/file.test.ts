@@ -1,4 +1,4 @@
-// The file of rules is followed while the gateway runs, and a bad one never takes good rules away.
+// Follows the file of rules while the gateway runs; an invalid file never removes valid rules.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ async function marked({ t }: Running): Promise<unknown> {
   return t.upstream.requests.at(-1)!.json.marked
 }
 
-/** 1.1 seconds, and whatever is said of the file. */
+/** Advances 1.1 seconds, and collects log lines about the file. */
 async function aSecondLater({ clock, log }: Running): Promise<void> {
   const said = log.lines.length
   await clock.advance(1100)

@@ -1,4 +1,4 @@
-// What rules do to the body of an upstream call, path by path, and which calls they choose.
+// The effect of rules on an upstream body, path by path, and which calls they match.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function gateway(rules: unknown, upstream = [text('ok')]): Promise<TestGat
   return t
 }
 
-/** What reaches the upstream when a chat caller sends these members. */
+/** Returns the upstream's body when a chat caller sends these members. */
 async function sent(t: TestGateway, members: object = {}, model = 'chat/m'): Promise<Record<string, unknown>> {
   const response = await t.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...members })
   expect(response.status, await response.text()).toBe(200)

@@ -1,4 +1,4 @@
-// Accounts that people sign in with: modes, verdicts, and what they do to requests.
+// Accounts with a personal sign-in: modes, verdicts, and their effect on requests.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'
@@ -31,7 +31,7 @@ async function start(upstream: Step[] = [], env: Record<string, string> = {}): P
   t = await createTestGateway({ upstream, env, ports: { db: database } })
 }
 
-/** As the sign-in will make it: a row of another kind of credential. */
+/** Creates a row with another kind of credential, as the sign-in will. */
 async function signedIn(provider: string, more: Record<string, unknown> = {}): Promise<number> {
   const address = { base_url: t.upstream.baseUrl('messages'), wire_format: 'messages' }
   const { id } = await add(t, { provider, ...address, api_key: 'oauth-access-token', ...more })
@@ -72,7 +72,7 @@ describe('the verdict', () => {
 
     expect((await send()).status).toBe(400)
     expect(t.upstream.requests).toHaveLength(2)
-    // At once, stored or not.
+    // Immediately, stored or not.
     expect((await send()).status).toBe(503)
     expect(t.upstream.requests).toHaveLength(2)
     await expect.poll(async () => (await of('anthropic'))?.verdict).toBe('restricted')
@@ -83,7 +83,7 @@ describe('the verdict', () => {
       effective: 'blocked',
     })
 
-    // A classifier that changes its mind does not unblock itself.
+    // A later successful request does not unblock it.
     await setMode('anthropic', 'allow')
     expect((await send()).status).toBe(200)
     await setMode('anthropic', 'auto')
@@ -186,7 +186,7 @@ describe('a mode', () => {
     expect((await as('member', 'PUT', '/api/policy/anthropic', { mode: 'allow' })).status).toBe(403)
     expect((await as('member', 'POST', '/api/policy/reset-verdicts', {})).status).toBe(403)
     expect((await as('manage', 'PUT', '/api/policy/anthropic', { mode: 'block' })).status).toBe(200)
-    // For all organizations together.
+    // It applies to all organizations.
     expect(await of('anthropic')).toMatchObject({ mode: 'block' })
   })
 })

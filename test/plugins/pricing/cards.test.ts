@@ -1,4 +1,4 @@
-// Both sources as they are, field by field, through a gateway that has fetched them.
+// Both real sources, field by field, through a gateway that has fetched them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, makeKey } from '../keys/support.ts'
 import { type World, world } from './support.ts'
@@ -81,33 +81,33 @@ describe('the primary card', () => {
       ['groq/openai/gpt-oss-house', 'groq/openai/gpt-oss-house'],
       ['together/meta/lone-model', 'together/meta/lone-model'],
       ['bedrock/amazon.nova-canvas-v1:0', 'bedrock/amazon.nova-canvas-v1:0'],
-      // Any case, and without the date.
+      // In any letter case, and without the date.
       ['openai/GPT-4O', 'openai/gpt-4o'],
       ['openai/house-model-2026-01-31', 'openai/house-model'],
       ['openai/house-model-20260131', 'openai/house-model'],
       ['openai/house-model@001', 'openai/house-model'],
       ['openai/house-model:latest', 'openai/house-model'],
-      // The base provider's, the only provider's, and a name without any.
+      // The base provider's, the only provider's, and a name without a provider.
       ['azure/house-model', 'openai/house-model'],
       ['acme/meta/lone-model', 'together/meta/lone-model'],
       ['house-model', 'openai/house-model'],
     ] as const)
       expect(await t.price(model), model).toMatchObject({ model, source: 'primary', matched_key: matched })
     expect((await t.price('house-model')).provider).toBe('openai')
-    // Its own price is compiled in.
+    // Its own price is built in.
     expect(await t.price('openai/gpt-4.1')).toMatchObject({
       source: 'builtin',
       matched_key: 'openai/gpt-4.1',
       prices: { input: 2 },
     })
-    // It is known, and without a price.
+    // It is known and has no price.
     expect(await t.price('openai/free-for-now')).toMatchObject({
       provider: 'openai',
       source: 'none',
       ref: null,
       matched_key: null,
     })
-    // Two providers have it: whose is meant cannot be told.
+    // Two providers have it, so the match is ambiguous.
     expect(await t.price('acme/gemini-only-on-vertex')).toMatchObject({ source: 'none' })
     expect(await t.price('google/claude-on-vertex')).toMatchObject({ matched_key: 'vertex/claude-on-vertex' })
     for (const name of ['sample_spec', 'openai/fallback_generalizations', 'no-provider', 'not-an-object', '__proto__/__proto__'])
@@ -146,7 +146,7 @@ describe('the primary card', () => {
     expect((await t.price('openai/tts-house')).prices).toEqual({ per_character_usd: 0.000015, unit: 'per_1m_tokens' })
     expect((await t.price('cohere/rerank-house')).prices).toEqual({ per_query_usd: 0.002, unit: 'per_1m_tokens' })
     expect((await t.price('mistral/ocr-house')).prices).toEqual({ per_page_usd: 0.001, unit: 'per_1m_tokens' })
-    // For whoever counts: nano-USD for a million of them.
+    // For calculations: nano-USD for a million of them.
     expect(t.rateCard.media('openai', 'dall-e-3', { size: '1024x1024', quality: 'hd' })).toEqual({
       perImage: 80_000_000_000_000,
       source: 'primary',

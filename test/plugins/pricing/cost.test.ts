@@ -1,4 +1,4 @@
-// What a call costs: the arithmetic by hand, its rounding, and the same through a real request.
+// The cost of a call: manual arithmetic, rounding, and the same through a real request.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reply } from '../../../adapters/testing/script.ts'
@@ -29,7 +29,7 @@ describe('the cost of tokens', () => {
   const cost = (given: Partial<Usage>, at: ModelPrice = price) => tokenCost(at, usage(given))
 
   it('counts what is fresh, read from the cache and written to it once each', () => {
-    // 1000 of 3, 200 of 0.3, 100 of 3.75, 50 of 6, 70 of 15: in nano-USD, by 1000.
+    // 1000 at 3, 200 at 0.3, 100 at 3.75, 50 at 6, 70 at 15: in thousands of nano-USD.
     const all = { inputTotal: 1350, cacheRead: 200, cacheWrite: 150, cacheWrite1h: 50, outputTotal: 70 }
     expect(cost(all)).toBe(1000 * 3000 + 200 * 300 + 100 * 3750 + 50 * 6000 + 70 * 15_000)
   })
@@ -86,9 +86,9 @@ describe('the cost of tokens', () => {
     expect(cost({ inputTotal: 1_000_000 }, { input: 1 })).toBe(1)
     expect(cost({ inputTotal: 1_000_001 }, { input: 1 })).toBe(2)
     expect(cost({ inputTotal: 1, outputTotal: 1 }, { input: 1, output: 1 })).toBe(1)
-    // Close to 2^53 a quotient in floating point would be a whole number.
+    // Close to 2^53 a floating-point quotient would be a whole number.
     expect(cost({ inputTotal: 1, outputTotal: 1 }, { input: 9_007_199_254_000_000, output: 1 })).toBe(9_007_199_255)
-    // And beyond.
+    // And beyond it.
     expect(cost({ inputTotal: 4_000_000, outputTotal: 1 }, { input: usd(15), output: 1 })).toBe(60_000_000_001)
     expect(cost({ inputTotal: Number.MAX_SAFE_INTEGER }, { input: usd(1e6) })).toBe(Number.MAX_SAFE_INTEGER)
   })
@@ -96,7 +96,7 @@ describe('the cost of tokens', () => {
   it('counters that make no sense cost nothing, and never less', () => {
     for (const count of [-5, Number.NaN, Number.POSITIVE_INFINITY, 1e300])
       expect(cost({ inputTotal: count, outputTotal: count })).toBe(0)
-    // More from the cache than there was.
+    // More cached tokens than prompt tokens.
     expect(cost({ inputTotal: 10, cacheRead: 50, cacheWrite: 50 })).toBe(10 * 300)
     expect(cost({ outputTotal: 10, reasoning: 99 }, { output: usd(1), reasoning: usd(2) })).toBe(10 * 2000)
     expect(cost({ inputTotal: 1.5 })).toBe(2 * 3000)
@@ -199,7 +199,7 @@ describe('a request', () => {
 
   it('costs what its answer says that it used', async () => {
     far.push(reply({ text: 'hello', usage: { input: 1000, output: 200, cacheRead: 400 } }))
-    // 600 × 2.5, 400 × 1.25, 200 × 10 USD for a million.
+    // 600 × 2.5, 400 × 1.25, 200 × 10 USD per million.
     expect(await sent('openai/gpt-4o')).toMatchObject({
       costNano: 1_500_000 + 500_000 + 2_000_000,
       chargeNano: 4_000_000,
@@ -217,7 +217,7 @@ describe('a request', () => {
   it('costs nothing on this machine when no price is known, and what an override says when there is one', async () => {
     far.push(reply({ text: 'hello', usage: { input: 10, output: 20 } }))
     expect(await sent('acme/own-model')).toMatchObject({ costNano: 0, steps: [{ priceRef: 'builtin' }] })
-    // The one provider's price of a model of this name is not the price of what runs here.
+    // The price of another provider's model with this name does not apply to a local model.
     far.push(reply({ text: 'hello', usage: { input: 10, output: 20 } }))
     expect(await sent('acme/meta/lone-model')).toMatchObject({ costNano: 0, steps: [{ priceRef: 'builtin' }] })
     expect((await t.put({ data: [{ model: 'acme/*', input: 1, output: 2 }] })).status).toBe(200)
@@ -254,7 +254,7 @@ describe('a request', () => {
       for (let i = 0; i < 1000; i++) t.prices.price(call)
       return performance.now() - started
     }
-    // Microseconds of one: the best of many rounds, each so short that some fall between two turns of others on this machine.
+    // Microseconds of one call: the minimum of many short rounds, of which some fall between other load of this machine.
     expect(Math.min(...Array.from({ length: 700 }, round))).toBeLessThan(1)
   })
 })

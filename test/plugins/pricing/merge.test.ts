@@ -1,4 +1,4 @@
-// What becomes of known prices when a card says something else, or nothing any more.
+// Known prices when a card has another price, or none any more.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FALLBACK_CARD, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { type World, without, withPrices, world } from './support.ts'
@@ -190,7 +190,7 @@ describe('the fallback', () => {
       stale_since: null,
     })
     expect(await t.price('openai/extra')).toMatchObject({ source: 'fallback', price_ref: 'fallback:2' })
-    // That it does not have a model says nothing.
+    // A missing model there means nothing.
     expect(await t.price('openai/house-model')).toMatchObject({ source: 'primary', stale_since: null })
   })
 

@@ -1,4 +1,4 @@
-// What people say that models cost: over every card, before and after a sync, and only as a whole.
+// Price overrides: they take precedence over every card, before and after a sync, and are replaced only as a whole.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Connection } from '../../../core/types/provider.ts'
 import { PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
@@ -44,7 +44,7 @@ describe('an override', () => {
       source: 'override',
       prices: { input: 2, output: 11, cache_read: 1.25 },
     })
-    // Of what is overridden no tier and no service holds.
+    // An overridden price has no tier and no service.
     expect((await t.price('openai/gpt-4o')).prices).not.toHaveProperty('priority')
     expect((await t.price('openai/gpt-4o')).prices.batch).toEqual({ output: 5 })
     await set([{ model: 'anthropic/claude-tiered', input: 1, per_image_usd: 0.2 }])
@@ -172,7 +172,7 @@ it('an organization has its own, over the operator’s, for its own connections 
     (await (await as(orgId, 'GET', '/api/pricing/resolve?model=openai/gpt-4o')).json()) as object
   expect(await shown(7)).toMatchObject({ prices: { input: 3 } })
   expect(await shown(8)).toMatchObject({ prices: { input: 2 } })
-  // Rate cards are everybody's: an organization does not fetch them or settle what became of them.
+  // Rate cards belong to the whole gateway: an organization cannot fetch them or review changes.
   expect((await as(7, 'POST', '/api/pricing/sync')).status).toBe(403)
   expect((await as(7, 'POST', '/api/pricing/drift/1/review')).status).toBe(403)
 })

@@ -1,4 +1,4 @@
-// Several gateways over one database: one fetches, the others follow, and what is said on one holds on all within two seconds.
+// Several gateways over one database: one fetches, the others follow, and a change on one applies to all within two seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -92,7 +92,7 @@ describe.skipIf(missing !== null)(`two gateways on one PostgreSQL${missing === n
 
   it('asked at once, one fetches', async () => {
     const before = cards.asked.length
-    // Whoever fetches has the card when the other has been sent away.
+    // The fetching one has the card when the other was refused.
     let sentAway = 0
     cards.primary = { ...(cards.primary as object), hold: () => expect.poll(() => sentAway).toBe(1) }
     const sync = async (gateway: TestGateway) => {

@@ -1,4 +1,4 @@
-// A gateway beside a server of rate cards, and what is asked of it.
+// A gateway with a server of rate cards, and its prices.
 import type { FakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
@@ -37,7 +37,7 @@ export interface Price {
 export interface World extends TestGateway {
   readonly cards: CardServer
   readonly clock: FakeClock
-  /** The wall clock says so many days later; no timer fires. */
+  /** Advances the wall clock by this many days; no timer fires. */
   jump(days: number): void
   readonly log: RecordingLog
   readonly prices: PriceService
@@ -50,7 +50,7 @@ export interface World extends TestGateway {
   get<T>(path: string): Promise<T>
 }
 
-/** Nothing is fetched by itself until the clock says so. */
+/** Fetches start only when the clock advances. */
 export async function world(options: TestGatewayOptions & { cards?: CardServer } = {}): Promise<World> {
   const cards = options.cards ?? (await cardServer())
   const timers = fakeClock()
@@ -112,12 +112,12 @@ export async function world(options: TestGatewayOptions & { cards?: CardServer }
   }
 }
 
-/** The price of one model of a card, changed. */
+/** Returns a card with another price of one model. */
 export function withPrices(card: Record<string, object>, model: string, prices: object): Record<string, object> {
   return { ...card, [model]: { ...card[model], ...prices } }
 }
 
-/** Without these models. */
+/** Returns a card without these models. */
 export function without(card: Record<string, object>, ...models: string[]): Record<string, object> {
   return Object.fromEntries(Object.entries(card).filter(([name]) => !models.includes(name)))
 }

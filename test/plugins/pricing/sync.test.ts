@@ -1,4 +1,4 @@
-// Fetching rate cards: what is accepted, what happens when nothing is, and what of it can be seen.
+// Fetching rate cards: accepted cards, failures of all sources, and what operators can see.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ describe('the first sync', () => {
     await expect
       .poll(() => health())
       .toMatchObject({ status: 'ok', pricing: { ok: true, last_success_at: '2026-01-01T00:00:02.000Z' } })
-    // Ten minutes, ten percent more or less.
+    // Ten minutes, plus or minus ten percent.
     await t.clock.advance('530s')
     expect(t.cards.asked).toHaveLength(1)
     await t.clock.advance('130s')
@@ -164,7 +164,7 @@ describe('a source that fails', () => {
     t.cards.primary = 'hang'
     await t.clock.advance('2s')
     await expect.poll(() => t.cards.asked.length).toBe(1)
-    // The clock stands: what waited for an answer, or for its time to be over, would wait for ever.
+    // The clock stands still: a wait for an answer or a timeout would never end.
     await t.gateway.close()
     expect(t.cards.asked).toHaveLength(1)
   })

@@ -1,4 +1,4 @@
-// /api/proxy-pools: what goes in, what is shown, and who sees it.
+// /api/proxy-pools: input, output, and who may see it.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { closedPort } from '../../../adapters/testing/network-faults.ts'
@@ -154,7 +154,7 @@ describe('a test', () => {
     expect(verdict).toMatchObject({ ok: true, ip: '203.0.113.77', error: null, latency_ms: expect.any(Number) })
     expect((await list())[0]?.last_test).toEqual(verdict)
     expect(proxy.tunnels).toEqual([`127.0.0.1:${echo.port}`])
-    // No credential of a connection is on it.
+    // It carries no credential of a connection.
     expect(echo.requests[0]?.headers.authorization).toBeUndefined()
     await call(t, 'PUT', `/api/proxy-pools/${exit.id}`, { proxy_url: addressOf(proxy, 'user:wrong-canary@') })
     expect((await list())[0]?.last_test).toBeNull()

@@ -1,4 +1,4 @@
-// Which proxy a call goes through: connection.proxy_url → the assigned proxy → OUTBOUND_PROXY → straight.
+// The proxy of a call. Precedence: connection.proxy_url, the assigned proxy, OUTBOUND_PROXY, none.
 import { afterEach, describe, expect, it } from 'vitest'
 import { closedPort } from '../../../adapters/testing/network-faults.ts'
 import { text } from '../../../adapters/testing/script.ts'
@@ -19,14 +19,14 @@ describe('the way of a call', () => {
     const through = async () => {
       const before = proxy.tunnels.length
       expect((await send(t)).status).toBe(200)
-      // A kept tunnel is used again: what counts is whether the upstream's sockets are the proxy's.
+      // An open tunnel is reused, so the test checks whether the upstream's sockets come from the proxy.
       return { opened: proxy.tunnels.length - before, requests: t.upstream.requests.length }
     }
     expect((await through()).opened).toBe(0)
     expect((await assign(t, exit.id, id)).status).toBe(200)
     expect((await through()).opened).toBe(1)
     await assign(t, null, id)
-    // With nothing behind the proxy's address any more, only straight calls arrive.
+    // With no proxy at that address any more, only direct calls arrive.
     await proxy.close()
     expect((await send(t)).status).toBe(200)
     await assign(t, exit.id, id)

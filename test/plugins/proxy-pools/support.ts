@@ -17,7 +17,7 @@ export interface World extends TestGateway {
   proxy(options?: ProxyOptions): Promise<TestProxy>
 }
 
-/** Whoever answers with an address, as the test of a proxy wants it. */
+/** A server that answers with the caller's address, for proxy tests. */
 export async function world(options: TestGatewayOptions & { testUrl?: string } = {}): Promise<World> {
   const { testUrl, ...rest } = options
   const t = await createTestGateway({

@@ -1,4 +1,4 @@
-// Rate-limit headers as vendors send them, and the windows they make.
+// Vendors' rate-limit headers, and the windows that they describe.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { headerBag } from '../../../core/http/headers.ts'
@@ -77,7 +77,7 @@ describe('the windows of an answer', () => {
     expect(left('0', '59m')).toBe(false)
     expect(left('1', '2h')).toBe(false)
     expect(left('0', 'unknown')).toBe(false)
-    // Azure's "I do not know".
+    // Azure's value for "unknown".
     expect(left('-1', '2h')).toBeUndefined()
   })
 

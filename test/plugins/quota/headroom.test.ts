@@ -1,4 +1,4 @@
-// How much is left of an account, as routers ask it: the tightest window that holds now.
+// The remaining quota of an account for routers: the tightest active window.
 import { afterEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import type { Connection } from '../../../core/types/provider.ts'

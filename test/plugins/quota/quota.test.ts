@@ -1,4 +1,4 @@
-// What is left of an account: seen in answers, asked for, kept, and what happens when nothing is.
+// Remaining quota of an account: from answers and queries, stored, and the effect when none remains.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ const started = async (...options: Parameters<typeof world>): Promise<World> => 
   return w
 }
 
-/** A day's requests of the key, `remaining` of them left. */
+/** A daily window of the key's requests, `remaining` of them left. */
 const day = (remaining: number, reset = '5h') => ({
   headers: { 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': reset },
 })
@@ -64,7 +64,7 @@ describe('a snapshot', () => {
     expect((await t.snapshots())[0]?.windows[0]?.remaining).toBe(60)
     expect((await t.send()).status).toBe(429)
     expect((await t.snapshots())[0]?.windows[0]?.remaining).toBe(50)
-    // What says nothing changes nothing.
+    // Headers without information change nothing.
     await t.clock.advance('5m')
     expect((await t.send()).status).toBe(200)
     expect((await t.snapshots())[0]?.windows[0]?.remaining).toBe(50)

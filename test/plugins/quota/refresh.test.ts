@@ -1,4 +1,4 @@
-// What vendors' usage APIs say when they are asked.
+// Queries of vendors' usage APIs.
 import { afterEach, describe, expect, it } from 'vitest'
 import { raw } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -54,7 +54,7 @@ describe('a refresh', () => {
     expect(t.upstream.requests[0]?.path).toMatch(/\/key$/)
     expect(t.settled).toEqual([])
 
-    // Nobody said when it ends: an hour.
+    // Without a reset time: one hour.
     expect(await refresh({ connection_id: id })).toMatchObject({
       data: [{ exhausted: true, resets_at: new Date(t.clock.now() + 3_600_000).toISOString() }],
     })

@@ -1,4 +1,4 @@
-// A gateway with accounts, its clock, and ears for the event.
+// A gateway with accounts, its clock, and a recorder of the event.
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { Step } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'

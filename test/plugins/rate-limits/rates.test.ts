@@ -1,4 +1,4 @@
-// Rates: caps of a key, the default for everybody else, and what a refusal says.
+// Rates: limits of a key, the default for all other callers, and the text of a refusal.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from '../keys/support.ts'

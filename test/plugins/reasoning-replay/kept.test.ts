@@ -1,4 +1,4 @@
-// Thoughts outlive a restart and are shared by replicas, through a table in which they cannot be read.
+// Thoughts survive a restart and are shared by replicas, through a table in which they are unreadable.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ async function gateway(options: TestGatewayOptions): Promise<TestGateway> {
   return t
 }
 
-/** Whose requests say so are those of that organization. */
+/** A header selects the organization of a request. */
 const organizations = definePlugin({
   name: 'test-organizations',
   setup(gateway) {
@@ -56,7 +56,7 @@ const organizations = definePlugin({
   },
 })
 
-/** What it writes behind is written. */
+/** Waits until delayed writes are done. */
 async function closed(t: TestGateway): Promise<void> {
   open.splice(open.indexOf(t), 1)
   await t.close()
@@ -68,7 +68,7 @@ describe.each(ENGINES)('on $name', ({ missing, with: withDatabase }) => {
   const onDatabase = (use: (db: Database) => Promise<void>) =>
     withDatabase('reasoning-replay', migrations, async (db) => {
       await use(db)
-      // Before their database: a gateway that is closed after it tries for a second to write.
+      // Before their database: a gateway that closes after it retries its writes for a second.
       for (const one of open.splice(0)) await one.close()
     })
 

@@ -1,4 +1,4 @@
-// Thoughts that came with tool calls go back with them, although the caller left them out.
+// Thoughts with tool calls are sent back with them, although the caller left them out.
 import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import {

@@ -1,4 +1,4 @@
-// A turn that calls a tool with a thought, and the next one, in which the caller sends back nothing but the call.
+// A turn that calls a tool with a thought, and the next turn, in which the caller sends back only the call.
 import { expect } from 'vitest'
 import { reply, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { answerOf } from '../../support/dialects.ts'
@@ -19,7 +19,7 @@ export interface Asking {
   headers?: Record<string, string>
 }
 
-/** The calls of the answer. */
+/** Returns the calls of the answer. */
 export async function called(
   t: TestGateway,
   caller: Caller,
@@ -34,7 +34,7 @@ export async function called(
   return parts.flatMap((part): PlainCall[] => (part.t === 'tool_call' ? [part] : []))
 }
 
-/** The assistant turn of the history as the upstream gets it. */
+/** Returns the assistant turn of the history in the upstream's request. */
 export async function replayed(
   t: TestGateway,
   caller: Caller,

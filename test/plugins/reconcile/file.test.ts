@@ -1,4 +1,4 @@
-// The file and the API side by side: who owns what, what the file refuses, and what never reaches the disk.
+// The file and the API together: ownership, the file's refusals, and secrets that never reach the disk.
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -227,6 +227,6 @@ it('no secret of the file is in the database, its WAL or beside it', async () =>
     for (const text of canaries) expect(bytes.includes(text), `${text} in ${file.name}`).toBe(false)
     for (const text of ['hooks.example.com', 'CI_KEY', 'UP_KEY']) if (bytes.includes(text)) found.add(text)
   }
-  // What is no secret is there: the sweep looks at the right bytes.
+  // Other texts are found, so the search covers the right bytes.
   expect(found.size).toBe(3)
 })

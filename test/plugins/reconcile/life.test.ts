@@ -1,4 +1,4 @@
-// What gateway.config.ts declares, over its life: made, edited, gone, back; taken over; alike for each section.
+// The life of declared rows of gateway.config.ts: created, edited, archived, restored, adopted; the same for each section.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { sql } from '../../../core/db/sql.ts'

@@ -1,4 +1,4 @@
-// Several replicas that start with one file at the same moment, over one database: one row for each entry.
+// Several replicas that start with one file at the same time, over one database: one row for each entry.
 import { describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { GatewayConfig } from '../../../core/config/define.ts'
@@ -8,7 +8,7 @@ import { SITES, type Site } from '../../support/sites.ts'
 import { ask, bearer } from '../keys/support.ts'
 import { ENTRIES, SECRET, type Section, TABLES, witness } from './support.ts'
 
-/** Nobody is served without a client key. */
+/** No request is served without a client key. */
 async function withKeys(open: () => Promise<Site>): Promise<Site> {
   const site = await open()
   return { ...site, env: { ...site.env, REQUIRE_API_KEY: 'true' } }
@@ -25,7 +25,7 @@ for (const [name, why, open] of SITES) {
     it('end with one row for each entry, whether they start, change or take away together', async () => {
       const site = await withKeys(open)
       try {
-        // The first brings the tables.
+        // The first one creates the tables.
         await (await createTestGateway({ env: site.env })).close()
         const together = async (config: GatewayConfig) => {
           const seen = witness()

@@ -1,4 +1,4 @@
-// What each section of gateway.config.ts takes, and what its service shows of it.
+// The members of each section of gateway.config.ts, and their form in its service.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { secret } from '../../../core/config/secret.ts'

@@ -1,4 +1,4 @@
-// Gateways over one data directory, started with a file and started again with another; and what each section made of it.
+// Gateways over one data directory, started with one file and again with another; and the rows of each section.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ export const TABLES: Record<Section, string> = {
 
 type Seen = 'virtualModels' | 'budgets' | 'webhooks'
 
-/** Hands the services of the generation that serves to the test. */
+/** Passes the services of the serving generation to the test. */
 export function witness() {
   const found: { [token in Seen]?: () => Services[token] | undefined } = {}
   const plugin = definePlugin({
@@ -45,16 +45,16 @@ export function witness() {
 
 export interface Deployment {
   readonly dir: string
-  /** The environment that references of the file lead to. */
+  /** The environment for references of the file. */
   readonly env: Record<string, string>
-  /** Ends what runs, then starts with this file. */
+  /** Stops the running gateway, then starts with this file. */
   start(config: GatewayConfig): Promise<TestGateway>
-  /** The same without reconciling. */
+  /** Does the same without reconciliation. */
   startDry(config: GatewayConfig): Promise<HostedGateway>
   service: ReturnType<typeof witness>['service']
-  /** What acts: names by section. */
+  /** Returns the active rows of a section. */
   living(section: Section): Promise<{ id: number; config_key: string | null; managed_by: string }[]>
-  /** Every row, archived ones too. */
+  /** Returns every row, also archived ones. */
   rows(section: Section): Promise<Record<string, unknown>[]>
   end(): Promise<void>
 }

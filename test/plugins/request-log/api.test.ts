@@ -1,4 +1,4 @@
-// /api/logs from outside: parameters, detail, export, removal, and what other organizations see of it.
+// /api/logs: parameters, detail, export, deletion, and isolation of organizations.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
@@ -10,7 +10,7 @@ import { ask, detail, loggingGateway, logs } from './support.ts'
 
 const missing = await whyNoPostgres()
 
-/** Each parameter of the schema has to have one. */
+/** Each parameter of the schema must have one. */
 const WRONG: Record<keyof typeof logQuery.shape, string[]> = {
   limit: ['0', '201', '1.5', 'x', ''],
   cursor: ['x', 'WzFd', 'W10', 'WyJhIiwxXQ', ''],
@@ -84,7 +84,7 @@ describe.each([
           expect([status, param], `${name}=${value.slice(0, 50)}`).toEqual([400, name])
         }
       expect(await errorOf(await t.fetch('/api/logs?provider=chat&colour=red'))).toMatchObject({ status: 400, param: 'colour' })
-      // The first value counts as much as the last.
+      // The first value is checked like the last.
       expect(await errorOf(await t.fetch('/api/logs?status=x&status=200'))).toMatchObject({ status: 400, param: 'status' })
       expect(await errorOf(await t.fetch('/api/logs?limit=1&limit=2'))).toMatchObject({ status: 400, param: 'limit' })
     })

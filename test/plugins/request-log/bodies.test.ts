@@ -1,4 +1,4 @@
-// Bodies: off by default and then nowhere, on at run time, and what of them is kept.
+// Bodies: off by default and then stored nowhere, enabled at run time, and the stored form.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

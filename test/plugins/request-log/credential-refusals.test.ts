@@ -1,4 +1,4 @@
-// A flood of wrong credentials: a sample is logged, all are counted, and callers with a key are logged as ever.
+// A flood of wrong credentials: a sample is logged, all are counted, and callers with a key are logged as usual.
 import { afterEach, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

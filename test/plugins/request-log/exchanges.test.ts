@@ -1,4 +1,4 @@
-// A row for every exchange, whatever became of it.
+// A row for every exchange, however it ended.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, text } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Every filter of GET /api/logs on each engine, pages, facets, and that organizations do not meet.
+// Every filter of GET /api/logs on each engine, pages, facets, and isolation of organizations.
 import { describe, expect, it } from 'vitest'
 import { queryValues } from '../../../core/http/api-routes.ts'
 import type { Database, Db, Sql } from '../../../core/types/db.ts'
@@ -19,7 +19,7 @@ async function found(db: Db, query: Record<string, string>, orgId: number | null
 }
 
 const DAY = 86_400_000
-/** Row 1 is plain; each of the others differs from it in what one filter asks for. */
+/** Row 1 is plain; each other row differs from it in the column of one filter. */
 const ROWS: readonly EntryOptions[] = [
   { provider: 'anthropic' },
   { model: 'other' },
@@ -42,7 +42,7 @@ const all = [1, ...ROWS.map((_, i) => i + 2)]
 const without = (...numbers: number[]) => all.filter((n) => !numbers.includes(n))
 const [LATER, EARLIER] = [row({ at: AT + DAY }), row({ at: AT - DAY })]
 
-/** Each parameter of the schema has to have one. */
+/** Each parameter of the schema must have one. */
 const CASES: Record<keyof typeof logQuery.shape, [query: string, expected: number[]][]> = {
   limit: [['1', [LATER]]],
   cursor: [[cursorOf([AT, 0]), [EARLIER]]],
@@ -168,7 +168,7 @@ for (const engine of ENGINES) {
         setImmediate(count)
         expect(await found(db, { model: 'rare' })).toEqual(newest)
         counting = false
-        // On PostgreSQL the server looks for it, and nobody here is held up.
+        // On PostgreSQL the server searches, and this process is not blocked.
         if (db.dialect === 'sqlite') expect(turns).toBeGreaterThanOrEqual(3)
         expect(await found(db, { session_id: 's', model: 'rare' })).toEqual(newest)
         expect(await found(db, { model: 'rare', limit: '3' })).toEqual(newest.slice(0, 3))
@@ -198,7 +198,7 @@ for (const engine of ENGINES) {
         expect(await found(noted, { user_id: 'u', session_id: 's' })).toEqual([500])
         expect(asked).toHaveLength(2)
         expect(await found(noted, { user_id: 'u', limit: '2' })).toEqual([23_999, 23_998])
-        // What else is asked for may be rare among them.
+        // Other filters may match few of them.
         expect(await found(db, { user_id: 'u', model: 'none' })).toEqual([])
         expect(await found(db, { user_id: 'u,v', session_id: 's' })).toEqual([500])
         if (db.dialect !== 'sqlite') return

@@ -1,4 +1,4 @@
-// What is taken out of a body before it is kept, and where it is cut.
+// What is removed from a body before it is stored, and where it is cut.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { clippedUtf8, keptText, withoutSecrets } from '../../../plugins/request-log/bodies/kept-text.ts'
@@ -15,7 +15,7 @@ describe('the cap', () => {
       expect(cut.truncated).toBe(max < bytes.length)
       const size = Buffer.byteLength(cut.text)
       expect(size).toBeLessThanOrEqual(max)
-      // Nothing that had room is missing.
+      // Everything that fits is there.
       if (cut.truncated) expect(size + Buffer.byteLength([...text.slice(cut.text.length)][0] as string)).toBeGreaterThan(max)
     }
   })

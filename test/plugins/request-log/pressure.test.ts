@@ -1,4 +1,4 @@
-// A store that fails or is too slow: rows are lost and counted, requests go on.
+// A store that fails or is too slow: rows are lost and counted, requests continue.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ afterEach(async () => {
   db = dir = null
 })
 
-/** Time goes on until it is done. */
+/** Advances the time until it is done. */
 async function meanwhile<T>(running: Promise<T>): Promise<T> {
   let done = false
   const watched = running.finally(() => {
@@ -58,7 +58,7 @@ describe('a database that is away', () => {
     await chats(3)
     await clock.advance('2s')
     expect(await dropped('row')).toBe(8)
-    // Said once, not for every batch.
+    // Logged once, not for every batch.
     expect(JSON.stringify(log).match(/batch_writer.failing/g)).toHaveLength(1)
     db.away = false
     await chats(2)
@@ -97,12 +97,12 @@ describe('a full or locked SQLite file', () => {
     clock = fakeClock()
     const path = join(dir, 'gateway.db')
     t = await loggingGateway({ env: { DATA_DIR: dir }, ports: { clock } })
-    // What the gateway does first is done.
+    // The gateway's start-up work is done.
     await clock.advance('1s')
     const other = new Sqlite(path)
     other.exec('BEGIN IMMEDIATE')
     expect(await chats(3)).toEqual([400, 400, 400])
-    // The batch waits two seconds for the lock, a second, and two seconds again.
+    // The batch waits two seconds for the lock, one second, and two seconds again.
     for (let i = 0; i < 700 && (await dropped('row')) === 0; i++) await clock.advance(10)
     other.exec('ROLLBACK')
     other.close()

@@ -1,4 +1,4 @@
-// A refused request is logged under the model that its caller named, whatever it was refused for, in every dialect.
+// A refused request is logged under the model that its caller named, for every reason and in every dialect.
 import { describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -25,7 +25,7 @@ function ask(t: TestGateway, dialect: Dialect, { model = `${dialect}/m`, content
   return t.post('/v1/chat/completions', { model, messages, ...more }, headers)
 }
 
-/** A field beside the model that is wrong. */
+/** An invalid field other than the model. */
 const WRONG: Record<Dialect, object> = {
   chat: { temperature: 'warm' },
   messages: { max_tokens: 0 },

@@ -1,4 +1,4 @@
-// What the log may keep, by age and by size, on each engine and on the fake clock.
+// Limits of the log by age and by size, on each engine and with the fake clock.
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { Database } from '../../../core/types/db.ts'
@@ -13,7 +13,7 @@ const DAY = 86_400_000
 const NOW = Date.UTC(2026, 5, 1)
 const OFF: Limits = { days: 0, bodyDays: 0, maxBytes: 0 }
 
-/** Rows 1 to `count`, one a day, the last one today; with bodies of so many bytes. */
+/** Rows 1 to `count`, one per day, the last one today; with bodies of this size. */
 async function fill(db: Database, count: number, bodyBytes = 0): Promise<void> {
   const at = (n: number) => NOW - (count - n) * DAY
   const numbers = Array.from({ length: count }, (_, i) => i + 1)
@@ -47,7 +47,7 @@ async function left(db: Database): Promise<{ rows: number; bodies: number; bytes
   }
 }
 
-/** Runs to its end, pauses and all. */
+/** Runs to its end, with all pauses. */
 async function pruned(db: Database, limits: Partial<Limits>, clock: FakeClock = fakeClock(NOW)) {
   let done = false
   const running = prune(db, clock, { ...OFF, ...limits }, new AbortController().signal).finally(() => {

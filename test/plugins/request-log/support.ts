@@ -1,4 +1,4 @@
-// A gateway with the log and what it needs around it, and ways to ask it.
+// A gateway with the log, and functions to query it.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import type { Plugin } from '../../../core/types/plugin.ts'
 import { audit } from '../../../plugins/audit/index.ts'
@@ -11,7 +11,7 @@ import { signIn } from '../../../plugins/sign-in/index.ts'
 import { virtualModels } from '../../../plugins/virtual-models/index.ts'
 
 export interface LogTestOptions extends TestGatewayOptions {
-  /** Before the log in the order. */
+  /** Listed before the log. */
   before?: Plugin[]
 }
 
@@ -69,7 +69,7 @@ export function ask(model = 'chat/m', more: Record<string, unknown> = {}): Recor
   return { model, messages: [{ role: 'user', content: 'Hi' }], ...more }
 }
 
-/** A value of /metrics by the beginning of its line. */
+/** Returns a value of /metrics by the prefix of its line. */
 export async function metric(t: Pick<TestGateway, 'fetch'>, name: string): Promise<number | null> {
   const text = await (await t.fetch('/metrics')).text()
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `) || candidate.startsWith(`${name}{`))

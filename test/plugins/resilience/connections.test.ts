@@ -1,4 +1,4 @@
-// Where account state meets the connections themselves: an edit, and the list of models the prober asks for.
+// Account state and connections: an edit, and the model list that the prober requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'

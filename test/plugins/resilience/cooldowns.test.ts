@@ -1,4 +1,4 @@
-// What the failures of an account mean for it, through the gateway.
+// The effects of an account's failures, through the gateway.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, raw, type Step, text } from '../../../adapters/testing/script.ts'
 import { errorIn, until, type World, type WorldOptions, world } from './support.ts'
@@ -150,11 +150,11 @@ describe('a rate limit', () => {
 interface Row {
   row: string
   step: Step
-  /** What the first caller gets, and the second. */
+  /** The status of the first caller's answer; `second`: of the second caller's. */
   first: number
   second: number
   state: Record<string, unknown>
-  /** Seconds until the account is asked again; null: it never stopped. */
+  /** Seconds until the account is called again; null: it never stopped. */
   out: number | null
 }
 
@@ -259,7 +259,7 @@ describe('the Router column of the fault matrix', () => {
     expect(await w.status()).toBe(502)
     expect(w.t.upstream.requests).toHaveLength(1)
     expect(await w.states()).toMatchObject([{ status: 'auth_failed', last_error: { status: 401 } }])
-    // Another name, and another connection, are no other key.
+    // Another name or another connection is not another key.
     expect((await call('PUT', `/api/providers/${id}`, { label: 'renamed' })).status).toBe(200)
     expect((await call('POST', '/api/providers', { provider: 'echo' })).status).toBe(201)
     expect(await w.status()).toBe(502)

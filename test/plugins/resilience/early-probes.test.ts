@@ -1,4 +1,4 @@
-// Open circuits that are looked at before their time, when a request has nobody else to ask (docs/routing.md).
+// Early probes of open circuits, when a request has no other account (docs/routing.md).
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, hang, type Step, text } from '../../../adapters/testing/script.ts'
@@ -18,7 +18,7 @@ const open = async (options: WorldOptions) => {
 const times = async (count: number, run: () => Promise<unknown>) => {
   for (let i = 0; i < count; i++) await run()
 }
-/** One account whose circuit opens at once, and an upstream that goes on failing. */
+/** One account whose circuit opens at once, and an upstream that keeps failing. */
 const opened = async (options: WorldOptions = {}) => {
   await open({ accounts: [{ script: [fail(500)] }], ...options })
   await times(5, () => w.status())
@@ -62,7 +62,7 @@ describe('a request with nobody else to ask', () => {
     expect(w.calls()).toEqual([8])
     expect((await w.states())[0]?.cooldown_until).toBe(before?.cooldown_until)
     expect(w.types().filter((type) => type !== 'provider.outage')).toEqual(told)
-    // The probe that is due is the one that doubles.
+    // Only the regular probe doubles the time.
     await w.clock.advance('24s')
     expect(await w.status()).toBe(500)
     expect((await w.chat()).headers.get('retry-after')).toBe('60')
@@ -96,7 +96,7 @@ describe('a request with nobody else to ask', () => {
     await open({ accounts: [{ script: [...Array(4).fill(fail(500)), step, fail(500)] }] })
     await times(5, () => w.status())
     if (status === 429) {
-      // Its circuit opens by another model.
+      // Its circuit opens through another model.
       expect(await w.status('other')).toBe(500)
     }
     expect(await w.states()).toMatchObject([{ breaker: 'open' }])
@@ -158,11 +158,11 @@ it.skipIf(missing !== '')(`is one over two gateways, and its failure holds for b
   const database = await testPostgres()
   const env = { DATABASE_URL: database.url, REDIS_URL, MASTER_KEY, LIMITER_REDIS_FALLBACK: 'fail-closed' }
   const clock = fakeClock()
-  // Time enough for a busy server to tell the one what the other has found out.
+  // Enough time for a busy server to share the state between the two.
   const config = { settings: { breaker: { cooldown_secs: 600, early_probe_secs: 120 } } }
   const a = await world({ env, clock, config, accounts: [{ script: [fail(500)] }] })
   const b = await world({ env, clock, config, accounts: [{ baseUrl: a.accounts[0]?.baseUrl('chat') }] })
-  /** Each hears of the other about once a second of the clock. */
+  /** Each reads the other's state about once per second of the clock. */
   const agreed = async (state: Record<string, unknown>) => {
     const seen = async () => {
       await clock.advance(50)
@@ -171,7 +171,7 @@ it.skipIf(missing !== '')(`is one over two gateways, and its failure holds for b
     await expect.poll(seen, { interval: 10, timeout: 20_000 }).toMatchObject([state, state])
   }
   const ten = [...Array(5).fill(a), ...Array(5).fill(b)] as World[]
-  /** Whoever gets through to the upstream hears what it says when the other nine have been refused. */
+  /** The request that reaches the upstream gets its answer after the other nine were refused. */
   const asked = async (answer: (hold: () => Promise<void>) => Step) => {
     const { hold, counted } = behind(9)
     a.accounts[0]?.script(answer(hold))

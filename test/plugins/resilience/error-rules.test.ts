@@ -101,7 +101,7 @@ it('rules that are wrong are logged and left out, the others hold', async () => 
   const rules = [
     { action: 'explode' },
     { regex: '(', action: 'return' },
-    // Nothing that takes more than linear time.
+    // Only patterns that run in linear time.
     { regex: '(.)\\1', action: 'return' },
     { status: 500, action: 'return', colour: 1 },
     { status: 500, action: 'return' },

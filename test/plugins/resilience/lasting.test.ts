@@ -1,4 +1,4 @@
-// What outlives a process, and what several processes know of each other.
+// State that survives a process, and state that several processes share.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -124,10 +124,10 @@ describe.skipIf(noServers !== '')(
     })
     afterAll(() => drop())
 
-    /** A circuit stays open for longer than a busy server needs to tell the other gateway of it. */
+    /** The circuit stays open longer than a busy server needs to share it with the other gateway. */
     const config = { settings: { breaker: { cooldown_secs: 600 } } }
 
-    /** Both ask the upstreams of the first. */
+    /** Both call the upstreams of the first. */
     const pair = async (run: (a: World, b: World) => Promise<void>, more: Partial<ConnectionConfig> = {}): Promise<void> => {
       const clock = fakeClock()
       const a = await world({ env, clock, config, accounts: [{ script: [fail(500)], ...more }] })
@@ -149,7 +149,7 @@ describe.skipIf(noServers !== '')(
         connection: String(id),
       }))
 
-    /** The clock goes on until both have looked. */
+    /** Advances the clock until both have read the state. */
     const eventually = async (w: World, condition: () => Promise<boolean>): Promise<void> => {
       const end = performance.now() + 30_000
       while (!(await condition())) {

@@ -1,4 +1,4 @@
-// What operators see of accounts, and may do to them.
+// What operators see of accounts, and what they may change.
 import { afterEach, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { errorIn, until, type World, world } from './support.ts'

@@ -34,7 +34,7 @@ it('five failures within a minute are minor; one that becomes major meanwhile is
   await w.clock.advance('570s')
   await times(20)
   expect(outages()).toEqual([minor])
-  // The failures of the last minute and this one: it is major by now.
+  // The failures of the last minute and this one: it is major now.
   await w.clock.advance('29s')
   await times(4)
   await w.clock.advance('1s')

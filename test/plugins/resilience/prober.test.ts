@@ -1,4 +1,4 @@
-// HEALTH_CHECK_INTERVAL_SECS, over a model list that the test plays.
+// HEALTH_CHECK_INTERVAL_SECS, with a scripted model list.
 import { afterEach, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'

@@ -1,4 +1,4 @@
-// A credential that can be renewed: ten requests that meet one refusal cause one renewal, and all succeed.
+// A renewable credential: ten requests with one refusal cause one renewal, and all succeed.
 import { afterEach, expect, it } from 'vitest'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
@@ -21,7 +21,7 @@ it('ten at once: one renewal, each tried once more, the account as it was', asyn
   let renewals = 0
   await start([...refused(10), ...Array.from({ length: 10 }, () => text('ok'))], async () => {
     renewals++
-    // Until all ten have met the refusal.
+    // Until all ten were refused.
     await expect.poll(() => w.calls()).toEqual([10])
     return true
   })

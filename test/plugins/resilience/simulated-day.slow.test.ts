@@ -1,5 +1,5 @@
-// Ten minutes of trouble on a simulated clock: twelve accounts of three providers behind one virtual model, outages, storms of
-// 429 and slow nodes. Measured against an oracle that knows the health of every account at every moment.
+// Ten minutes of trouble on a simulated clock: twelve accounts of three providers behind one virtual model, with outages, storms of 429
+// and slow nodes. Compared with an oracle that always knows the health of every account.
 import { describe, expect, it } from 'vitest'
 import { type Simulation, simulate } from '../../../adapters/cli/simulate/engine.ts'
 import type { SimulatedAccount } from '../../../adapters/cli/simulate/observer.ts'
@@ -29,28 +29,28 @@ interface Trouble {
   readonly kind: 'outage' | 'storm' | 'slow'
   readonly from: number
   readonly to: number
-  /** Of an outage: 0 refuses connections. */
+  /** Status in an outage; 0 refuses connections. */
   readonly status: number
-  /** Of an outage: how long it takes to say so. Of a slow node: how long an answer takes, ms. */
+  /** In an outage the time until the answer, for a slow node the latency, ms. */
   readonly latencyMs: number
 }
 
-/** Outages of single accounts, and of a provider now and then; storms that end when they said; nodes that crawl. */
+/** Outages of single accounts, and sometimes of a provider; storms that end on time; slow nodes. */
 function troubles(random: Random): ReadonlyMap<string, readonly Trouble[]> {
   const day = new Map<string, Trouble[]>(ACCOUNTS.map((account) => [account, []]))
   const between = (low: number, high: number) => Math.round(low + random() * (high - low))
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const add = (account: string, kind: Trouble['kind'], from: number, ms: number, status: number, latencyMs: number) =>
     day.get(account)?.push({ kind, from, to: from + ms, status, latencyMs })
-  // Whoever fails over asks the first ones only: half of all trouble is theirs.
+  // Failover tries the first ones first, so half of all trouble is theirs.
   const crowded = pick(PROVIDERS)
   const someone = () => (random() < 0.5 ? pick(ACCOUNTS.slice(0, 4)) : pick(ACCOUNTS))
   for (let i = 0; i < 30; i++)
     add(someone(), 'outage', between(0, DAY_MS), between(5000, 60_000), pick([0, 500, 502, 503]), between(5, 400))
   for (let i = 0; i < 80; i++) add(someone(), 'storm', between(0, DAY_MS), between(2000, 30_000), 429, between(5, 60))
   for (let i = 0; i < 10; i++) add(someone(), 'slow', between(0, DAY_MS), between(20_000, 60_000), 200, between(4000, 15_000))
-  // Two providers at the same time, and the third has more to do than it wants. The first of them that is back finds its
-  // circuits open, and the oracle knows nothing of circuits.
+  // Two providers fail at the same time, and the third is overloaded. The first one that is back still has open circuits, and the oracle
+  // ignores circuits.
   const start = between(0, DAY_MS - 180_000)
   for (const provider of PROVIDERS) {
     const spared = provider === crowded
@@ -58,13 +58,13 @@ function troubles(random: Random): ReadonlyMap<string, readonly Trouble[]> {
     for (const account of ACCOUNTS.filter((name) => name.startsWith(provider)))
       add(account, spared ? 'storm' : 'outage', from, ms, spared ? 429 : 503, 20)
   }
-  // For some seconds nobody can serve anything: the oracle loses these, too.
+  // For some seconds every account fails, so the oracle loses these requests too.
   const [from, ms] = [between(0, DAY_MS), between(6000, 10_000)]
   for (const account of ACCOUNTS) add(account, 'storm', from, ms, 429, 5)
   return day
 }
 
-/** The trouble that rules: what does not answer at all, then what says wait, then what crawls. */
+/** Returns the worst active trouble: an outage, then a retry time, then slowness. */
 function troubleAt(list: readonly Trouble[] | undefined, at: number): Trouble | undefined {
   const now = (list ?? []).filter(({ from, to }) => from <= at && at < to)
   return ['outage', 'storm', 'slow'].map((kind) => now.find((one) => one.kind === kind)).find((one) => one !== undefined)
@@ -103,9 +103,9 @@ function callers(random: Random, count: number): ScriptedRequest[] {
 
 interface Day {
   readonly simulation: Simulation
-  /** Share of requests that somebody could have answered at the moment they came, 0 to 1. */
+  /** Fraction of requests that some account could have answered at their arrival, 0 to 1. */
   readonly oracle: number
-  /** How many of those more were answered by the oracle. */
+  /** How many more requests the oracle answered. */
   readonly missed: number
 }
 
@@ -127,7 +127,7 @@ async function day(seed: number, strategy: Strategy, { plugins = preset(), setti
   return { simulation, oracle: served.length / requests.length, missed: served.length - answered.length }
 }
 
-/** Calls that began after the account had said how long to wait, and before that was over. */
+/** Returns calls that began between the account's retry hint and its end. */
 function callsDuringCooldown({ calls }: Simulation): { connection: string; startedAt: number; until: number }[] {
   const waits = calls.flatMap(({ connection, answeredAt, answer: { retryAfterSecs } }) =>
     retryAfterSecs === null ? [] : [{ connection, from: answeredAt, until: answeredAt + retryAfterSecs * 1000 }],
@@ -139,7 +139,7 @@ function callsDuringCooldown({ calls }: Simulation): { connection: string; start
   )
 }
 
-// A day is seconds of computing, and a shared machine has not many of them.
+// A day takes seconds of computing, and a shared machine may be slow.
 describe('ten minutes of outages, 429 storms and slow nodes', { timeout: 300_000 }, () => {
   it.each([
     [1, 'failover'],
@@ -153,9 +153,9 @@ describe('ten minutes of outages, 429 storms and slow nodes', { timeout: 300_000
     expect(callsDuringCooldown(simulation)).toEqual([])
     const sent = requests.map(({ attempts }) => attempts.filter(({ skipped }) => skipped === undefined).length)
     expect(Math.max(...sent)).toBeLessThanOrEqual(8)
-    // The timeline leaves no call out.
+    // The timeline contains every call.
     expect(sent.reduce((sum, count) => sum + count, 0)).toBe(calls.length)
-    // It was a day with trouble in it, for the oracle, too.
+    // The day had trouble for the oracle, too.
     expect(oracle).toBeLessThan(1)
     expect(calls.filter(({ answer: { status } }) => status !== 200).length).toBeGreaterThan(20)
     expect([...accounts.values()].reduce((sum, { cooldown }) => sum + cooldown, 0)).toBeGreaterThan(20_000)

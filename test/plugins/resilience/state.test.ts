@@ -1,4 +1,4 @@
-// The state of an account under anything that may happen to it: what must hold whatever came before.
+// Invariants of an account's state for any sequence of events.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'

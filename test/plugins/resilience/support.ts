@@ -1,4 +1,4 @@
-// A gateway over accounts with an upstream each, a clock that moves when told to, and ears for events.
+// A gateway over accounts with one upstream each, a clock that moves on request, and a recorder of events.
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { Step } from '../../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
@@ -20,7 +20,7 @@ export interface AccountOptions extends Partial<Omit<ConnectionConfig, 'provider
 }
 
 export interface WorldOptions extends TestGatewayOptions {
-  /** Of the provider `p`, by priority. */
+  /** Accounts of the provider `p`, by priority. */
   accounts?: AccountOptions[]
   clock?: FakeClock
 }
@@ -32,16 +32,16 @@ export interface World {
   /** Events of this plugin so far. */
   readonly told: Told[]
   readonly service: Services['accountState']
-  /** How often each account has been asked. */
+  /** Returns how often each account was called. */
   calls(): number[]
   chat(model?: string, more?: object, headers?: Record<string, string>): Promise<Response>
-  /** The status of one call, its body read. */
+  /** Returns the status of one call after reading its body. */
   status(model?: string, more?: object): Promise<number>
-  /** `state` in /api/providers, by priority. */
+  /** Returns `state` of /api/providers, by priority. */
   states(): Promise<Record<string, unknown>[]>
   attempts(): readonly Attempt[]
   types(): string[]
-  /** Of the file, with other connections beside the accounts. */
+  /** Reloads the file with additional connections. */
   reload(connections: Record<string, ConnectionConfig>): Promise<void>
   close(): Promise<void>
 }
@@ -116,7 +116,7 @@ export async function errorIn(
     .error
 }
 
-/** `hold` of a step for those that get in: it is answered when so many others that are `counted` have had their answer. */
+/** `hold` belongs into a step: it waits until this many other `counted` calls have their answer. */
 export function behind(others: number): { hold(): Promise<void>; counted<T>(asking: Promise<T>): Promise<T> } {
   let answered = 0
   return {
@@ -125,7 +125,7 @@ export function behind(others: number): { hold(): Promise<void>; counted<T>(aski
   }
 }
 
-/** Gives I/O its turns until the condition holds; the gateway's clock stands. */
+/** Lets I/O run until the condition holds; the gateway's clock stands still. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000
   while (!(await condition())) {

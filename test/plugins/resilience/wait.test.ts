@@ -1,4 +1,4 @@
-// COOLDOWN_RETRY_MAX_WAIT_MS: staying on the account.
+// COOLDOWN_RETRY_MAX_WAIT_MS: waits for the account.
 import { afterEach, expect, it } from 'vitest'
 import { fail, type Step, text } from '../../../adapters/testing/script.ts'
 import { until, type World, type WorldOptions, world } from './support.ts'
@@ -8,7 +8,7 @@ afterEach(() => w.close())
 
 const limited = (seconds: number): Step => fail(429, { headers: { 'retry-after': String(seconds) } })
 
-/** Asks, and moves the clock once the first account has answered. */
+/** Sends a request, and advances the clock after the first account has answered. */
 async function asked(options: WorldOptions, advance: number): Promise<{ status: number; actions: unknown[] }> {
   w = await world(options)
   const before = w.clock.pending

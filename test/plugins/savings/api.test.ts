@@ -1,4 +1,4 @@
-// /api/savings, and what usage and reports say of it.
+// /api/savings, and savings in usage and reports.
 import { afterEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

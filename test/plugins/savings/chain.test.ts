@@ -1,5 +1,5 @@
-// The chain of receipts: checked with nothing of the gateway's, altered nowhere unseen, pruned without losing its
-// hold, and one however many write it.
+// The chain of receipts: verified without the gateway's code, every alteration is detected, pruning works, and any number of writers make
+// one chain.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
   })
 }
 
-/** As the ledger has it on usage rows. */
+/** In the form of the ledger's usage rows. */
 function stored(group: string, row: Booked): string {
   const day = new Date(row.at)
   switch (group) {

@@ -1,4 +1,4 @@
-// What is booked: one receipt for each request and way it cost less, to the nano; nothing for others.
+// Booked savings: one receipt for each request and source, exact to the nano; none for other requests.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail } from '../../../adapters/testing/script.ts'
 import { sql } from '../../../core/db/sql.ts'
@@ -99,7 +99,7 @@ describe('a prompt cache', () => {
     const [receipt, ...others] = await s.receipts()
     expect(others).toEqual([])
     const steps = (receipt?.details as { steps: { usd_saved_nano: number }[] }).steps
-    // Both of the panel, and the first again as the judge.
+    // Both of the panel, and the first one again as the judge.
     expect(steps.map(({ usd_saved_nano }) => usd_saved_nano).sort((a, b) => a - b)).toEqual([720_000, 720_000, 7_200_000])
     expect(receipt?.usd_saved_nano).toBe(8_640_000)
     const { usd_saved } = await s.totals()
@@ -269,7 +269,7 @@ it('a settlement that is written twice is booked once', async () => {
     setup(gateway) {
       const twice = (unit: { add: (...statements: never[]) => void }): void => {
         const add = unit.add.bind(unit)
-        // Everything of the unit once more, as when it comes back from the spool.
+        // Applies the whole unit twice, as a replayed spool does.
         unit.add = (...statements) => add(...statements, ...statements)
       }
       gateway.hook('settle', (_ctx, _outcome, unit) => twice(unit), { order: 'pre' })
@@ -280,7 +280,7 @@ it('a settlement that is written twice is booked once', async () => {
   await s.ask()
   expect(await booked()).toBe(1)
   await s.receipts()
-  // Also when it has its place in the chain already.
+  // Also when it is already in the chain.
   const { ctx, outcome } = s.t.settled[1] as (typeof s.t.settled)[number]
   expect(outcome.cached).toBe('exact')
   const columns = sql`request_id, source, org_id, at, usage_source, tokens_before, tokens_after, tokens_saved, usd_saved_nano, method, details`

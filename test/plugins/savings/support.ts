@@ -1,4 +1,4 @@
-// A gateway with prices of one's own and a savings ledger, and receipts made by hand.
+// A gateway with given prices and a savings ledger, and receipts built by hand.
 import { createHash } from 'node:crypto'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply, type Step } from '../../../adapters/testing/script.ts'
@@ -12,7 +12,7 @@ import type { Booked } from '../../../plugins/savings/receipt.ts'
 export const NOW = Date.UTC(2026, 10, 21, 12)
 export const HOUR = { DEDUP_TTL_MS: '3600000' }
 
-/** USD for 1M tokens, which is 1,000 nano-USD a token for each. */
+/** USD for 1M tokens: 1,000 nano-USD per token each. */
 export const PRICES = [
   { model: '*/cheap', input: 1, output: 4, cache_read: 0.1, cache_write: 1.25 },
   { model: '*/dear', input: 10, output: 40, cache_read: 1, cache_write: 12.5 },
@@ -42,7 +42,7 @@ export interface Site {
   readonly db: Db
   readonly inside: PluginGateway
   readonly clock: FakeClock
-  /** One chat request, answered, settled and committed. */
+  /** Sends one chat request; it is answered, settled and committed. */
   ask(body?: object, headers?: Record<string, string>): Promise<number>
   get<T>(path: string, headers?: Record<string, string>): Promise<{ status: number; body: T }>
   text(path: string): Promise<string>
@@ -51,7 +51,7 @@ export interface Site {
   api(method: string, path: string, body: object): Promise<{ status: number; body: Record<string, unknown> }>
 }
 
-/** Who asks the control plane is of the organization that a header names. */
+/** A header selects the organization of a control-plane caller. */
 const organizations = definePlugin({
   name: 'test-organizations',
   setup(gateway) {
@@ -117,12 +117,12 @@ export async function site(options: TestGatewayOptions = {}): Promise<Site> {
   }
 }
 
-/** Settlements are committed behind the answer, in the turns after it. */
+/** Settlements are committed in the turns after the answer. */
 export async function written(): Promise<void> {
   for (let turn = 0; turn < 25; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** An answer that used this. */
+/** Returns an answer with this usage. */
 export const used = (usage: { input: number; output: number; cacheRead?: number; cacheWrite?: number }): Step =>
   reply({ text: 'A bird.', usage })
 
@@ -152,7 +152,7 @@ export function booked(of: Partial<Booked> = {}): Booked {
   }
 }
 
-/** Checks exported lines with nothing of the gateway's: the first line whose hash is wrong, or that does not follow. */
+/** Verifies exported lines without the gateway's code: returns the first line whose hash is wrong, or that does not follow. */
 export function firstWrong(lines: readonly string[], before = '0'.repeat(64)): number | null {
   let previous = before
   for (const line of lines) {
@@ -166,7 +166,7 @@ export function firstWrong(lines: readonly string[], before = '0'.repeat(64)): n
   return null
 }
 
-/** RFC 8785 for what receipts hold. */
+/** RFC 8785 for the values in receipts. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,5 +1,5 @@
-// What one request asks of the caches holds for answers by similarity as well: its name space, the age of what it takes, and several
-// answers before one is drawn.
+// Cache directives of one request apply to answers by similarity as well: name space, accepted age, and several answers before one is
+// drawn.
 import { afterEach, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

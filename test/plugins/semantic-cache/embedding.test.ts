@@ -1,4 +1,4 @@
-// Where vectors come from, what they cost and who pays, and what happens without them.
+// The source of vectors, their cost and its owner, and the behaviour without them.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'

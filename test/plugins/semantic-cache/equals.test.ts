@@ -1,4 +1,4 @@
-// What must be equal before anything may be similar.
+// Parts of a request that must be equal before similarity applies.
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'

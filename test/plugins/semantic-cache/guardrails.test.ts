@@ -1,5 +1,5 @@
-// Guardrails and caches: what is blocked is blocked although an answer is kept, what was answered under other rules is not given,
-// and what was redacted reaches neither an embedder nor a cache.
+// Guardrails and caches: a blocked request stays blocked although an answer is stored, answers under other rules are not returned, and
+// redacted text reaches neither an embedder nor a cache.
 import { afterEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { ask as asking, bodyOf, HOUR, put } from '../exact-cache/support.ts'

@@ -1,4 +1,4 @@
-// What is similar enough, what must be equal, and who may be answered by similarity at all.
+// The similarity threshold, the parts that must be equal, and which requests may be answered by similarity.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply, text } from '../../../adapters/testing/script.ts'
@@ -59,7 +59,7 @@ describe('the threshold', () => {
 
   it('of GATEWAY_SEMANTIC_CACHE_THRESHOLD, of the setting, and of a caller that wants more but never less', async () => {
     await open({ env: { SEMANTIC_CACHE_THRESHOLD: '0.8' } })
-    // Each try in a scope of its own: what was missed is kept too.
+    // Each attempt has its own scope, because a miss is stored too.
     let user = 0
     const tried = async (prompt: string, headers: Record<string, string> = {}) => {
       user++

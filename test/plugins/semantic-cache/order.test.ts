@@ -1,4 +1,4 @@
-// Where the caches stand in the pipeline, and that one that is off takes part in nothing.
+// The place of the caches in the pipeline, and that a disabled cache runs no hook.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

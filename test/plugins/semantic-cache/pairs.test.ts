@@ -1,4 +1,4 @@
-// The labelled set that precision is measured with.
+// The labelled set for measuring precision.
 import { expect, it } from 'vitest'
 import { labelledPairs } from '../../../bench/paraphrases/pairs.ts'
 

@@ -1,4 +1,4 @@
-// Two gateways over one database and one Redis share what they keep, sealed in between.
+// Two gateways over one database and one Redis share their stored answers, which are sealed in Redis.
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
@@ -20,7 +20,7 @@ it.skipIf(missing !== '')(
     const here = await site({ env, vectorOf, upstream: [text('canary-answer-77a'), text('other')] })
     const there = await site({ env, vectorOf, upstream: [text('asked again')] })
     const redis = new Redis(REDIS_URL)
-    // Beside those of the stores' own tests, which run at the same time.
+    // Without those of the stores' own tests, which run at the same time.
     const kept = async () => (await redis.keys('gw:*:vec:*')).filter((key) => !key.startsWith('gw:test'))
     try {
       await reachedRedis(here.t, there.t)

@@ -1,4 +1,4 @@
-// Precision: hits that are answered afresh and compared, thresholds that rise, routes that are shut off.
+// Precision: sampled hits are answered by the model and compared, thresholds rise, routes are disabled.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'
@@ -11,7 +11,7 @@ import { routes, type Site, type SiteOptions, site, turns } from './support.ts'
 let s: Site
 afterEach(() => s.close())
 
-/** Every hit is a sample, and answers are their own texts: each unlike any other. */
+/** Every hit is a sample, and each answer is a different text. */
 async function open(options: SiteOptions = {}, rate = '1'): Promise<void> {
   const answers = Array.from({ length: 200 }, (_, n) => text(`answer number ${n}`))
   const judge = localEmbedder()
@@ -56,7 +56,7 @@ it('answers agree when their words do, or when their embeddings are closer than 
     ({ Yes: [1, 0], Certainly: [0.91, Math.sqrt(1 - 0.91 ** 2)] })[said] ?? (said === 'q' ? [1, 0] : [0, 1])
   await open({ vectorOf, upstream: ['Yes', ' YES! ', 'Certainly', 'Yes', 'No'].map((said) => text(said)) })
   for (let i = 0; i < 3; i++) await ask('q')
-  // The second sample compares "Certainly" with " YES! ", which is at right angles here.
+  // The second sample compares "Certainly" with " YES! ", whose vectors are orthogonal here.
   await sampled(2)
   expect((await route())?.precision).toBe(0.5)
   await ask('q')
@@ -90,7 +90,7 @@ it('twenty disagreements raise the threshold, step by step to 0.99, then shut th
   const embedded = s.embed.asked.length
   expect((await ask('q')).cache).toBe('miss')
   expect(s.embed.asked).toHaveLength(embedded)
-  // Another route is another matter.
+  // Another route is not affected.
   await ask('q', {}, 'chat/other')
   expect(s.embed.asked).toHaveLength(embedded + 1)
   await clock.advance('24h')
@@ -146,7 +146,7 @@ describe('over the labelled pairs', () => {
     ['one to which everything is alike', { collapse: 6 }, true],
   ] as const)('the floor holds with the embedder %s', { timeout: 120_000 }, async (_, options, shutOff) => {
     const pairs = labelledPairs()
-    // What is the same has the same answer; an embedder of its own judges answers, so that only the prompts' is degraded.
+    // Equal texts have equal answers. A separate embedder compares answers, so that only the prompts' embedder is degraded.
     const truth = new Map<string, string>()
     for (const { a, b, same } of pairs) {
       truth.set(a, truth.get(a) ?? `It is as follows: ${a}`)
