@@ -93,7 +93,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
     metrics,
     transport: ports.transport,
     fetchMedia: ports.fetchMedia,
+    readForm: ports.readForm,
     dialects,
+    operations: new Map(ports.operations?.map((driver) => [driver.id, driver])),
     provider: (id) => providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
@@ -176,7 +178,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     let nextApi: typeof api
     let app: ControlApp
     try {
-      routes = routeTable(dialects.values(), generation.data, nextOptions.maxBodyBytes)
+      routes = routeTable(dialects.values(), runtime.operations.values(), generation.data, nextOptions.maxBodyBytes)
       nextApi = withOpenApi(generation.api, { ...nextOptions, version: VERSION, data: routes.entries })
       app = controlApp({
         profile: nextOptions.profile,

@@ -1,5 +1,6 @@
 // hookgate/core: the runtime-neutral gateway. `createGateway` needs ports; the entry `hookgate` provides those of Node.
 
+export { isConversation } from './calls/conversation.ts'
 export { addedUsage, asStream, changedForCaller, withUsage } from './calls/derived-answer.ts'
 export { ExpiringMap, type ExpiringMapOptions } from './collections/expiring-map.ts'
 export type { Configuration } from './config/configuration.ts'
@@ -78,6 +79,8 @@ export type * from './types/error.ts'
 export type * from './types/gateway.ts'
 export type * from './types/hooks.ts'
 export type * from './types/host.ts'
+export type * from './types/operation.ts'
+export type * from './types/operations.ts'
 export type * from './types/operator.ts'
 export type * from './types/plugin.ts'
 export type * from './types/plugin-info.ts'

@@ -52,6 +52,10 @@ export function defineProvider(provider: Provider): Provider {
   return provider
 }
 
+const OPENAI_LIKE: Provider['operations'] = Object.fromEntries(
+  ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription'].map((name) => [name, { codec: 'openai' }]),
+)
+
 function customProvider(id: string, familyCaps: FamilyCaps): Provider {
   return {
     id,
@@ -60,6 +64,7 @@ function customProvider(id: string, familyCaps: FamilyCaps): Provider {
     dialects: {},
     quirks: {},
     needsKey: false,
+    operations: OPENAI_LIKE,
     caps: memoize((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
     authorize(wire, dialect, secret) {

@@ -48,7 +48,7 @@ export const houseRules = definePlugin({
           },
         })
       },
-      { when: (ctx) => ctx.operation === 'chat' },
+      { operation: 'chat' },
     )
 
     const mask = (stream: boolean) => (text: string) => {
@@ -57,14 +57,18 @@ export const houseRules = definePlugin({
       return parts.join('█'.repeat(codeName.length))
     }
     gateway.hook('stream', () => wordByWord(mask(true)))
-    gateway.hook('response', (_ctx, response) => ({
-      ...response,
-      ext: {},
-      choices: response.choices.map(({ parts, ext: _ext, logprobs: _logprobs, ...choice }) => ({
-        ...choice,
-        parts: parts.map((part) => maskedPart(part, mask(false))),
-      })),
-    }))
+    gateway.hook(
+      'response',
+      (_ctx, response) => ({
+        ...response,
+        ext: {},
+        choices: response.choices.map(({ parts, ext: _ext, logprobs: _logprobs, ...choice }) => ({
+          ...choice,
+          parts: parts.map((part) => maskedPart(part, mask(false))),
+        })),
+      }),
+      { operation: 'chat' },
+    )
   },
 })
 

@@ -9,6 +9,7 @@ import { catalog } from './catalog/index.ts'
 import { connections } from './connections/index.ts'
 import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
+import { defaultModels } from './default-models/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
@@ -109,6 +110,7 @@ export interface PresetOptions {
   itemIds?: false
   thinkTags?: false
   countTokens?: false
+  defaultModels?: false
   heartbeat?: false
   answerModel?: false
   upstreamHeaders?: false
@@ -161,6 +163,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.itemIds !== false && itemIds(),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
+    options.defaultModels !== false && defaultModels(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
     options.upstreamHeaders !== false && upstreamHeaders(),
@@ -210,6 +213,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   itemIds: true,
   thinkTags: true,
   countTokens: true,
+  defaultModels: true,
   heartbeat: true,
   answerModel: true,
   upstreamHeaders: true,

@@ -29,7 +29,7 @@ export function nodeIngress(
     ...(host === undefined ? undefined : { host }),
     refusal,
     body: (limit, meter) => readBody(req, limit, meter, beforeBody),
-    chunks: (limit) => readChunks(req, limit, beforeBody),
+    chunks: (limit, meter) => readChunks(req, limit, meter, beforeBody),
   }
 }
 
@@ -90,18 +90,31 @@ function readBody(
   })
 }
 
-async function* readChunks(req: IncomingMessage, limit: number, beforeBody: () => void): AsyncIterable<Uint8Array> {
+async function* readChunks(
+  req: IncomingMessage,
+  limit: number,
+  meter: BodyMeter | undefined,
+  beforeBody: () => void,
+): AsyncIterable<Uint8Array> {
   const refusal = refuseEarly(req, limit)
   if (refusal !== null) throw refusal
   beforeBody()
   let size = 0
+  let refused: GatewayErrorShape | null = null
+  meter?.onRefused((error) => {
+    refused = error
+    req.destroy(GatewayError.from(error))
+  })
   try {
     for await (const chunk of req as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > limit) throw GatewayError.tooLarge(limit)
+      const over = meter?.take(chunk.length) ?? null
+      if (over !== null) throw over
       yield chunk
     }
   } catch (error) {
+    if (refused !== null) throw GatewayError.from(refused)
     throw GatewayError.is(error) ? error : GatewayError.clientGone()
   }
 }

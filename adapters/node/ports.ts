@@ -5,6 +5,7 @@ import { chatDialect } from '../dialects/chat/index.ts'
 import { generateContentDialect } from '../dialects/generate-content/index.ts'
 import { messagesDialect } from '../dialects/messages/index.ts'
 import { responsesDialect } from '../dialects/responses/index.ts'
+import { operations } from '../operations/index.ts'
 import { familyCaps } from '../providers/caps/family.ts'
 import { builtInProviders } from '../providers/index.ts'
 import { mediaFetcher } from '../transport/fetch-media.ts'
@@ -23,6 +24,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
       tcpKeepAliveSecs: env.get<number>('UPSTREAM_TCP_KEEPALIVE_SECS'),
     }),
     dialects,
+    operations,
     providers: builtInProviders,
     modelCaps: familyCaps,
     fetchMedia: mediaFetcher(),

@@ -1,4 +1,4 @@
-// Lists the providers that speak one of the four dialects, one row each, sorted by id. Quirks are data. A provider has code only when it
+// Lists the providers, one row each, sorted by id. Quirks are data. A provider has code only when it
 // chooses a dialect or answers by itself (openai, anthropic, google, echo).
 import { claudeCaps } from './caps/claude.ts'
 import { geminiCaps } from './caps/gemini.ts'
@@ -139,6 +139,18 @@ export const CATALOG: readonly ProviderRow[] = [
     authByDialect: { messages: 'x-api-key' },
     quirks: { replayReasoning: 'reasoning_content', idLimits: LONGER_IDS },
   },
+  // Vendors without a chat model of their own.
+  { id: 'brave', baseUrl: 'https://api.search.brave.com', auth: 'x-subscription-token', dialects: {} },
+  { id: 'exa', baseUrl: 'https://api.exa.ai', auth: 'x-api-key', dialects: {} },
+  { id: 'firecrawl', baseUrl: 'https://api.firecrawl.dev/v2', dialects: {} },
+  { id: 'google-pse', baseUrl: 'https://www.googleapis.com', auth: 'x-goog-api-key', dialects: {} },
+  { id: 'jina', baseUrl: 'https://api.jina.ai/v1', dialects: {} },
+  { id: 'linkup', baseUrl: 'https://api.linkup.so/v1', dialects: {} },
+  { id: 'mixedbread', baseUrl: 'https://api.mixedbread.com/v1', dialects: {} },
+  { id: 'searxng', baseUrl: null, auth: 'none', dialects: {} },
+  { id: 'serper', baseUrl: 'https://google.serper.dev', auth: 'x-api-key', dialects: {} },
+  { id: 'tavily', baseUrl: 'https://api.tavily.com', dialects: {} },
+  { id: 'voyage', baseUrl: 'https://api.voyageai.com/v1', dialects: {} },
 ]
 
 export const ANTHROPIC: ProviderRow = {

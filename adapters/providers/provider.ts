@@ -1,12 +1,23 @@
 // Makes a Provider from a row of data: authorization by kind, dialect by the provider's list.
 import { memoize } from '../../core/collections/memoize.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import { familyCaps } from './caps/family.ts'
+import { OPERATIONS } from './operations.ts'
 
 /** How a provider expects its credential. */
-export type Auth = 'bearer' | 'x-api-key' | 'x-goog-api-key' | 'api-key' | 'none'
+export type Auth =
+  | 'bearer'
+  | 'token'
+  | 'x-api-key'
+  | 'x-goog-api-key'
+  | 'x-key'
+  | 'x-subscription-token'
+  | 'xi-api-key'
+  | 'api-key'
+  | 'none'
 
 export interface ProviderRow {
   id: string
@@ -41,7 +52,8 @@ export function providerOf(row: ProviderRow): Provider {
     quirks,
     needsKey: auth !== 'none',
     caps: memoize(row.caps ?? byFamily),
-    dialectFor: (_request, caller) => nearest(dialects, caller),
+    operations: OPERATIONS[id] ?? {},
+    dialectFor: (_request, caller) => spoken(id, dialects, caller),
     authorize(wire, dialect, secret) {
       const kind = authByDialect[dialect] ?? auth
       if (secret === null || kind === 'none') {
@@ -49,9 +61,16 @@ export function providerOf(row: ProviderRow): Provider {
         return
       }
       if (kind === 'bearer') wire.headers.push('authorization', `Bearer ${secret}`)
+      else if (kind === 'token') wire.headers.push('authorization', `Token ${secret}`)
       else wire.headers.push(kind, secret)
     },
   }
+}
+
+/** @throws GatewayError: the executor continues with a candidate that serves chat. */
+function spoken(id: string, dialects: Partial<Record<Dialect, string>>, caller: Dialect): Dialect {
+  if (Object.keys(dialects).length > 0) return nearest(dialects, caller)
+  throw GatewayError.unsupported('model', `The provider \`${id}\` serves no chat models.`)
 }
 
 export function nearest(dialects: Partial<Record<Dialect, string>>, caller: Dialect): Dialect {

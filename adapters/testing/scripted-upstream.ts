@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Dialect } from '../../core/types/canonical.ts'
 import type { Certificate } from './certificate.ts'
+import { isOperation, operationReply } from './operations/vendor.ts'
 import { chatReplies } from './replies/chat.ts'
 import { generateContentReplies } from './replies/generate-content.ts'
 import { messagesReplies } from './replies/messages.ts'
@@ -143,6 +144,10 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (step.kind === 'raw') return whole(res, step.status, step.body, step)
   if (request.path.endsWith(':countTokens')) return whole(res, 200, JSON.stringify({ totalTokens: 42 }), step)
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
+  if (step.kind === 'reply' && isOperation(request)) {
+    const made = operationReply(request)
+    return made.kind === 'raw' ? whole(res, made.status, made.body, { ...made, ...step }) : undefined
+  }
   const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
   if (!stream && (step.kind === 'reply' || step.kind === 'broken'))
     return whole(res, 200, JSON.stringify(renderer.json(step.reply)), step)

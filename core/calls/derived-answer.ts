@@ -31,7 +31,7 @@ export function addedUsage(usage: Usage, more: Usage): Usage {
 
 /** Returns the result of an internal call with the usage of other calls added. */
 export function withUsage(result: Result, more: Usage): Result {
-  if (result.kind === 'raw') return result
+  if (result.kind !== 'full' && result.kind !== 'stream') return result
   const derived: Result =
     result.kind === 'full'
       ? { kind: 'full', response: { ...result.response, usage: addedUsage(result.response.usage as Usage, more) } }
@@ -53,7 +53,7 @@ export function changedForCaller(
   result: Result,
   change: { stream(): StreamTransform; response(response: Frozen<CanonicalResponse>): Frozen<CanonicalResponse> },
 ): Result {
-  if (result.kind === 'raw' || !wasTransformed(result)) return result
+  if ((result.kind !== 'full' && result.kind !== 'stream') || !wasTransformed(result)) return result
   if (result.kind === 'full') return marked({ kind: 'full', response: change.response(result.response) }, result)
   return marked({ kind: 'stream', source: changedSource(result.source, change.stream()) }, result)
 }

@@ -7,7 +7,7 @@ import { ANONYMOUS, RequestState } from '../pipeline/context.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
 import { settle } from '../pipeline/settle.ts'
 import { joinUrl, proxyFor } from '../pipeline/upstream-url.ts'
-import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls, PriceService, SideBill } from '../services.ts'
+import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls, SideBill } from '../services.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import { credentialsIn } from '../text/sanitize.ts'
 import type { Dialect } from '../types/canonical.ts'
@@ -40,22 +40,6 @@ function bookSideCall(runtime: Runtime, bill: SideBill): void {
   ctx.candidate = { target, connection }
   ctx.facts = { content: true, contentBytes: 0, terminal: true, usage, finish: null, error: null }
   ctx.attempts.push({ candidate: ctx.candidate, startedAt, status, latencyMs, usage, action: 'returned' })
-  const prices = generation.service('prices') as PriceService | undefined
-  const price = prices?.price({ connection, model, operation, usage }) ?? null
-  ctx.steps.push({
-    index: 0,
-    provider: connection.provider,
-    connectionId: connection.id,
-    model,
-    usage,
-    status,
-    source,
-    startedAt,
-    latencyMs,
-    costNano: price?.costNano ?? null,
-    chargeNano: price?.chargeNano ?? null,
-    priceRef: price?.ref ?? null,
-  })
   settle(runtime, ctx, { status, error: null, firstByteAt: null })
 }
 

@@ -1,6 +1,8 @@
 // Registers hooks: one hookable instance holds every handler, with the plugin and options beside it.
 import { Hookable } from 'hookable'
-import type { GatewayHooks, HookName, HookOptions } from '../types/hooks.ts'
+import type { Operation } from '../types/canonical.ts'
+import type { RequestContext } from '../types/context.ts'
+import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/hooks.ts'
 import { HOOK_NAMES, HOOKS } from './catalogue.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: one bag for every signature; GatewayHooks types both ends
@@ -17,13 +19,14 @@ export interface Registration {
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string')
 
-const OPTIONS: Readonly<Record<keyof HookOptions, [fits: (value: unknown) => boolean, what: string]>> = {
+const OPTIONS: Readonly<Record<keyof OperationHookOptions, [fits: (value: unknown) => boolean, what: string]>> = {
   order: [(value) => value === 'pre' || value === 'normal' || value === 'post', '`pre`, `normal` or `post`'],
   before: [isNames, 'names of plugins'],
   after: [isNames, 'names of plugins'],
   onError: [(value) => value === 'closed' || value === 'open', '`closed` or `open`'],
   timeoutMs: [(value) => Number.isFinite(value) && Number(value) > 0, 'a number above 0'],
   when: [isFunction, 'a function'],
+  operation: [isNames, 'an operation or a list of operations'],
 }
 
 /** @throws Error naming plugin, hook and option. */
@@ -36,7 +39,7 @@ function checkHook(plugin: string, hook: string, fn: unknown, options: object): 
       throw new Error(
         `Plugin \`${plugin}\`, hook \`${hook}\`: there is no option \`${name}\`; there are ${Object.keys(OPTIONS).join(', ')}.`,
       )
-    const [fits, what] = OPTIONS[name as keyof HookOptions]
+    const [fits, what] = OPTIONS[name as keyof OperationHookOptions]
     if (value !== undefined && !fits(value))
       throw new Error(`Plugin \`${plugin}\`, hook \`${hook}\`: the option \`${name}\` must be ${what}.`)
   }
@@ -47,10 +50,18 @@ export function registration<K extends HookName>(
   plugin: string,
   hook: K,
   fn: GatewayHooks[K],
-  options: HookOptions = {},
+  options: HookOptions & Partial<OperationHookOptions> = {},
 ): Registration {
   checkHook(plugin, hook, fn, options)
-  return { plugin, hook, fn: fn as AnyHandler, options }
+  return { plugin, hook, fn: fn as AnyHandler, options: { ...options, ...limited(options) } }
+}
+
+/** `operation` becomes a part of `when`. */
+function limited({ operation, when }: HookOptions & Partial<OperationHookOptions>): Pick<HookOptions, 'when'> {
+  if (operation === undefined) return {}
+  const operations = new Set<Operation>([operation].flat())
+  const applies = (ctx: RequestContext): boolean => operations.has(ctx.operation)
+  return { when: when === undefined ? applies : (ctx) => applies(ctx) && when(ctx) }
 }
 
 export class HookRegistry {

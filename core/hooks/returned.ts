@@ -39,6 +39,10 @@ const isChoice = (value: unknown): boolean => isObject(value) && listOf(value.pa
 
 const isResponse = (value: unknown): boolean => isObject(value) && listOf(value.choices, isChoice) && isObject(value.usage)
 
+/** The answer of an operation other than chat has no choices. */
+const isAnswer = (value: unknown): boolean =>
+  isObject(value) && ('choices' in value ? isResponse(value) : isText(value.model) && isObject(value.usage))
+
 /** Header text that a server accepts. */
 const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 
@@ -49,6 +53,7 @@ const isResult =
     if (!isObject(value)) return false
     if (value.kind === 'full') return isResponse(value.response)
     if (value.kind === 'stream') return isObject(value.source) && typeof value.source.pump === 'function'
+    if (value.kind === 'answer') return isObject(value.reply) && typeof value.reply.answer === 'function'
     const { status, headers } = value
     return (
       value.kind === 'raw' &&
@@ -71,7 +76,7 @@ export const RETURNS: Readonly<Partial<Record<HookName, ReturnType>>> = {
   attempt: LAYER,
   stream: { noun: 'StreamTransform', fits: (value) => isObject(value) && typeof value.event === 'function' },
   'stream:batch': { noun: 'list of StreamEvents', fits: (value) => listOf(value, (item) => isObject(item) && isText(item.e)) },
-  response: { noun: 'CanonicalResponse', fits: isResponse },
+  response: { noun: 'CanonicalResponse, or the answer of the operation', fits: isAnswer },
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

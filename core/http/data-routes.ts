@@ -4,10 +4,13 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import type { Dialect, Operation } from '../types/canonical.ts'
 import type { KeyScope } from '../types/context.ts'
 import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
+import type { OperationDriver, OperationRoute } from '../types/operation.ts'
 import type { DataRoute } from '../types/plugin.ts'
 import type { Ingress } from '../types/ports.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
+/** Limit of uploads: images and audio. */
+export const MEDIA_BODY_LIMIT = 64 * 1024 * 1024
 
 export interface MatchedRoute {
   readonly operation: Operation
@@ -19,6 +22,8 @@ export interface MatchedRoute {
   readonly keyRequired: boolean
   /** Set for a route of a dialect driver. */
   readonly dialectRoute: DialectRoute | null
+  /** Set for a route of an operation driver. */
+  readonly operationRoute: OperationRoute | null
   /** Set for a route of a plugin. */
   readonly dataRoute: DataRoute | null
   readonly fromPath: { model?: string; stream?: boolean }
@@ -61,7 +66,12 @@ function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string 
 }
 
 /** @throws Error when two plugins have the same route. */
-export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly DataRoute[], jsonBodyLimit: number): RouteTable {
+export function routeTable(
+  dialects: Iterable<DialectDriver>,
+  operations: Iterable<OperationDriver>,
+  plugins: readonly DataRoute[],
+  jsonBodyLimit: number,
+): RouteTable {
   const entries: Entry[] = []
   for (const { id, routes } of dialects) {
     for (const route of routes) {
@@ -76,6 +86,25 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
         scope: 'model',
         keyRequired: false,
         dialectRoute: route,
+        operationRoute: null,
+        dataRoute: null,
+        fromPath: FROM_BODY,
+      })
+    }
+  }
+  for (const { id, routes } of operations) {
+    for (const route of routes) {
+      entries.push({
+        path: route.path,
+        method: 'POST',
+        operation: id,
+        dialect: dialectOfPath(route.path),
+        bodyLimit: route.bodyLimit === 'media' ? MEDIA_BODY_LIMIT : DEFAULT_BODY_LIMIT,
+        models: route.models,
+        scope: route.scope ?? 'model',
+        keyRequired: false,
+        dialectRoute: null,
+        operationRoute: route,
         dataRoute: null,
         fromPath: FROM_BODY,
       })
@@ -95,6 +124,7 @@ export function routeTable(dialects: Iterable<DialectDriver>, plugins: readonly 
       scope,
       keyRequired,
       dialectRoute: null,
+      operationRoute: null,
       dataRoute: route,
       fromPath: FROM_BODY,
     })

@@ -32,7 +32,7 @@ export function webIngress(request: Request, path: string, query: string, peer: 
     peer,
     ...(host === undefined ? {} : { host }),
     body: (limit, meter) => webBody(request, limit, meter),
-    chunks: (limit) => readChunks(request, limit),
+    chunks: (limit, meter) => readChunks(request, limit, meter),
   }
 }
 

@@ -12,6 +12,7 @@ import type { Principal } from '../types/context.ts'
 import type { WireBody } from '../types/dialect.ts'
 import type { Ingress } from '../types/ports.ts'
 import { ANONYMOUS, type RequestState } from './context.ts'
+import { takeJson } from './operations/ingress.ts'
 import { driver, type Runtime } from './runtime.ts'
 
 /** Longest text that records keep of a `model` that is not a model id. */
@@ -71,8 +72,9 @@ export async function largeBody({ options, turns }: Runtime, bytes: Uint8Array):
 
 /** Reads model, stream and dialect from the body. @throws GatewayError 400. */
 export function takeBody(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
+  const { dialectRoute, operationRoute } = route
+  if (operationRoute !== null) return takeJson(runtime, ctx, operationRoute, body)
   ctx.body = body
-  const { dialectRoute } = route
   const { fromPath } = route
   const named = fromPath.model ?? (route.models === 'none' ? undefined : body.get('model'))
   // This comes before any refusal, so that records name the model of a refused request.

@@ -11,11 +11,13 @@ import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { MediaOperation } from '../types/operations.ts'
 import type { WireRequest } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
 import { CallState, codecContext } from './call-state.ts'
 import type { RequestState } from './context.ts'
+import { sendOperation } from './operations/attempt.ts'
 import { inlineRemote } from './remote-media.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
@@ -31,6 +33,8 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
   // Checks every model id, also one from a stored route, a panel or a header.
   checkedModelId(candidate.target.model)
   const provider = runtime.provider(connection.provider)
+  const operation = runtime.operations.get(ctx.operation as MediaOperation)
+  if (operation !== undefined) return sendOperation(runtime, ctx, candidate, provider, operation)
   const dialect = upstreamDialect(ctx, candidate, provider)
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)
   const call = new CallState(ctx, candidate, codec)

@@ -9,6 +9,7 @@ import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
 import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
 import { codecContextOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
+import { sendAnswer } from './operations/egress.ts'
 import type { ReplyWriter } from './reply.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { type StagedSink, stagedSink, transformed } from './staged-sink.ts'
@@ -17,6 +18,7 @@ import { answerFacts } from './whole-answer.ts'
 /** Sends the result. A stream's failure after its start is stored in `ctx.facts.error`; every earlier failure is thrown. */
 export function sendResult(runtime: Runtime, ctx: RequestState, result: Result, reply: ReplyWriter): Awaitable<void> {
   if (result.kind === 'stream') return sendStream(runtime, ctx, result.source, reply)
+  if (result.kind === 'answer') return sendAnswer(runtime, ctx, result, reply)
   return result.kind === 'full' ? sendFull(runtime, ctx, result, reply) : sendRaw(ctx, result, reply)
 }
 

@@ -14,6 +14,7 @@ import { codecContextOf } from './call-state.ts'
 import { RequestState } from './context.ts'
 import { sendResult } from './egress.ts'
 import { execute } from './executor.ts'
+import { isForm, takeForm } from './operations/ingress.ts'
 import { ReplyWriter } from './reply.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { settle } from './settle.ts'
@@ -70,14 +71,12 @@ async function prepare(
   const authenticating = authenticate(runtime, ctx)
   if (authenticating) await authenticating
   if (ingress.method !== 'GET') {
-    const bytes = await receive(runtime, ctx, route, ingress)
-    takeBody(
-      runtime,
-      ctx,
-      route,
-      ingress,
-      bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes),
-    )
+    if (isForm(route, ingress)) await receiveForm(runtime, ctx, route, ingress)
+    else {
+      const bytes = await receive(runtime, ctx, route, ingress)
+      const body = bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes)
+      takeBody(runtime, ctx, route, ingress, body)
+    }
   }
   // Only streams get heartbeats, and only streams can stall.
   if (ctx.stream) ctx.ticking = runtime.ticker.add({ tick: (now) => tick(now, ctx, reply) })
@@ -119,6 +118,17 @@ async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute,
   const body = runtime.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
   try {
     return await ingress.body(route.bodyLimit, body)
+  } finally {
+    runtime.receiving.end(body)
+  }
+}
+
+async function receiveForm(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<void> {
+  const declared = Number(ingress.headers.get('content-length') ?? 0)
+  if (declared > route.bodyLimit) throw GatewayError.tooLarge(route.bodyLimit)
+  const body = runtime.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
+  try {
+    await takeForm(runtime, ctx, route, ingress, body)
   } finally {
     runtime.receiving.end(body)
   }

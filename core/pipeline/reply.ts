@@ -54,6 +54,12 @@ export class ReplyWriter {
     this.#head(200, ctx, ctx.dialect, ctx.sse ? SSE_HEAD : JSON_HEAD)
   }
 
+  /** Sends the head of an answer in bytes of another type (audio), once. */
+  openBytes(ctx: RequestState, contentType: string): void {
+    const sse = contentType.startsWith('text/event-stream')
+    if (!this.#headSent) this.#head(200, ctx, ctx.dialect, sse ? SSE_HEAD : ['content-type', contentType])
+  }
+
   write(chunk: Uint8Array | string): void {
     const now = this.#runtime.clock.monotonic()
     this.#firstByteAt ??= now

@@ -16,6 +16,8 @@ import type { Dialect } from '../types/canonical.ts'
 import type { LiveRequest } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
+import type { OperationDriver } from '../types/operation.ts'
+import type { MediaOperation } from '../types/operations.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { Provider } from '../types/provider.ts'
 import type { RequestState } from './context.ts'
@@ -44,7 +46,9 @@ export interface Runtime {
   readonly metrics: Metrics
   readonly transport: Transport
   readonly fetchMedia: Ports['fetchMedia']
+  readonly readForm: Ports['readForm']
   readonly dialects: ReadonlyMap<Dialect, DialectDriver>
+  readonly operations: ReadonlyMap<MediaOperation, OperationDriver>
   /** Returns the provider of an id or alias; an unknown id is a custom provider. */
   provider(id: string): Provider
   /** null: there is no database, and units hold no statements. */

@@ -1,4 +1,6 @@
 // Ends every exchange: outcome → leases → settle → afterCommit → settled, each once.
+
+import { isConversation } from '../calls/conversation.ts'
 import { deepFreeze } from '../collections/deep-freeze.ts'
 import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
 import type { PriceService } from '../services.ts'
@@ -21,7 +23,7 @@ export interface Ending {
 /** Returns the bill of this request's own upstream call; null when no upstream answered: nothing is billed. */
 export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
   const { candidate } = ctx
-  if (candidate === null || ctx.facts === null || ctx.operation !== 'chat') return null
+  if (candidate === null || ctx.facts === null || ctx.operation === 'count_tokens') return null
   const { connection, target } = candidate
   const prices = ctx.generation.service('prices') as PriceService | undefined
   const price = prices?.price({ connection, model: target.model, operation: ctx.operation, usage }) ?? null
@@ -99,6 +101,8 @@ export function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
   const { facts } = ctx
   const reported = facts?.usage ?? null
   if (ctx.cached !== false || facts === null) return noUsage()
+  // An operation's codec knows what its call used.
+  if (!isConversation(ctx)) return facts.usage ?? noUsage()
   if (isReported(reported)) {
     // A cut stream may have reported its prompt tokens but not yet its output tokens.
     if (!cutShort || reported.outputTotal * 4 >= facts.contentBytes) return reported

@@ -10,6 +10,7 @@ import { scopedStorage } from '../kv/scoped-storage.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
 import type { Db } from '../types/db.ts'
+import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/hooks.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
 import type { PortableKind } from '../types/portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Vault } from '../types/ports.ts'
@@ -106,7 +107,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
         instance.undo.push(lent.events.on(type, (data, event) => (instance.listens ? fn(data, event) : undefined)))
       },
     },
-    hook: (hook, fn, options) => {
+    hook: (hook: HookName, fn: GatewayHooks[HookName], options?: HookOptions & Partial<OperationHookOptions>) => {
       inSetup('hook')
       instance.hooks.push(registration(name, hook, fn, options))
     },

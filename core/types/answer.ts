@@ -43,9 +43,24 @@ export interface Usage {
   rejectedPrediction?: number
   total: number
   serverTools?: Record<string, number>
+  /** Absent for answers that are billed by tokens alone. */
+  units?: MediaUnits
   /** True when the gateway estimated the counts because the upstream reported none. */
   estimated: boolean
   raw: Json
+}
+
+/** Billed units other than tokens. `size` and `quality` select the price of an image. */
+export interface MediaUnits {
+  images?: number
+  size?: string
+  quality?: string
+  /** Unicode code points of synthesized speech. */
+  characters?: number
+  /** Seconds of audio. */
+  seconds?: number
+  pages?: number
+  queries?: number
 }
 
 export interface CanonicalResponse {

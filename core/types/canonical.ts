@@ -24,9 +24,11 @@ export type Operation =
   | 'moderations'
   | 'ocr'
   | 'images'
-  | 'audio'
+  | 'speech'
+  | 'transcription'
   | 'search'
   | 'web_fetch'
+  | 'batches'
   | 'models'
 
 /** Fields that the canonical form does not know, by the dialect they came from. An encoder emits only those of its own dialect. */

@@ -1,12 +1,16 @@
 // Types of one request's state as plugins see it.
 
-import type { Usage } from './answer.ts'
+import type { CanonicalResponse, Usage } from './answer.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
 import type { CodecContext, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HostContext } from './host.ts'
+import type { OperationAnswers, OperationRequests } from './operations.ts'
 import type { HeaderBag, Ingress } from './ports.ts'
 import type { Connection } from './provider.ts'
+import type { KeyScope, ModelKind } from './route.ts'
+
+export type { KeyScope, ModelKind } from './route.ts'
 
 export interface Principal {
   keyId: number | null
@@ -15,12 +19,6 @@ export interface Principal {
   /** null = every model. */
   allowedModels: readonly string[] | null
 }
-
-/** Which client-key restrictions apply to a route. `model`: allow-list and rate limits; `rate`: rate limits only; `none`: neither. */
-export type KeyScope = 'model' | 'rate' | 'none'
-
-/** Virtual models that a route accepts: for text, for images, none (`concrete`), or the route takes no model (`none`). */
-export type ModelKind = 'text' | 'image' | 'concrete' | 'none'
 
 export interface Target {
   provider: string
@@ -124,11 +122,23 @@ export interface Lease {
   settle(outcome: Outcome): void
 }
 
-/** Request types by operation; plugins add theirs with `declare module` (embeddings, rerank …). */
-export interface Requests {
+/** Request types by operation; plugins add theirs with `declare module`. */
+export interface Requests extends OperationRequests {
   chat: CanonicalRequest
   count_tokens: CanonicalRequest
 }
+/** Answer types by operation. */
+export interface Answers extends OperationAnswers {
+  chat: CanonicalResponse
+  count_tokens: CanonicalResponse
+}
+/** The type of a whole answer of an operation. */
+export type AnswerOf<O extends Operation> = Operation extends O
+  ? Answers[keyof Answers]
+  : O extends keyof Answers
+    ? Answers[O]
+    : unknown
+
 /** The request type of an operation. A hook sees every operation: without narrowing it is any of the known requests. */
 export type RequestOf<O extends Operation> = Operation extends O
   ? Requests[keyof Requests]
@@ -225,15 +235,15 @@ export interface Slot<T> {
 }
 
 /** The view of one attempt: a copy-on-write canonical request, later the wire body. */
-export interface Call {
+export interface Call<O extends Operation = Operation> {
   readonly candidate: Candidate
   readonly codec: CodecContext
-  readonly request: Frozen<CanonicalRequest>
-  edit(): CanonicalRequest
+  readonly request: Frozen<RequestOf<O>>
+  edit(): RequestOf<O>
   readonly lane: 'bytes' | 'events'
 }
 
-export interface EncodedCall extends Call {
+export interface EncodedCall<O extends Operation = Operation> extends Call<O> {
   readonly body: WireBody
   /** Headers for the upstream; the credential is added later. */
   readonly headers: HeaderBag

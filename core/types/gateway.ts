@@ -3,6 +3,7 @@ import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
 import type { HostContext, ServedParts } from './host.ts'
+import type { FormBody, OperationDriver } from './operation.ts'
 import type {
   Clock,
   Counters,
@@ -49,6 +50,8 @@ export interface Gateway {
 export interface Ports {
   transport: Transport
   dialects: readonly DialectDriver[]
+  /** Operations other than chat. Absent: none is served. */
+  operations?: readonly OperationDriver[]
   providers: readonly Provider[]
   /**
    * Returns facts by the family in a model's name, for custom providers; null: the name shows no family. Absent: their models have no
@@ -61,6 +64,11 @@ export interface Ports {
   vault?: Vault
   /** Fetches media that a target cannot fetch, through the outbound guard. Rejects with a GatewayError 400. */
   fetchMedia?(url: string, signal: AbortSignal): Promise<{ mime: string; data: string }>
+  /**
+   * Reads a multipart form without a copy of its files. @throws GatewayError 400 for a broken form. Absent: routes with uploads answer
+   * 501.
+   */
+  readForm?(chunks: AsyncIterable<Uint8Array>, contentType: string): Promise<FormBody>
   /**
    * Stores settlements that the database did not accept and replays them at the next boot. Absent: they are retried, then logged and
    * lost.

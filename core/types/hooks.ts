@@ -1,7 +1,6 @@
 // The closed catalogue of hooks. A hook's kind is part of its contract.
-import type { CanonicalResponse } from './answer.ts'
-import type { Awaitable, Frozen } from './canonical.ts'
-import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'
+import type { Awaitable, Frozen, Operation } from './canonical.ts'
+import type { AnswerOf, Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from './context.ts'
 import type { Unit } from './db.ts'
 import type { Result } from './result.ts'
 import type { StreamEvent, StreamTransform } from './stream.ts'
@@ -25,7 +24,7 @@ export interface GatewayHooks {
   stream: (ctx: RequestContext) => StreamTransform | undefined
   'stream:batch': (ctx: RequestContext, events: StreamEvent[]) => Awaitable<StreamEvent[]>
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing keeps the response
-  response: (ctx: RequestContext, response: Frozen<CanonicalResponse>) => Awaitable<Frozen<CanonicalResponse> | void>
+  response: (ctx: RequestContext, response: Frozen<AnswerOf<Operation>>) => Awaitable<Frozen<AnswerOf<Operation>> | void>
   settle: (ctx: RequestContext, outcome: Outcome, unit: Unit) => void
   settled: (ctx: RequestContext, outcome: Outcome) => Awaitable<void>
   ready: () => Awaitable<void>
@@ -33,6 +32,19 @@ export interface GatewayHooks {
 }
 
 export type HookName = keyof GatewayHooks
+
+/** Hooks that get the request's context. */
+export type ContextHook = Exclude<HookName, 'ready' | 'close'>
+
+/** A hook that is registered for some operations only: its request and answer have the types of these operations. */
+export type HookFor<K extends ContextHook, O extends Operation> = K extends 'response'
+  ? // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing keeps the response
+    (ctx: RequestContext<O>, response: Frozen<AnswerOf<O>>) => Awaitable<Frozen<AnswerOf<O>> | void>
+  : K extends 'prepare' | 'encoded'
+    ? (ctx: RequestContext<O>, call: K extends 'prepare' ? Call<O> : EncodedCall<O>) => Awaitable<void>
+    : GatewayHooks[K] extends (ctx: RequestContext, ...rest: infer R) => infer T
+      ? (ctx: RequestContext<O>, ...rest: R) => T
+      : never
 
 export interface HookOptions {
   /** Coarse position among the handlers, default `normal`. */
@@ -46,4 +58,9 @@ export interface HookOptions {
   timeoutMs?: number
   /** False = the hook counts as not registered for this request: no decode, no lane change. */
   when?: (ctx: RequestContext) => boolean
+}
+
+export interface OperationHookOptions<O extends Operation = Operation> extends HookOptions {
+  /** The operations that the hook runs for. Without it a hook runs for every operation. */
+  operation: O | readonly O[]
 }

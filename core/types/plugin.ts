@@ -6,7 +6,7 @@ import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
 import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot, Target } from './context.ts'
 import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
-import type { GatewayHooks, HookOptions } from './hooks.ts'
+import type { ContextHook, GatewayHooks, HookFor, HookOptions, OperationHookOptions } from './hooks.ts'
 import type { Operator, Role } from './operator.ts'
 import type { PortableKind } from './portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Peer, Vault } from './ports.ts'
@@ -128,6 +128,11 @@ export interface InvokeOptions {
   signal?: AbortSignal
 }
 
+export interface AddHook {
+  <K extends ContextHook, O extends Operation>(name: K, fn: HookFor<K, O>, options: OperationHookOptions<O>): void
+  <K extends keyof GatewayHooks>(name: K, fn: GatewayHooks[K], options?: HookOptions): void
+}
+
 export interface PluginGateway<S extends Record<string, ZodType> = Record<never, ZodType>> {
   readonly profile: 'local' | 'cloud'
   readonly log: Logger
@@ -157,7 +162,8 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
     emit<K extends keyof EventMap>(type: K, data: EventMap[K], at?: { orgId?: number | null }): void
     on<K extends keyof EventMap>(type: K, fn: (data: EventMap[K], event: { readonly orgId: number | null }) => void): void
   }
-  hook<K extends keyof GatewayHooks>(name: K, fn: GatewayHooks[K], options?: HookOptions): void
+  /** With `operation`, request and answer have the types of these operations. Without it the hook runs for every operation. */
+  hook: AddHook
   slot<T>(): Slot<T>
   provide<K extends keyof Services>(token: K, service: Services[K]): void
   use<K extends keyof Services>(token: K): Services[K]

@@ -63,7 +63,7 @@ export interface Ingress {
   /** Reads the whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>
   /** For multipart: yields chunks with the same limit and errors. Call either this or body(). */
-  chunks(limit: number): AsyncIterable<Uint8Array>
+  chunks(limit: number, meter?: BodyMeter): AsyncIterable<Uint8Array>
 }
 
 /** Counts a body while it arrives. */
@@ -86,6 +86,12 @@ export interface Sink {
   readonly gone: boolean
   /** Calls `fn` once, synchronously, when the client leaves before end(); at once when it has already left. One listener. */
   onGone(fn: () => void): void
+}
+
+/** Bytes that are sent while they arrive. */
+export interface ByteSource {
+  pump(sink: Pick<Sink, 'write' | 'drained'>): Promise<void>
+  cancel(reason?: unknown): void
 }
 
 export interface WireRequest {

@@ -9,11 +9,18 @@ const cleanPart = (part: Frozen<Part>) => (part.t === 'text' ? { t: 'text' as co
 export const redactEmails = definePlugin({
   name: 'redact-emails',
   setup(gateway) {
-    gateway.hook('response', (_ctx, response) => ({
-      ...response,
-      ext: {},
-      choices: response.choices.map(({ ext: _, logprobs: __, ...choice }) => ({ ...choice, parts: choice.parts.map(cleanPart) })),
-    }))
+    gateway.hook(
+      'response',
+      (_ctx, response) => ({
+        ...response,
+        ext: {},
+        choices: response.choices.map(({ ext: _, logprobs: __, ...choice }) => ({
+          ...choice,
+          parts: choice.parts.map(cleanPart),
+        })),
+      }),
+      { operation: 'chat' },
+    )
     gateway.hook('stream', () => {
       const held = new Map<string, string>()
       return {

@@ -19,7 +19,7 @@ export const countTokens = definePlugin({
           return estimate(ctx.request, ctx.dialect)
         }
       },
-      { when: (ctx) => ctx.operation === 'count_tokens' },
+      { operation: 'count_tokens' },
     )
   },
 })

@@ -1,4 +1,5 @@
 // Serves one request with the cache: it gets a cached answer, waits for an equal request, or calls upstream and stores its answer.
+import { isConversation } from '../../core/calls/conversation.ts'
 import { callOf } from '../../core/records/cached-call.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
@@ -103,7 +104,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       headers: HEADERS.map((name) => ctx.headers.get(name)),
       edited: ctx.edited,
     }
-    const form = ctx.edited ? editedForm(ctx.request, ignoreKeys) : bodyForm(body, ignoreKeys)
+    const form = ctx.edited && isConversation(ctx) ? editedForm(ctx.request, ignoreKeys) : bodyForm(body, ignoreKeys)
     return keyOf((data) => sources.mac(data), scope, form)
   }
 

@@ -67,6 +67,7 @@ export const guardrails = definePlugin({
     gateway.hook('stream', guarding.stream, { when: guarding.readsAnswer })
     gateway.hook('stream:batch', guarding.batch, { when: guarding.asksAboutAnswer })
     gateway.hook('response', (ctx, response: Frozen<CanonicalResponse>) => guarding.response(ctx, response), {
+      operation: 'chat',
       when: (ctx) => guarding.readsAnswer(ctx) || guarding.asksAboutAnswer(ctx),
     })
 

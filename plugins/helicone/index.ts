@@ -113,7 +113,7 @@ export const helicone = definePlugin({
         const { includeUsage } = ctx.request
         if (includeUsage !== true) ctx.edit().includeUsage = true
       },
-      { when: asks(({ streamUsage }, ctx) => streamUsage && isChat(ctx) && ctx.dialect === 'chat' && ctx.stream) },
+      { operation: 'chat', when: asks(({ streamUsage }, ctx) => streamUsage && ctx.dialect === 'chat' && ctx.stream) },
     )
     gateway.hook('attempt', attempt, { order: 'pre', before: 'resilience', when: asks(({ codes }) => codes !== null) })
     gateway.hook(

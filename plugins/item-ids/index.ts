@@ -33,7 +33,7 @@ export const itemIds = definePlugin({
         const input = call.body.get('input')
         if (Array.isArray(input)) call.body.set('input', wanted.amend(input, call.request))
       },
-      { order: 'post', when },
+      { order: 'post', operation: 'chat', when },
     )
   },
 })

@@ -1,5 +1,6 @@
 // Counts prompt bytes of a request's body, for the token estimate after a crash. Base64 media is billed by picture or page, not as text.
 // Otherwise an image of some megabytes would count as a million tokens, more than was reserved.
+import { isConversation } from '../../core/calls/conversation.ts'
 import type { Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
@@ -10,7 +11,7 @@ const MEDIUM_BYTES = 1600 * 4
 
 /** For a request with a budget: its prompt was already parsed for the reservation. */
 export function promptBytes(ctx: RequestContext): number {
-  if (ctx.operation !== 'chat' || ctx.bodyBytes <= LONG_BYTES) return ctx.bodyBytes
+  if (!isConversation(ctx) || ctx.bodyBytes <= LONG_BYTES) return ctx.bodyBytes
   let bytes = ctx.bodyBytes
   for (const { parts } of [...ctx.request.system, ...ctx.request.messages]) bytes += mediaOf(parts)
   return Math.max(bytes, 0)

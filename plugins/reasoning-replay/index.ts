@@ -35,7 +35,7 @@ export const reasoningReplay = definePlugin({
       if (!wanted) forgetting = thoughts.forget()
     })
     gateway.every('sweep', SWEEP_MS, () => thoughts.sweep(enabled))
-    const when = (ctx: RequestContext): boolean => enabled && ctx.operation === 'chat' && ctx.candidate !== null
+    const when = (ctx: RequestContext): boolean => enabled && ctx.candidate !== null
 
     const keyOf = (ctx: RequestContext): KeyOf => keysOf(ctx, (data) => vault.mac('key', data))
     const capture = (ctx: RequestContext) =>
@@ -43,14 +43,14 @@ export const reasoningReplay = definePlugin({
         if (enabled) thoughts.keep(ctx.principal.orgId, keys, parts)
       })
     // Captures the upstream's own text: a thought that another plugin changed is useless for its model.
-    gateway.hook('stream', (ctx) => capture(ctx), { order: 'pre', before: 'think-tags', when })
+    gateway.hook('stream', (ctx) => capture(ctx), { order: 'pre', before: 'think-tags', operation: 'chat', when })
     gateway.hook(
       'response',
       (ctx, { choices }) => {
         const { choice } = capture(ctx)
         for (const each of choices) choice(each)
       },
-      { order: 'pre', before: 'think-tags', when },
+      { order: 'pre', before: 'think-tags', operation: 'chat', when },
     )
 
     gateway.hook(
@@ -65,7 +65,7 @@ export const reasoningReplay = definePlugin({
         const fetching = thoughts.fetched(ctx.principal.orgId, wanted)
         return fetching === undefined ? replay() : fetching.then(replay)
       },
-      { when },
+      { operation: 'chat', when },
     )
     gateway.hook(
       'encoded',

@@ -59,11 +59,15 @@ const ROUNDING = 1e-6
 export function answering(sources: AnsweringSources) {
   const { clock, log, vault, vectors, routes, pending } = sources
   const mac = (data: string) => vault.mac('scope', data)
-  const scopeAt = (ctx: RequestContext, target: Pick<Target, 'provider' | 'model'>, { name }: EmbedModel, policy: string) =>
-    scopeOf(ctx, target, policy, name, mac)
+  const scopeAt = (
+    ctx: RequestContext<'chat'>,
+    target: Pick<Target, 'provider' | 'model'>,
+    { name }: EmbedModel,
+    policy: string,
+  ) => scopeOf(ctx, target, policy, name, mac)
 
   return {
-    async answer(ctx: RequestContext): Promise<Result | undefined> {
+    async answer(ctx: RequestContext<'chat'>): Promise<Result | undefined> {
       const by = sources.modelFor(ctx.principal.orgId)
       const target = ctx.plan?.targets[0]
       if (by === null || target === undefined || COMBINING.has(ctx.plan?.strategy ?? '') || sources.bypassed(ctx))
@@ -129,12 +133,16 @@ export function answering(sources: AnsweringSources) {
   }
 
   /** Stores the answer when the request has succeeded. */
-  function expect(ctx: RequestContext, waiting: Pending): void {
+  function expect(ctx: RequestContext<'chat'>, waiting: Pending): void {
     pending.set(ctx, waiting)
     ctx.hold({ settle: (outcome) => sources.behind(keep(ctx, waiting, outcome)) })
   }
 
-  async function keep(ctx: RequestContext, { by, policy, vector, sampled, response }: Pending, outcome: Outcome): Promise<void> {
+  async function keep(
+    ctx: RequestContext<'chat'>,
+    { by, policy, vector, sampled, response }: Pending,
+    outcome: Outcome,
+  ): Promise<void> {
     const call = callOf(ctx, outcome, clock.now())
     const target = ctx.candidate?.target
     if (call === null || target === undefined || response === null) return

@@ -117,11 +117,12 @@ export const semanticCache = definePlugin({
     })
     gateway.hook('answer', cache.answer, {
       after: 'exact-cache',
-      when: (ctx) => enabled && ctx.operation === 'chat' && ctx.ingress !== null,
+      operation: 'chat',
+      when: (ctx) => enabled && ctx.ingress !== null,
     })
     const when = (ctx: Parameters<typeof pending.get>[0]) => enabled && pending.get(ctx) !== undefined
     gateway.hook('stream', cache.watch, { order: 'post', onError: 'open', when })
-    gateway.hook('response', cache.see, { order: 'post', onError: 'open', when })
+    gateway.hook('response', cache.see, { order: 'post', onError: 'open', operation: 'chat', when })
     gateway.every('sweep', SWEEP_MS, () => vectors.sweep())
     semanticCacheRoutes(gateway, routes)
     return async () => {

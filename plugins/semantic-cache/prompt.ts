@@ -38,7 +38,7 @@ function leansOnState({ state }: Frozen<CanonicalRequest>): boolean {
 
 /** @param embedModel part of the scope, because vectors of two models cannot be compared. */
 export function scopeOf(
-  ctx: RequestContext,
+  ctx: RequestContext<'chat'>,
   { provider, model }: Pick<Target, 'provider' | 'model'>,
   policy: string,
   embedModel: string,

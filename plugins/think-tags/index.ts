@@ -31,7 +31,7 @@ export const thinkTags = definePlugin({
   setup(gateway) {
     const judged = new Map<string, boolean>()
     const when = (ctx: RequestContext): boolean => {
-      if (ctx.candidate === null || ctx.operation !== 'chat') return false
+      if (ctx.candidate === null) return false
       const { model } = ctx.candidate.target
       const known = judged.get(model)
       if (known !== undefined) return known
@@ -44,8 +44,8 @@ export const thinkTags = definePlugin({
     }
     gateway.settings.watch('think_tags.models', () => judged.clear())
     // Runs before other hooks, so that they get thoughts as thoughts.
-    gateway.hook('stream', () => new SplitStream(), { order: 'pre', when })
-    gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', when })
+    gateway.hook('stream', () => new SplitStream(), { order: 'pre', operation: 'chat', when })
+    gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', operation: 'chat', when })
   },
 })
 

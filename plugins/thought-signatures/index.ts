@@ -36,7 +36,7 @@ export const thoughtSignatures = definePlugin({
         const signed = withSignatures(call.request, (id) => signatures.get(keyOf(scope, id)))
         if (signed !== null) call.edit().messages = signed
       },
-      { when: (ctx) => ctx.operation === 'chat' },
+      { operation: 'chat' },
     )
 
     const keep = (scope: string | undefined, part: Frozen<Part>): void => {
@@ -58,7 +58,7 @@ export const thoughtSignatures = definePlugin({
         const scope = scopes.get(ctx)
         for (const { parts } of choices) for (const part of parts) keep(scope, part)
       },
-      { order: 'pre', when },
+      { order: 'pre', operation: 'chat', when },
     )
     return () => signatures.clear()
   },

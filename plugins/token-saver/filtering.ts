@@ -21,7 +21,7 @@ export interface Filtered {
 }
 
 export interface Filtering {
-  prepare(ctx: RequestContext, call: Call): void
+  prepare(ctx: RequestContext<'chat'>, call: Call<'chat'>): void
   /** Since the start of this process. */
   stats(filter: string): Readonly<FilterStats>
 }

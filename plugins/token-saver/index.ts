@@ -57,7 +57,7 @@ export const tokenSaver = definePlugin({
       return set
     }
 
-    const fromClient = (ctx: RequestContext): boolean => ctx.operation === 'chat' && ctx.ingress !== null && ctx.parent === null
+    const fromClient = (ctx: RequestContext): boolean => ctx.ingress !== null && ctx.parent === null
     const virtualModels = gateway.optional('virtualModels')
     const optedOut = ({ headers, virtualModel, principal }: RequestContext): boolean => {
       if (headers.get(OPT_OUT_HEADER)?.trim().toLowerCase() === OFF) return true
@@ -98,11 +98,11 @@ export const tokenSaver = definePlugin({
         const request = call.edit()
         request.system = withInstructions(request.system, texts, call.codec.upstream)
       },
-      { when: styles },
+      { operation: 'chat', when: styles },
     )
 
     const results = filtering(gateway.slot<Filtered>(), () => now().disabled, gateway.optional('savings'))
-    gateway.hook('prepare', results.prepare, { when: filters })
+    gateway.hook('prepare', results.prepare, { operation: 'chat', when: filters })
     filtersApi(gateway, {
       enabled: () => now().filters,
       disabled: () => now().disabled,

@@ -74,7 +74,7 @@ export const vendorIds = definePlugin({
         const stored = codec.upstream === 'responses' && request.state?.store !== false
         created.set(ctx, stored)
       },
-      { when: (ctx) => ctx.dialect === 'responses' && ctx.operation === 'chat' },
+      { operation: 'chat', when: (ctx) => ctx.dialect === 'responses' },
     )
 
     const learn = (ctx: RequestContext, id: string | null, ext: Frozen<Ext> | undefined): void => {
@@ -93,7 +93,7 @@ export const vendorIds = definePlugin({
       }),
       { order: 'pre', when },
     )
-    gateway.hook('response', (ctx, { id, ext }) => learn(ctx, id, ext), { order: 'pre', when })
+    gateway.hook('response', (ctx, { id, ext }) => learn(ctx, id, ext), { order: 'pre', operation: 'chat', when })
   },
 })
 

@@ -1,4 +1,5 @@
 // Removes targets that are known to be unable to serve a request. Unknown capabilities pass.
+import { isConversation } from '../../core/calls/conversation.ts'
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -28,20 +29,21 @@ export class RequestNeeds implements Needs {
   }
 
   get vision(): boolean {
-    this.#vision ??= this.#request.messages.some(({ parts }) => parts.some(showsImage))
+    this.#vision ??= this.#request?.messages.some(({ parts }) => parts.some(showsImage)) ?? false
     return this.#vision
   }
   get tools(): boolean {
-    const { tools, toolChoice } = this.#request
-    this.#tools ??= tools.some(({ t }) => t !== 'server') && toolChoice?.mode !== 'none'
+    const request = this.#request
+    this.#tools ??= request?.tools.some(({ t }) => t !== 'server') === true && request.toolChoice?.mode !== 'none'
     return this.#tools
   }
   get tokens(): number {
-    this.#tokens ??= estimateRequest(this.#request)
+    const request = this.#request
+    this.#tokens ??= request === null ? Math.ceil(this.#ctx.bodyBytes / 4) : estimateRequest(request)
     return this.#tokens
   }
   get maxTokens(): number | null {
-    return this.#request.maxTokens ?? null
+    return this.#request?.maxTokens ?? null
   }
   /** Returns false when the body's size alone shows that it cannot fill the context window. */
   mayFill(window: number): boolean {
@@ -49,8 +51,8 @@ export class RequestNeeds implements Needs {
     // No text has a token in fewer than two bytes. Pictures behind short URLs are not counted.
     return !(this.#bodyBytes / 2 < window)
   }
-  get #request(): Frozen<CanonicalRequest> {
-    return this.#ctx.request
+  get #request(): Frozen<CanonicalRequest> | null {
+    return isConversation(this.#ctx) ? this.#ctx.request : null
   }
 }
 

@@ -118,7 +118,7 @@ export const virtualModels = definePlugin({
           ? fusion(gateway, providerId, ctx, route)
           : pipeline(gateway, ctx, route.compiled)
       },
-      { when },
+      { operation: 'chat', when },
     )
     gateway.hook('attempt', overflow(knowledge, gateway.slot<number>()), { order: 'pre', before: 'resilience', when })
     gateway.hook('encoded', (_ctx, call) => setParams(call), { when: ({ candidate }) => paramsOf(candidate) !== null })

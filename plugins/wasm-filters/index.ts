@@ -59,7 +59,7 @@ export const wasmFilters = definePlugin({
       gateway.hook('request', (ctx) => stages.request(ctx as RequestContext<'chat'>), { when: readsRequest })
       gateway.hook('answer', stages.answer, { order: 'pre', when: readsRequest, onError: 'closed' })
     }
-    if (any('response')) gateway.hook('response', stages.response, { when: answersCaller })
+    if (any('response')) gateway.hook('response', stages.response, { operation: 'chat', when: answersCaller })
     if (any('chunk')) gateway.hook('stream:batch', stages.batch, { when: answersCaller })
     if (filters.some(({ keepsState }) => keepsState)) gateway.hook('settled', stages.settled)
 

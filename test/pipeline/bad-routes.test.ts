@@ -27,7 +27,7 @@ describe('routes and methods', () => {
     '/v1/chat/completions/',
     '/v1//chat/completions',
     '/v1/chat%2Fcompletions',
-    '/v1/embeddings',
+    '/v1/embedding',
     '/v1/messages/x',
     '/v1beta',
     '/v1beta/models/m:doIt',

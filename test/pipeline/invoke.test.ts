@@ -30,7 +30,7 @@ const question = (model: string, stream = false): CanonicalRequest => ({
 async function read(result: Result): Promise<string> {
   if (result.kind === 'full')
     return result.response.choices[0]?.parts.map((part) => (part.t === 'text' ? part.text : '')).join('') ?? ''
-  if (result.kind === 'raw') throw new Error('raw')
+  if (result.kind !== 'stream') throw new Error(result.kind)
   const whole = collector()
   await result.source.pump({ event: whole.event, frame() {}, ready: () => undefined })
   return read({ kind: 'full', response: whole.response() })

@@ -102,19 +102,25 @@ describe('reads and edits', () => {
   const sentAs = (t: TestGateway) => t.upstream.requests.at(-1)?.text as string
 
   it('reading keeps the request byte lane: everything but the model leaves as it came', async () => {
-    const t = await gateway((g) => g.hook('request', (ctx) => void expect(ctx.request.messages).toHaveLength(1)))
+    const t = await gateway((g) =>
+      g.hook('request', (ctx) => void expect(ctx.request.messages).toHaveLength(1), { operation: 'chat' }),
+    )
     expect((await t.post('/v1/chat/completions', HUGE)).status).toBe(200)
     expect(sentAs(t)).toBe(HUGE.replace('chat/m', 'm'))
   })
 
   it('the request is frozen; edit() gives a copy, ends the request byte lane and only that', async () => {
     const t = await gateway((g) =>
-      g.hook('request', (ctx) => {
-        const request = ctx.request as unknown as { messages: object[] }
-        expect(() => request.messages.push({})).toThrow(TypeError)
-        ctx.edit().messages.push({ role: 'user', parts: [{ t: 'text', text: 'and again' }] })
-        expect(ctx.edited).toBe(true)
-      }),
+      g.hook(
+        'request',
+        (ctx) => {
+          const request = ctx.request as unknown as { messages: object[] }
+          expect(() => request.messages.push({})).toThrow(TypeError)
+          ctx.edit().messages.push({ role: 'user', parts: [{ t: 'text', text: 'and again' }] })
+          expect(ctx.edited).toBe(true)
+        },
+        { operation: 'chat' },
+      ),
     )
     t.upstream.script(text('raw answer'))
     const response = await t.post('/v1/chat/completions', HUGE)
@@ -138,10 +144,14 @@ describe('reads and edits', () => {
       },
       plugins: [
         plugin('editor', (g) =>
-          g.hook('prepare', (_ctx, call) => {
-            seen.push(JSON.stringify(call.request.messages))
-            call.edit().messages.push({ role: 'user', parts: [{ t: 'text', text: call.candidate.connection.id }] })
-          }),
+          g.hook(
+            'prepare',
+            (_ctx, call) => {
+              seen.push(JSON.stringify(call.request.messages))
+              call.edit().messages.push({ role: 'user', parts: [{ t: 'text', text: call.candidate.connection.id }] })
+            },
+            { operation: 'chat' },
+          ),
         ),
       ],
     })

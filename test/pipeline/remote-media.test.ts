@@ -105,10 +105,14 @@ describe.each(CALLS)('%s', (dialect, path, body, param) => {
     const writing = definePlugin({
       name: 'test-writing',
       setup: (gateway) =>
-        gateway.hook('request', (ctx) => {
-          const message = ctx.edit().messages.at(-1)
-          message?.parts.push({ t: 'image', src: { kind: 'url', url: OTHER } } as never)
-        }),
+        gateway.hook(
+          'request',
+          (ctx) => {
+            const message = ctx.edit().messages.at(-1)
+            message?.parts.push({ t: 'image', src: { kind: 'url', url: OTHER } } as never)
+          },
+          { operation: 'chat' },
+        ),
     })
     const fetchMedia = async (url: string) => {
       if (url === OTHER) throw GatewayError.invalid('messages', 'not to be had')

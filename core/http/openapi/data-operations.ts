@@ -43,7 +43,7 @@ function ofDialect(entry: Entry, doc: RouteDoc, security: JsonSchema[], shared: 
 }
 
 function ofPlugin(entry: Entry, security: JsonSchema[], shared: Components): Described {
-  const { summary, body, response } = entry.dataRoute ?? {}
+  const { summary, body, response } = entry.operationRoute ?? entry.dataRoute ?? {}
   const path = entry.path.endsWith('*') ? `${entry.path.slice(0, -1)}{id}` : entry.path
   const parameters = pathParameters(path, undefined, shared)
   return {

@@ -40,7 +40,12 @@ const PER_SOURCE = 16
 /** Params of a target that may limit the answer, in the four dialects. */
 const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'] as const
 
-export function callsOf(ctx: RequestContext, input: number, outputOf: OutputOf, compiledModels: CompiledModels): Calls {
+export function callsOf(
+  ctx: RequestContext<'chat' | 'count_tokens'>,
+  input: number,
+  outputOf: OutputOf,
+  compiledModels: CompiledModels,
+): Calls {
   const request = ctx.request
   const choices = Math.max(1, Math.ceil(request.sampling.n ?? 1))
   const targets = ctx.plan?.targets ?? []

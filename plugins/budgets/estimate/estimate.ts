@@ -1,5 +1,6 @@
 // Computes an upper limit of a request's cost before it is sent: exact integers, rounded up once. A call without a price costs nothing,
 // as in the ledger.
+import { isConversation } from '../../../core/calls/conversation.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
@@ -48,7 +49,7 @@ export function estimator(
     // Most requests without a price are found without reading the request.
     if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
       return { nano: 0, leastNano: 0, explicit: false }
-    if (ctx.operation !== 'chat') {
+    if (!isConversation(ctx)) {
       const prompt = { ...TEXT_ONLY, tokens: Math.ceil(ctx.bodyBytes / 2) }
       const costs = targets.map(({ provider, model }) =>
         costOf({ provider, model, input: prompt.tokens, output: 0 }, { prompt, use: NO_USE }, factsOf),

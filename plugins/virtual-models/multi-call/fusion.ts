@@ -81,7 +81,7 @@ function gathered<T>(
 export async function fusion(
   gateway: Pick<PluginGateway, 'invoke' | 'clock'>,
   providerId: ProviderId,
-  ctx: RequestContext,
+  ctx: RequestContext<'chat'>,
   { compiled, survivors }: Route,
 ): Promise<Result> {
   const request = ctx.request

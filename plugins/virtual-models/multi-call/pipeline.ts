@@ -13,7 +13,7 @@ import { stepRequest, textOf } from './conversation.ts'
 /** @throws GatewayError of the failed step; the steps before it stay booked. 502 for a step without output. */
 export async function pipeline(
   gateway: Pick<PluginGateway, 'invoke'>,
-  ctx: RequestContext,
+  ctx: RequestContext<'chat'>,
   { targets }: CompiledModel,
 ): Promise<Result> {
   const request = ctx.request

@@ -103,7 +103,7 @@ it.each<[string, (gateway: PluginGateway) => unknown, RegExp]>([
   ['a setup', () => new Promise(() => {}), /`stuck` could not be set up: it has not ended after 60000 ms/],
   [
     'a ready hook with a limit',
-    (g) => g.hook('ready', () => new Promise(() => {}), { timeoutMs: 500 }),
+    (g) => g.hook('ready', () => new Promise<void>(() => {}), { timeoutMs: 500 }),
     /`stuck` failed in `ready`/,
   ],
 ])('%s that does not end is a boot error with its name, and what was set up ends', async (_what, setup, message) => {

@@ -1,0 +1,91 @@
+// The caller's side of embeddings: the format of OpenAI.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { isTokenCount } from '../../../core/models/token-count.ts'
+import type { Frozen, Json } from '../../../core/types/canonical.ts'
+import type { WireBody } from '../../../core/types/dialect.ts'
+import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
+import type { EmbeddingsAnswer, EmbeddingsRequest } from '../../../core/types/operations.ts'
+import { numberField, others, textField } from '../../dialects/shared/fields.ts'
+import { JSON_TYPE, missing } from '../shared/answers.ts'
+import { fromBase64, toBase64 } from './vectors.ts'
+
+const KNOWN = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user', 'input_type'])
+
+/** @throws GatewayError 400 with `param`. */
+export function decodeEmbeddings(body: WireBody): EmbeddingsRequest {
+  const json = body.json() as Parameters<typeof others>[0]
+  const format = textField(json, 'encoding_format') ?? 'float'
+  if (format !== 'float' && format !== 'base64')
+    throw GatewayError.invalid('encoding_format', '`encoding_format` must be `float` or `base64`.')
+  const dimensions = numberField(json, 'dimensions')
+  if (dimensions !== undefined && !(Number.isInteger(dimensions) && dimensions > 0))
+    throw GatewayError.invalid('dimensions', '`dimensions` must be a whole number above 0.')
+  const user = textField(json, 'user')
+  const inputType = textField(json, 'input_type')
+  return {
+    model: modelOf(json),
+    ...inputOf(json.input),
+    encoding: format,
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(user === undefined ? {} : { user }),
+    ...(inputType === undefined ? {} : { inputType }),
+    extra: others(json, KNOWN) ?? {},
+  }
+}
+
+/** @throws GatewayError 400 for `model`. */
+export function modelOf(json: { readonly [key: string]: unknown }): string {
+  const { model } = json
+  if (typeof model === 'string' && model !== '') return model
+  const absent = model === undefined || model === null
+  throw GatewayError.invalid('model', absent ? '`model` is required.' : '`model` must be a non-empty string.')
+}
+
+function inputOf(input: Json | undefined): Pick<EmbeddingsRequest, 'input' | 'single'> {
+  if (input === undefined || input === null) throw GatewayError.invalid('input', '`input` is required.')
+  if (typeof input === 'string') return { input: [filled(input)], single: true }
+  if (!Array.isArray(input) || input.length === 0)
+    throw GatewayError.invalid('input', '`input` must be a string, a list of strings, or lists of tokens, and not empty.')
+  if (input.every((one) => typeof one === 'string')) return { input: input.map(filled), single: false }
+  if (isTokens(input)) return { input: [input], single: true }
+  if (input.every((one) => Array.isArray(one) && one.length > 0 && isTokens(one)))
+    return { input: input as number[][], single: false }
+  throw GatewayError.invalid('input', '`input` must contain only strings, or only lists of whole numbers.')
+}
+
+function filled(text: string): string {
+  if (text === '') throw GatewayError.invalid('input', '`input` must not contain an empty string.')
+  return text
+}
+
+function isTokens(list: readonly Json[]): list is number[] {
+  return list.every((token) => typeof token === 'number' && isTokenCount(token))
+}
+
+export function encodeEmbeddings(
+  { vectors, model, usage }: Frozen<EmbeddingsAnswer>,
+  { encoding }: Frozen<EmbeddingsRequest>,
+): EncodedAnswer {
+  const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: inEncoding(vector, encoding) }))
+  const counts = { prompt_tokens: usage.inputTotal, total_tokens: usage.total }
+  return { contentType: JSON_TYPE, body: JSON.stringify({ object: 'list', data, model, usage: counts }) }
+}
+
+/** @throws GatewayError 502 when the upstream's base64 is broken. */
+function inEncoding(vector: readonly number[] | string, encoding: 'float' | 'base64'): readonly number[] | string {
+  if (typeof vector !== 'string') return encoding === 'float' ? vector : toBase64(vector)
+  if (encoding === 'base64') return vector
+  const values = fromBase64(vector)
+  if (values === null) throw missing('data.0.embedding')
+  return values
+}
+
+/** Token lists have no texts. */
+export const embeddingTexts: TextsOf<EmbeddingsRequest> = {
+  read: ({ input }) => input.filter((one): one is string => typeof one === 'string'),
+  replace(request, texts) {
+    const left = [...texts]
+    const input = request.input.map((one) => (typeof one === 'string' ? (left.shift() as string) : [...one]))
+    return { ...(request as EmbeddingsRequest), input: input as EmbeddingsRequest['input'] }
+  },
+}

@@ -1,0 +1,22 @@
+// Converts vectors between numbers and base64 of little-endian float32.
+import { bytesToBase64 } from '../../../core/text/bytes.ts'
+
+export function toBase64(values: readonly number[]): string {
+  const view = new DataView(new ArrayBuffer(values.length * 4))
+  for (let i = 0; i < values.length; i++) view.setFloat32(i * 4, values[i] as number, true)
+  return bytesToBase64(new Uint8Array(view.buffer))
+}
+
+/** Returns null when the text is not base64 of whole float32 values. */
+export function fromBase64(text: string): number[] | null {
+  let binary: string
+  try {
+    binary = atob(text)
+  } catch {
+    return null
+  }
+  if (binary.length % 4 !== 0) return null
+  const view = new DataView(new ArrayBuffer(binary.length))
+  for (let i = 0; i < binary.length; i++) view.setUint8(i, binary.charCodeAt(i))
+  return Array.from({ length: binary.length / 4 }, (_, i) => view.getFloat32(i * 4, true))
+}

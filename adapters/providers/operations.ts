@@ -1,0 +1,64 @@
+// The operations besides chat that providers serve, by provider id. A vendor with its own wire format names its codec.
+import type { MediaOperation, ServedOperation } from '../../core/types/operations.ts'
+
+export type Served = Readonly<Partial<Record<MediaOperation, ServedOperation>>>
+
+/** Operations in OpenAI's wire format, below the provider's own address. */
+function like(...names: readonly MediaOperation[]): Served {
+  return Object.fromEntries(names.map((name) => [name, { codec: 'openai' }]))
+}
+
+function own(codec: string, more: Omit<ServedOperation, 'codec'> = {}): ServedOperation {
+  return { codec, ...more }
+}
+
+const SEARCH = { defaultModel: 'search' }
+const COHERE = 'https://api.cohere.com'
+
+export const OPERATIONS: Readonly<Record<string, Served>> = {
+  azure: like('embeddings', 'images', 'speech', 'transcription'),
+  brave: { search: own('brave', SEARCH) },
+  cloudflare: like('embeddings'),
+  cohere: { embeddings: own('cohere', { baseUrl: COHERE }), rerank: own('cohere', { baseUrl: COHERE }) },
+  dashscope: like('embeddings', 'rerank'),
+  databricks: like('embeddings'),
+  deepinfra: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  exa: { search: own('exa', SEARCH) },
+  firecrawl: { search: own('firecrawl', SEARCH) },
+  fireworks: like('embeddings', 'rerank', 'transcription'),
+  'github-models': like('embeddings'),
+  google: { embeddings: own('google') },
+  'google-pse': { search: own('google_pse', SEARCH) },
+  groq: like('speech', 'transcription'),
+  jina: {
+    embeddings: own('jina'),
+    rerank: own('jina'),
+    search: own('jina', { baseUrl: 'https://s.jina.ai', ...SEARCH }),
+  },
+  linkup: { search: own('linkup', SEARCH) },
+  llamacpp: like('embeddings', 'rerank'),
+  lmstudio: like('embeddings'),
+  localai: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  mistral: { embeddings: own('mistral'), moderations: own('mistral'), ocr: own('mistral'), ...like('transcription') },
+  mixedbread: { ...like('embeddings'), rerank: own('jina') },
+  nebius: like('embeddings', 'images'),
+  novita: like('embeddings'),
+  nvidia: { embeddings: own('nvidia') },
+  ollama: { embeddings: own('openai') },
+  openai: like('embeddings', 'moderations', 'images', 'speech', 'transcription'),
+  openrouter: like('embeddings'),
+  perplexity: { search: own('perplexity', SEARCH) },
+  sambanova: like('embeddings', 'transcription'),
+  searxng: { search: own('searxng', SEARCH) },
+  serper: { search: own('serper', SEARCH) },
+  sglang: like('embeddings', 'rerank'),
+  siliconflow: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  tavily: { search: own('tavily', SEARCH) },
+  together: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  upstage: like('embeddings'),
+  'vercel-gateway': like('embeddings', 'images'),
+  vllm: like('embeddings', 'rerank', 'transcription'),
+  voyage: { embeddings: own('voyage'), rerank: own('voyage') },
+  xai: like('images'),
+  zai: like('embeddings', 'images'),
+}

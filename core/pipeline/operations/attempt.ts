@@ -1,0 +1,53 @@
+// Runs one attempt of an operation other than chat: prepare → the codec of the provider, whose calls go through `encoded` and the
+// transport.
+import { GatewayError } from '../../errors/gateway-error.ts'
+import type { Candidate } from '../../types/context.ts'
+import type { OperationDriver, OperationReply, OperationUpstream } from '../../types/operation.ts'
+import type { OperationAnswer, ServedOperation } from '../../types/operations.ts'
+import type { Provider } from '../../types/provider.ts'
+import type { Result } from '../../types/result.ts'
+import { CallState, codecContext } from '../call-state.ts'
+import type { RequestState } from '../context.ts'
+import type { Runtime } from '../runtime.ts'
+import { UpstreamCalls } from './upstream.ts'
+
+/** Sends the request to one candidate. @throws GatewayError with a message free of secrets. */
+export async function sendOperation(
+  runtime: Runtime,
+  ctx: RequestState,
+  candidate: Candidate,
+  provider: Provider,
+  driver: OperationDriver,
+): Promise<Result> {
+  const { hooks } = ctx.generation
+  const served = servedBy(provider, candidate, driver)
+  // Wire formats of operations are codecs, not dialects: every one authenticates like OpenAI's.
+  const codec = codecContext(runtime, ctx, candidate, provider, 'chat')
+  const call = new CallState(ctx, candidate, codec)
+  if (hooks.prepare !== null) {
+    const preparing = hooks.prepare(ctx, call)
+    if (preparing) await preparing
+  }
+  ctx.codec = codec
+  ctx.facts = null
+  const send = driver.codecs[served.codec] as unknown as AnyCodec | undefined
+  if (send === undefined) throw new Error(`The operation ${driver.id} has no codec \`${served.codec}\`.`)
+  const upstream = new UpstreamCalls(runtime, ctx, call, provider, served)
+  try {
+    const reply = await send(call.request, upstream)
+    ctx.throwIfStopped()
+    ctx.facts = { content: true, contentBytes: 0, terminal: true, usage: reply.usage, finish: null, error: null }
+    return { kind: 'answer', reply }
+  } catch (error) {
+    throw upstream.clean(GatewayError.from(error))
+  }
+}
+
+type AnyCodec = (request: unknown, upstream: OperationUpstream) => Promise<OperationReply<OperationAnswer>>
+
+/** @throws GatewayError: the executor continues with a candidate that serves the operation. */
+function servedBy(provider: Provider, { connection }: Candidate, driver: OperationDriver): ServedOperation {
+  const served = provider.operations?.[driver.id]
+  if (served !== undefined) return served
+  throw GatewayError.unsupported('model', `The provider \`${connection.provider}\` does not serve ${driver.id} here.`)
+}
