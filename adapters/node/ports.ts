@@ -13,6 +13,7 @@ import { guardedFetch } from '../transport/guarded-fetch.ts'
 import { checkOutboundUrl } from '../transport/outbound-guard.ts'
 import { outboundPost } from '../transport/outbound-post.ts'
 import { undiciTransport } from '../transport/undici.ts'
+import { readForm } from './read-form.ts'
 
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
 
@@ -28,6 +29,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     providers: builtInProviders,
     modelCaps: familyCaps,
     fetchMedia: mediaFetcher(),
+    readForm,
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),
     guardedFetch: guardedFetch({ proxyUrl: env.get<string | null>('OUTBOUND_PROXY') }),
