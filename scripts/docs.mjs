@@ -237,7 +237,7 @@ function eventTable() {
     const { defaultOn, debounce, told = debounce } = kindOf(type)
     return [`\`${type}\``, defaultOn ? 'yes' : 'no', told ? `${duration(told.ms)}, \`${told.by}\`` : '–', EVENT_TEXT[type]]
   })
-  return table(['Event', 'Default', 'Not again within', 'When'], rows)
+  return table(['Event', 'Default', 'At most once in', 'When'], rows)
 }
 
 function duration(ms) {
