@@ -65,7 +65,7 @@ describe('routes and methods', () => {
     }
   })
 
-  it('golden: a WebSocket upgrade of /v1/responses is 426', async () => {
+  it('a WebSocket upgrade of /v1/responses is 426', async () => {
     for (const path of ['/v1/responses', '/v1/responses?model=x']) {
       const req = request({
         port,

@@ -98,7 +98,7 @@ describe('before the first content', () => {
     })
   })
 
-  it('golden 59: an error before the content is a status, not a 200 with a frame', async () => {
+  it('an error before the content becomes a status, not a 200 with an error frame', async () => {
     for (const { caller, upstream } of pairs) {
       await count.run('status', `${caller} → ${upstream}`, async () => {
         const at = await scene(caller, upstream)
@@ -115,7 +115,7 @@ describe('before the first content', () => {
 })
 
 describe('heartbeat', () => {
-  it.each(pairs)('golden 61: $caller → $upstream: never inside a frame that came in two reads', async ({ caller, upstream }) => {
+  it.each(pairs)('$caller → $upstream: is never sent inside a frame that arrives in two reads', async ({ caller, upstream }) => {
     await count.run('between', `${caller} → ${upstream}`, async () => {
       const at = await scene(caller, upstream)
       const call = await at.call()
@@ -157,7 +157,7 @@ describe('heartbeat', () => {
     silent.end()
   })
 
-  it('golden 61, 64: a JSON array gets none; it fails with a status before the content, and as a valid array after it', async () => {
+  it('is never sent in a JSON array, which fails with a status before the content and stays valid after it', async () => {
     for (const upstream of DIALECTS) {
       await count.run('array', upstream, async () => {
         const at = await scene('generate_content', upstream, { array: true, env: { UPSTREAM_IDLE_TIMEOUT_MS: '60000' } })
@@ -184,7 +184,7 @@ describe('heartbeat', () => {
   })
 })
 
-describe('golden 60: the frame that ends a broken stream', () => {
+describe('the frame that ends a broken stream', () => {
   const SHAPES: Record<Dialect, (frame: string) => void> = {
     chat(frame) {
       const chunk = JSON.parse(frame.slice(6)) as Record<string, unknown>

@@ -46,7 +46,7 @@ const chunk = (delta: object, finish: string | null = null, index = 0) =>
 const streamOf = (...pieces: string[]) =>
   frames([...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'])
 
-describe('golden 70: think tags of a listed model', () => {
+describe('think tags of a listed model', () => {
   const CASES: Record<string, { content: string; thought: string; text: string }> = {
     'a thought, then the answer': {
       content: '<think>\nLet me see.\n</think>\n\nThe answer.',

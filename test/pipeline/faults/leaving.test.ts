@@ -69,7 +69,7 @@ describe('rows 38 and 39: the client leaves', () => {
     }
     const sorted = latencies.sort((a, b) => a - b)
     const [median, worst] = [sorted[sorted.length >> 1] as number, sorted.at(-1) as number]
-    // The median, because the machine causes the worst case. test/pipeline-golden.test.ts checks that each is closed within 100 ms.
+    // The median, because the machine causes the worst case. test/pipeline-formats.test.ts checks that each is closed within 100 ms.
     expect(median).toBeLessThan(100)
     process.stdout.write(
       `client left → upstream closed: median ${median.toFixed(1)} ms, worst ${worst.toFixed(1)} ms of ${sorted.length}\n`,

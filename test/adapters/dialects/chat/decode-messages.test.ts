@@ -99,7 +99,7 @@ describe('the conversation of a chat request', () => {
     })
   })
 
-  it('golden 12: arguments sent as an object keep the digits of big numbers', () => {
+  it('arguments sent as an object keep the digits of big numbers', () => {
     const { messages } = decode(
       '{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":{"id":12345678901234567890}}}]}]}',
     )
@@ -125,7 +125,7 @@ describe('the conversation of a chat request', () => {
     expect(canonical.tools).toEqual([{ t: 'function', name: 'f', schema: { type: 'object' } }])
   })
 
-  it('golden 71: an assistant turn with mistral thinking parts is reasoning and text', () => {
+  it('an assistant turn with mistral thinking parts is reasoning and text', () => {
     const { messages } = decode({
       model: 'm',
       messages: [

@@ -48,7 +48,7 @@ describe('a chat answer becomes canonical', () => {
     expect(canonical).toMatchObject({ serviceTier: 'default', ext: { chat: { system_fingerprint: expect.any(String) } } })
   })
 
-  it('golden 81: a refusal without text is a refusal', () => {
+  it('a refusal without text is a refusal', () => {
     expect(choice({ content: null, refusal: "I can't" })).toMatchObject({
       finish: 'refusal',
       parts: [{ t: 'refusal', text: "I can't" }],
@@ -56,7 +56,7 @@ describe('a chat answer becomes canonical', () => {
     expect(choice({ content: 'x', refusal: null })).toMatchObject({ finish: 'stop' })
   })
 
-  it('golden 46, 69, 82: what the choice holds decides beside the word', () => {
+  it('the content of a choice decides its finish reason, together with the vendor’s word', () => {
     const tool_calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } }]
     expect(choice({ content: null, tool_calls }, 'stop')?.finish).toBe('tool_calls')
     expect(choice({ content: 'x' }, 'tool_calls')?.finish).toBe('stop')
@@ -66,7 +66,7 @@ describe('a chat answer becomes canonical', () => {
     expect(choice({ content: 'x' }, 'whatever')?.finish).toBe('other')
   })
 
-  it('golden 71: mistral content arrays are reasoning and text', () => {
+  it('mistral content arrays are reasoning and text', () => {
     expect(
       choice({
         content: [
@@ -110,7 +110,7 @@ describe('a chat answer becomes canonical', () => {
     })
   })
 
-  it('golden 57, 75: usage is inclusive wherever the vendor puts it', () => {
+  it('usage is inclusive wherever the vendor puts it', () => {
     expect(
       usage({
         prompt_tokens: 10,
@@ -147,7 +147,7 @@ describe('a chat answer becomes canonical', () => {
     expect(usage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })).toMatchObject({ total: 0, estimated: false })
   })
 
-  it('golden 36 of errors: a 200 with an error body carries the inner status', () => {
+  it('a 200 with an error body is an error with the inner status', () => {
     const failure = (value: unknown) =>
       thrown(() => decode(value)) as unknown as { upstream: { status: number; kind: string }; message: string }
     expect(failure({ error: { message: 'slow down', code: 429 } }).upstream).toMatchObject({ status: 429, kind: 'status' })

@@ -6,7 +6,7 @@ const calls = (events: ReturnType<typeof decodeEvents>) => partsOf(events).filte
 const DONE = '[DONE]'
 
 describe('tool calls of a chat stream', () => {
-  it('golden 51: parallel calls that share index 0 are told apart by id', () => {
+  it('parallel calls that share index 0 are told apart by id', () => {
     const events = decodeEvents(
       data(
         tool([{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }]),
@@ -24,7 +24,7 @@ describe('tool calls of a chat stream', () => {
     ])
   })
 
-  it('golden 51: fragments without index continue the last call; without id one is minted', () => {
+  it('fragments without index continue the last call; without id one is minted', () => {
     const events = decodeEvents(
       data(
         tool([{ id: 'a', function: { name: 'f', arguments: '{' } }]),
@@ -40,7 +40,7 @@ describe('tool calls of a chat stream', () => {
     ])
   })
 
-  it('golden 52: interleaved calls keep their own arguments', () => {
+  it('interleaved calls keep their own arguments', () => {
     const at = (index: number, args: string, head: object = {}) =>
       tool([{ index, ...head, function: { arguments: args, ...('id' in head ? { name: `f${index}` } : {}) } }])
     const events = decodeEvents(
@@ -62,7 +62,7 @@ describe('tool calls of a chat stream', () => {
     expect(stop).toBeLessThan(events.findIndex((event) => event.e === 'part_start' && event.meta.id === 'b'))
   })
 
-  it('golden 89: fifty argument deltas are one call', () => {
+  it('fifty argument deltas are one call', () => {
     const events = decodeEvents(
       data(
         tool([{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }]),

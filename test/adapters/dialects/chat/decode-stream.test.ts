@@ -27,14 +27,14 @@ describe('a chat stream becomes canonical events', () => {
     expect(only(events, 'start')).toHaveLength(1)
   })
 
-  it('golden 46: finish stop after a tool call is tool_calls', () => {
+  it('finish stop after a tool call is tool_calls', () => {
     const events = decodeEvents(
       data(tool([{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]), chunk({}, 'stop'), DONE),
     )
     expect(only(events, 'finish')[0]?.finish).toBe('tool_calls')
   })
 
-  it('golden 47: content and tool_calls in one delta both appear, the text is closed first', () => {
+  it('content and tool_calls in one delta both appear, the text is closed first', () => {
     const events = decodeEvents(
       data(
         tool([{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }], { content: 'x' }),
@@ -51,7 +51,7 @@ describe('a chat stream becomes canonical events', () => {
     )
   })
 
-  it('golden 48, 76, 90: empty tool lists, empty deltas and keep-alive chunks open nothing', () => {
+  it('empty tool lists, empty deltas and keep-alive chunks open nothing', () => {
     const azure = { id: '', object: 'chat.completion.chunk', created: 0, model: '', choices: [], prompt_filter_results: [{}] }
     const events = decodeEvents(
       data(
@@ -72,7 +72,7 @@ describe('a chat stream becomes canonical events', () => {
     expect(partsOf(events)).toEqual([{ t: 'text', text: 'xy' }])
   })
 
-  it('golden 58: an end before any finish is an error, one after it is a normal end without [DONE]', () => {
+  it('an end before any finish is an error, one after it is a normal end without [DONE]', () => {
     const cut = decodeEvents(data(chunk({ content: 'x' })))
     expect(cut.at(-1)).toEqual({
       e: 'error',
@@ -87,7 +87,7 @@ describe('a chat stream becomes canonical events', () => {
     expect(decodeEvents(data(DONE))).toMatchObject([{ e: 'error', status: 502 }])
   })
 
-  it('golden 63: content after the finish is ignored', () => {
+  it('content after the finish is ignored', () => {
     const events = decodeEvents(
       data(chunk({ content: 'x' }), chunk({}, 'stop'), chunk({ content: 'late' }), DONE, chunk({ content: 'later' })),
     )
@@ -95,14 +95,14 @@ describe('a chat stream becomes canonical events', () => {
     expect(events.at(-1)).toEqual({ e: 'end' })
   })
 
-  it('golden 94: [DONE] without any finish_reason finishes as stop, or tool_calls after calls', () => {
+  it('[DONE] without any finish_reason finishes as stop, or tool_calls after calls', () => {
     expect(only(decodeEvents(data(chunk({ content: 'x' }), DONE)), 'finish')).toMatchObject([{ finish: 'stop' }])
     expect(
       only(decodeEvents(data(tool([{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }]), DONE)), 'finish'),
     ).toMatchObject([{ finish: 'tool_calls' }])
   })
 
-  it('golden 81: delta.refusal is a refusal', () => {
+  it('delta.refusal is a refusal', () => {
     const events = decodeEvents(
       data(chunk({ role: 'assistant', content: null, refusal: 'I ' }), chunk({ refusal: "can't" }), chunk({}, 'stop'), DONE),
     )
@@ -110,7 +110,7 @@ describe('a chat stream becomes canonical events', () => {
     expect(only(events, 'finish')[0]?.finish).toBe('refusal')
   })
 
-  it('golden 71: mistral arrays in deltas are reasoning and text', () => {
+  it('mistral arrays in deltas are reasoning and text', () => {
     const events = decodeEvents(
       data(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
@@ -138,7 +138,7 @@ describe('a chat stream becomes canonical events', () => {
     expect(partsOf(events)[0]).toMatchObject({ t: 'reasoning', text: 'abc' })
   })
 
-  it('golden 57: usage is found wherever the vendor puts it, the last one counts', () => {
+  it('usage is found wherever the vendor puts it, the last one counts', () => {
     const last = (...chunks: object[]) =>
       only(decodeEvents(data(chunk({ content: 'x' }), ...chunks, DONE)), 'usage').at(-1)?.usage
     expect(last(chunk({}, 'stop', { usage: USAGE }))).toMatchObject({ inputTotal: 10, outputTotal: 5 })
@@ -160,7 +160,7 @@ describe('a chat stream becomes canonical events', () => {
     ])
   })
 
-  it('golden 91: an error inside the stream carries its own status, then nothing follows', () => {
+  it('an error inside the stream carries its own status, then nothing follows', () => {
     const failed = (error: object) => decodeEvents(data(chunk({ content: 'x' }), error, chunk({ content: 'y' }), DONE)).at(-1)
     expect(failed({ error: { message: 'slow', code: 429 } })).toMatchObject({
       e: 'error',

@@ -6,7 +6,7 @@ const roles = (messages: { role?: unknown }[]) => messages.map((message) => mess
 const openai = (model = 'gpt-5.2') => codec({ model, caps: { family: 'gpt', developerRole: true } })
 
 describe('conversations for a chat upstream', () => {
-  it('golden 39: images of results follow all tool messages, together with the text of the user', () => {
+  it('images of results follow all tool messages, together with the text of the user', () => {
     const call = assistant(toolCall('a', 'shot'), toolCall('b', 'shot'))
     const one = encode({ messages: [user('go'), assistant(toolCall('a', 'shot')), toolResult('a', [PNG]), user('and?')] })
     expect(one.messages.slice(2)).toEqual([
@@ -25,7 +25,7 @@ describe('conversations for a chat upstream', () => {
     expect(two.messages[4]?.content).toHaveLength(2)
   })
 
-  it('golden 40: marked system blocks are one string for OpenAI and keep their marks at OpenRouter', () => {
+  it('marked system blocks are one string for OpenAI and keep their marks at OpenRouter', () => {
     const system = [
       {
         role: 'system' as const,
@@ -53,7 +53,7 @@ describe('conversations for a chat upstream', () => {
     })
   })
 
-  it('golden 43: system parts of a chat caller are joined by a line break, names stay', () => {
+  it('system parts of a chat caller are joined by a line break, names stay', () => {
     const { messages } = encode({
       source: 'chat',
       system: [
@@ -76,7 +76,7 @@ describe('conversations for a chat upstream', () => {
     ])
   })
 
-  it('golden 8: a later instruction stays in place; where the template refuses it, it is a reminder of the user', () => {
+  it('a later instruction stays in place; where the template refuses it, it is a reminder of the user', () => {
     const messages = [user('a'), { role: 'system' as const, parts: [{ t: 'text' as const, text: 's' }] }, user('b')]
     expect(roles(encode({ messages }).messages)).toEqual(['user', 'system', 'user'])
     expect(encode({ messages }, codec({ quirks: { systemFirstOnly: true } })).messages[1]).toEqual({
@@ -85,7 +85,7 @@ describe('conversations for a chat upstream', () => {
     })
   })
 
-  it('golden 9: nothing stands between calls and their results', () => {
+  it('no message comes between calls and their results', () => {
     const { messages } = encode({
       source: 'chat',
       messages: [
@@ -100,7 +100,7 @@ describe('conversations for a chat upstream', () => {
     expect(roles(messages)).toEqual(['user', 'assistant', 'tool', 'tool', 'system', 'user'])
   })
 
-  it('golden 34, 84, 85: items of one responses turn are one assistant message, reasoning is no message', () => {
+  it('items of one responses turn are one assistant message, reasoning is no message', () => {
     const { messages } = encode({
       source: 'responses',
       messages: [
@@ -131,7 +131,7 @@ describe('conversations for a chat upstream', () => {
     ])
   })
 
-  it('golden 97: empty results, failed results and broken pairs are all legal messages', () => {
+  it('empty results, failed results and broken pairs are all legal messages', () => {
     const on = codec()
     const { messages } = encode(
       {
@@ -164,7 +164,7 @@ describe('conversations for a chat upstream', () => {
     expect(result({ a: 1, b: 2 } as never)).toBe('{"a":1,"b":2}')
   })
 
-  it('golden 72: thoughts are replayed on tool turns where the provider wants them, and nowhere else', () => {
+  it('thoughts are replayed on tool turns only if the provider wants them', () => {
     const messages = [
       user('x'),
       assistant({ t: 'reasoning', text: 'hm' }, toolCall('a', 'f')),
@@ -181,7 +181,7 @@ describe('conversations for a chat upstream', () => {
     expect(JSON.stringify(encode({ messages }, openai()))).not.toContain('hm')
   })
 
-  it('golden 44: a foreign signature never leaves, an own one of the same family does', () => {
+  it('a signature of another vendor is never sent, one of the same family is', () => {
     const signed = (dialect: 'chat' | 'messages', modelFamily: string) =>
       encode(
         {
@@ -199,7 +199,7 @@ describe('conversations for a chat upstream', () => {
     expect(JSON.stringify([signed('messages', 'claude'), signed('chat', 'gpt')])).not.toContain('extra_content')
   })
 
-  it('golden 74: long call ids are hashed alike on call and result, and fit nine characters for mistral', () => {
+  it('long call ids are hashed in the same way on call and result, and have nine characters for mistral', () => {
     const long = 'x'.repeat(90)
     const messages = [user('x'), assistant(toolCall(long, 'f')), toolResult(long, '1')]
     const ids = (wire: { messages: { [key: string]: unknown }[] }) => [

@@ -25,7 +25,7 @@ describe('options for a chat upstream', () => {
     expect(encode({ stream: true }, codec({ quirks: { rejectsStreamOptions: true } }))).not.toHaveProperty('stream_options')
   })
 
-  it('golden 100: a chat request of which nothing was changed encodes to the same meaning', () => {
+  it('an unchanged chat request encodes to the same meaning', () => {
     const body = {
       model: 'some-model',
       messages: [
@@ -55,7 +55,7 @@ describe('options for a chat upstream', () => {
     expect(encode(decode(body))).toEqual(body)
   })
 
-  it('golden 38: OpenAI reasoning models get max_completion_tokens and no sampling', () => {
+  it('OpenAI reasoning models get max_completion_tokens and no sampling', () => {
     const on = openai('gpt-5')
     const wire = encode(
       {
@@ -140,7 +140,7 @@ describe('options for a chat upstream', () => {
     expect(on.warnings).toEqual(['output_schema_as_instruction'])
   })
 
-  it('golden 35: state of another vendor is refused, store is ignored', () => {
+  it('state of another vendor is refused, store is ignored', () => {
     expect(thrown(() => encode({ source: 'responses', state: { previousResponseId: 'r' } }))).toMatchObject({
       param: 'previous_response_id',
     })
@@ -152,7 +152,7 @@ describe('options for a chat upstream', () => {
     expect(encode({ source: 'responses', state: { store: true } })).not.toHaveProperty('store')
   })
 
-  it('golden 80: tiers, metadata and other OpenAI fields only where they mean something', () => {
+  it('tiers, metadata and other OpenAI fields are sent only to vendors that know them', () => {
     const asked = {
       serviceTier: 'standard_only' as const,
       metadata: { a: 'b' },

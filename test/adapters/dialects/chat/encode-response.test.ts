@@ -51,7 +51,7 @@ describe('a canonical answer for a chat caller', () => {
     })
   })
 
-  it('golden 73: an id of the dialect is kept, others are replaced, missing facts are filled', () => {
+  it('an id of the dialect is kept, others are replaced, missing facts are filled', () => {
     expect(encode({}, { id: 'chatcmpl-abc' }).id).toBe('chatcmpl-abc')
     expect(encode({}, { id: '', created: 0, model: '' })).toMatchObject({
       id: 'chatcmpl-id1',
@@ -113,7 +113,7 @@ describe('a canonical answer for a chat caller', () => {
     expect(encode({ finish }).choices[0]).toMatchObject({ finish_reason: word, message: { content } })
   })
 
-  it('golden 65, 67: filtered answers have content null; a refusal of Anthropic is content_filter', () => {
+  it('filtered answers have content null; a refusal of Anthropic is content_filter', () => {
     expect(encode({ finish: 'content_filter' }).choices[0]).toMatchObject({
       finish_reason: 'content_filter',
       message: { content: null },
@@ -124,7 +124,7 @@ describe('a canonical answer for a chat caller', () => {
     ).toMatchObject({ finish_reason: 'stop', message: { content: null, refusal: 'no' } })
   })
 
-  it('golden 66, 83: a broken call is no call, calls win over stop', () => {
+  it('a broken call is dropped, and calls override the finish reason stop', () => {
     expect(encode({ finish: 'malformed_tool_call', parts: [toolCall('c', 'f', '{')] }).choices[0].message).not.toHaveProperty(
       'tool_calls',
     )
@@ -144,7 +144,7 @@ describe('a canonical answer for a chat caller', () => {
     expect(on.warnings).toEqual(['pause_turn', 'image_output'])
   })
 
-  it('golden 79: several choices keep their index', () => {
+  it('several choices keep their index', () => {
     const parts = [{ t: 'text' as const, text: 'x' }]
     const choices: Choice[] = [0, 1].map((index) => ({ index, parts, finish: 'stop', nativeFinish: 'STOP' }))
     expect(encode({}, { choices }).choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1])

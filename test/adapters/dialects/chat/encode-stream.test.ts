@@ -47,7 +47,7 @@ describe('the stream a chat caller reads', () => {
     ])
   })
 
-  it('golden 45: the usage frame comes once, after the finish, with the same id, only when asked for', () => {
+  it('the usage frame comes once, after the finish, with the same id, only when asked for', () => {
     const events = [start, ...text(0, 'x'), usage, finish(), usage, end]
     expect(encodeEvents(events)).not.toContain('"usage"')
     const asked = encodeEvents(events, codec({ includeUsage: true }))
@@ -102,7 +102,7 @@ describe('the stream a chat caller reads', () => {
     expect(frames.at(-1)?.choices[0]).toMatchObject({ finish_reason: 'tool_calls' })
   })
 
-  it('golden 90: a turn that starts with a call has its role chunk and no text', () => {
+  it('a turn that starts with a call has its role chunk and no text', () => {
     const { frames } = framesOf(encodeEvents([start, ...call(0, tool('a', '{}'), '{}'), finish('tool_calls'), end]))
     expect(frames[0]?.choices[0]).toMatchObject({ delta: { role: 'assistant', content: '' } })
     expect(frames.slice(1).some((frame) => 'content' in deltaOf(frame))).toBe(false)
@@ -128,7 +128,7 @@ describe('the stream a chat caller reads', () => {
     expect(JSON.stringify(frames)).not.toContain('"reasoning":')
   })
 
-  it('golden 81: refusals are delta.refusal; Anthropic refusals are content_filter', () => {
+  it('refusals are delta.refusal; Anthropic refusals are content_filter', () => {
     const refusal: StreamEvent[] = [
       { e: 'part_start', choice: 0, part: 0, kind: 'refusal', meta: {} },
       { e: 'delta', choice: 0, part: 0, d: { refusal: 'no' } },
@@ -178,7 +178,7 @@ describe('the stream a chat caller reads', () => {
     expect(sse).toMatch(/"thought_signature":"gw1\.generate_content\.gemini\./)
   })
 
-  it('golden 60: the error frame has error in place of choices and no [DONE] follows', () => {
+  it('the error frame has error in place of choices and no [DONE] follows', () => {
     const encoder = driver.encodeStream(codec({ upstream: 'messages' }))
     for (const event of [start, ...text(0, 'x')]) encoder.event(event)
     const frame = encoder.error(GatewayError.network('reset', 'gone'))
@@ -193,13 +193,13 @@ describe('the stream a chat caller reads', () => {
     expect(driver.encodeStream(codec()).error(GatewayError.protocol('x'))).toContain('"id":"chatcmpl-id1"')
   })
 
-  it('golden 87: an end without any content is still a complete stream', () => {
+  it('an end without any content is still a complete stream', () => {
     const { frames, done } = framesOf(encodeEvents([end]))
     expect(frames.map((frame) => frame.choices[0]?.finish_reason)).toEqual([null, 'stop'])
     expect(done).toBe(1)
   })
 
-  it('golden 79: several choices have a role and a finish each', () => {
+  it('several choices have a role and a finish each', () => {
     const at = (choice: number): StreamEvent[] => text(0, `${choice}`).map((event) => ({ ...event, choice }) as StreamEvent)
     const { frames } = framesOf(
       encodeEvents([start, ...at(0), ...at(1), finish(), { ...finish(), choice: 1 } as StreamEvent, end]),

@@ -15,7 +15,7 @@ const openai = (model: string) =>
 const decodeBody = (value: unknown) => wireBody(JSON.stringify(value))
 
 describe('tools for a chat upstream', () => {
-  it('golden 37: function tools on a model that takes them only with effort none, or not at all', () => {
+  it('function tools set the effort to none or are refused, as the model requires', () => {
     const on = openai('gpt-5.4')
     expect(encode({ tools: [tool('f')] }, on)).toMatchObject({ reasoning_effort: 'none' })
     expect(on.warnings).toEqual(['reasoning_clamped'])
@@ -26,12 +26,12 @@ describe('tools for a chat upstream', () => {
     expect(encode({ tools: [tool('f')] }, openai('gpt-4.1'))).not.toHaveProperty('reasoning_effort')
   })
 
-  it('golden 98: tools [] with tool_choice removes both', () => {
+  it('tools [] with tool_choice removes both', () => {
     const wire = encode({ tools: [], toolChoice: { mode: 'auto' }, parallelToolCalls: false })
     expect(Object.keys(wire)).toEqual(['model', 'messages'])
   })
 
-  it('golden 13: names are fitted one to one and come back', () => {
+  it('tool names are sanitised, stay distinct, and are restored', () => {
     const on = codec()
     const wire = encode(
       { tools: [tool('a.b/c d'), tool('a_b_c_d'), tool('x'.repeat(80))], toolChoice: { mode: 'tool', name: 'a.b/c d' } },
@@ -44,7 +44,7 @@ describe('tools for a chat upstream', () => {
     expect(names.map((name) => on.names.get(name))).toEqual(['a.b/c d', 'a_b_c_d', 'x'.repeat(80)])
   })
 
-  it('golden 86: strict survives where the schema qualifies and is false where it does not', () => {
+  it('strict survives where the schema qualifies and is false where it does not', () => {
     const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
     const strict = (extra: Partial<FunctionTool>, source: CanonicalRequest['source'] = 'messages') =>
       (encode({ source, tools: [tool('f', extra)] }).tools as { function: { strict?: boolean } }[])[0]?.function.strict
@@ -57,14 +57,14 @@ describe('tools for a chat upstream', () => {
     expect(strict({ schema: { type: 'object' } }, 'responses')).toBe(false)
   })
 
-  it('golden 93: members of other dialects never leak into function objects', () => {
+  it('members of other dialects never leak into function objects', () => {
     const wire = encode({
       tools: [tool('f', { deferLoading: true, cache: {}, ext: { messages: { input_examples: [1], allowed_callers: [] } } })],
     })
     expect(wire.tools).toEqual([{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }])
   })
 
-  it('golden 41: typed tools of other dialects are dropped with a warning, forcing one is refused', () => {
+  it('typed tools of other dialects are dropped with a warning, forcing one is refused', () => {
     const on = codec()
     const bash: Tool = { t: 'server', dialect: 'messages', kind: 'bash_20250124', raw: { type: 'bash_20250124', name: 'bash' } }
     expect(encode({ tools: [bash, tool('f')] }, on).tools).toHaveLength(1)
@@ -77,7 +77,7 @@ describe('tools for a chat upstream', () => {
     ).toMatchObject({ param: 'tool_choice' })
   })
 
-  it('golden 36: custom tools become functions of one input, namespaces are flattened, both come back', () => {
+  it('custom tools become functions of one input, namespaces are flattened, both are restored', () => {
     const on = codec({ caller: 'responses' })
     const wire = encode(
       {
@@ -148,7 +148,7 @@ describe('tools for a chat upstream', () => {
     expect(wire.tool_choice).toEqual({ type: 'custom', custom: { name: 'c' } })
   })
 
-  it('golden 17: allowed tools are native at OpenAI and a filter elsewhere', () => {
+  it('allowed tools are native for OpenAI and a filter for other vendors', () => {
     const tools = [tool('a'), tool('b')]
     const toolChoice = { mode: 'allowed' as const, base: 'required' as const, names: ['a'] }
     expect(encode({ tools, toolChoice })).toMatchObject({ tools: [{ function: { name: 'a' } }], tool_choice: 'required' })

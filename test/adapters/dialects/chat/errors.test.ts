@@ -90,7 +90,7 @@ describe('errors of chat upstreams', () => {
     [{ message: 'This model maximum context length is 128000 tokens', param: 'messages', code: 'context_length_exceeded' }, null],
     [{ message: "Invalid type for 'temperature': expected a number", param: 'temperature', code: 'invalid_type' }, null],
     [{ message: "Unsupported parameter: 'messages' is not supported", param: 'messages' }, null],
-  ])('golden 78: names the unsupported field of %j', (error, field) => {
+  ])('names the unsupported field of %j', (error, field) => {
     expect(decode(400, { error: { type: 'invalid_request_error', ...error } }).upstream?.field).toBe(field)
     expect(decode(500, { error }).upstream?.field).toBe(null)
   })

@@ -17,7 +17,7 @@ describe('the byte lane of a chat stream', () => {
     expect(filter(odd, unasked()).text.startsWith(odd.slice(0, -'data: [DONE]\r\n\r\n'.length))).toBe(true)
   })
 
-  it('golden 45: not asked for, no usage frame and no usage key, the facts know the tokens', () => {
+  it('a caller that did not ask for usage gets none, and the facts have the tokens', () => {
     const { text, facts } = filter(chatReplies.frames({ text: 'hello' }).join(''), unasked())
     expect(text).not.toContain('usage')
     expect(framesOf(text)).toMatchObject({ done: 1, frames: { length: 4 } })
@@ -31,7 +31,7 @@ describe('the byte lane of a chat stream', () => {
     })
   })
 
-  it('golden 45: asked for, the frame of the upstream goes on, once, after the finish', () => {
+  it('a caller that asked for usage gets the upstream’s frame once, after the finish', () => {
     const sse = chatReplies.frames({ text: 'hello' }).join('')
     expect(filter(sse, asked()).text).toBe(sse)
     const early = filter(data(role, usageChunk(), chunk({ content: 'x' }), usageChunk(), chunk({}, 'stop'), DONE), asked())
@@ -42,7 +42,7 @@ describe('the byte lane of a chat stream', () => {
     ['on the finish chunk', chunk({}, 'stop', { usage: USAGE })],
     ['in x_groq', chunk({}, 'stop', { x_groq: { id: 'g', usage: USAGE } })],
     ['in choices[0]', chunk({}, 'stop', {}, { usage: USAGE })],
-  ])('golden 45: usage %s moves to a frame of its own, or vanishes', (_where, last) => {
+  ])('usage %s moves to a frame of its own, or is removed', (_where, last) => {
     const sse = data(role, chunk({ content: 'x' }), last, DONE)
     const { frames, done } = framesOf(filter(sse, asked()).text)
     expect(frames.filter((frame) => JSON.stringify(frame).includes('usage'))).toHaveLength(1)
@@ -91,7 +91,7 @@ describe('the byte lane of a chat stream', () => {
     expect(framesOf(text).frames.at(-1)).toMatchObject({ usage: { completion_tokens: 8, total_tokens: 18 } })
   })
 
-  it('golden 94: a missing finish_reason is added before [DONE]', () => {
+  it('a missing finish_reason is added before [DONE]', () => {
     expect(framesOf(filter(data(role, chunk({ content: 'x' }), DONE), unasked()).text).frames.at(-1)?.choices[0]).toMatchObject({
       index: 0,
       delta: {},
@@ -123,7 +123,7 @@ describe('the byte lane of a chat stream', () => {
     ])
   })
 
-  it('golden 58: an end after the finish is completed with [DONE], one before it is an error', () => {
+  it('an end after the finish is completed with [DONE], one before it is an error', () => {
     const ended = filter(data(role, chunk({ content: 'x' }, 'stop')), unasked())
     expect(ended.text.endsWith('data: [DONE]\n\n')).toBe(true)
     expect(ended.facts).toMatchObject({ terminal: true, error: null })
@@ -139,7 +139,7 @@ describe('the byte lane of a chat stream', () => {
     expect(framesOf(filter(sse, unasked()).text)).toMatchObject({ done: 1, frames: { length: 2 } })
   })
 
-  it('golden 91: errors inside the stream are facts, not frames', () => {
+  it('errors inside the stream are reported as facts and not sent as frames', () => {
     const { text, facts } = filter(
       data(role, chunk({ content: 'x' }), { error: { message: 'slow', code: 429 } }, DONE),
       unasked(),
@@ -150,7 +150,7 @@ describe('the byte lane of a chat stream', () => {
     expect(filter(data(role, chunk({}, 'error')), unasked()).facts.error?.status).toBe(502)
   })
 
-  it('golden 60: the error frame continues the stream it breaks off', () => {
+  it('the error frame has the id and model of the broken stream', () => {
     const lane = driver.filterStream(unasked())
     lane.frame(sseFrame(data(chunk({ role: 'assistant', content: 'x' }))))
     const frame = JSON.parse(lane.error(GatewayError.timeout('late')).slice(6))
@@ -164,7 +164,7 @@ describe('the byte lane of a chat stream', () => {
     expect(lane.end()).toBe('')
   })
 
-  it('golden 46: finish stop after a tool call becomes tool_calls, eos becomes stop', () => {
+  it('finish stop after a tool call becomes tool_calls, eos becomes stop', () => {
     const call = chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] })
     expect(framesOf(filter(data(role, call, chunk({}, 'stop'), DONE), unasked()).text).frames.at(-1)?.choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
@@ -174,7 +174,7 @@ describe('the byte lane of a chat stream', () => {
     ).toMatchObject({ finish_reason: 'stop' })
   })
 
-  it('golden 51: calls get distinct indices, a type, and no repeated names', () => {
+  it('calls get distinct indices, a type, and no repeated names', () => {
     const call = (body: object) => chunk({ tool_calls: [body] })
     const { frames } = framesOf(
       filter(
@@ -198,7 +198,7 @@ describe('the byte lane of a chat stream', () => {
     ])
   })
 
-  it('golden 71: mistral arrays become text and reasoning_content', () => {
+  it('mistral arrays become text and reasoning_content', () => {
     const { frames } = framesOf(
       filter(
         data(
@@ -217,7 +217,7 @@ describe('the byte lane of a chat stream', () => {
     ])
   })
 
-  it("golden 76: Azure's first chunk passes, and every choice gets a role", () => {
+  it("Azure's first chunk passes, and every choice gets a role", () => {
     const azure = { id: '', object: 'chat.completion.chunk', created: 0, model: '', choices: [], prompt_filter_results: [{}] }
     const { text, facts } = filter(data(azure, chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk(), DONE), asked())
     const { frames } = framesOf(text)
@@ -233,7 +233,7 @@ describe('the byte lane of a chat stream', () => {
     ).toBe(data(role, chunk({ content: 'x' }, 'stop'), DONE))
   })
 
-  it('golden 95: reasoning and calls are content, bytes are counted as UTF-8', () => {
+  it('reasoning and calls count as content, in UTF-8 bytes', () => {
     const call = chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{"é":1}' } }] })
     const lane = driver.filterStream(unasked())
     lane.frame(sseFrame(data(role)))

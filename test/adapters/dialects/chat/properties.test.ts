@@ -81,7 +81,7 @@ describe('whatever is streamed', () => {
     )
   })
 
-  it('golden 62: line ends, comments, a BOM and missing spaces change nothing', () => {
+  it('line ends, comments, a BOM and missing spaces change nothing', () => {
     fc.assert(
       fc.property(parts, pieces, cuts, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean(), (list, size, cut, eol, spaced) => {
         const plain = encodeEvents(stream(list, size, 'stop'))

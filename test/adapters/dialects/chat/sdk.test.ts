@@ -39,7 +39,7 @@ const WHOLE: [string, (reply: Reply) => string][] = [
   ],
 ]
 
-describe.each(LANES)('golden 54: a stream %s', (_name, render) => {
+describe.each(LANES)('the SDKs read a stream %s', (_name, render) => {
   it('finishes in the stream helper of the OpenAI SDK', async () => {
     const stream = openai(render(REPLY)).chat.completions.stream(BODY)
     const completion = await stream.finalChatCompletion()
@@ -94,7 +94,7 @@ describe.each(WHOLE)('an answer %s', (_name, render) => {
   })
 })
 
-describe('golden 60: failures', () => {
+describe('the SDKs report failures', () => {
   const broken = () => {
     const encoder = driver.encodeStream(asked())
     const head = decodeEvents(chatReplies.frames({ text: 'hello' }).slice(0, 3).join('')).filter((event) => event.e !== 'error')

@@ -8,7 +8,7 @@ const openai = (model: string, extra: object = {}) =>
   codec({ model, caps: openaiCaps(model), quirks: { maxTools: 128, acceptsPartArrays: true }, ...extra })
 
 describe('the byte lane of a chat request', () => {
-  it('golden 42: only the model changes, digits, order and unknown fields survive', () => {
+  it('only the model changes, digits, order and unknown fields survive', () => {
     const body =
       '{ "model":"openai/some-model", "seed":9223372036854775807,"messages":[{"role":"user","content":"hi","zz":1e400}],  "10":1,"2":{"foo":[ 1.50 ]} }'
     expect(splice(body).text).toBe(body.replace('openai/some-model', 'some-model'))
@@ -35,7 +35,7 @@ describe('the byte lane of a chat request', () => {
     expect(splice({ model: 'm', messages: MESSAGES }).wire).not.toHaveProperty('stream_options')
   })
 
-  it('golden 43: text parts of system and tool messages are joined, marks only where they are read', () => {
+  it('text parts of system and tool messages are joined, and cache marks stay only for vendors that read them', () => {
     const part = (text: string, extra: object = {}) => ({ type: 'text', text, ...extra })
     const messages = [
       { role: 'system', content: [part('a'), part('b')], name: 'n', foo: 1 },
@@ -77,7 +77,7 @@ describe('the byte lane of a chat request', () => {
     expect(splice(body).text).toBe(JSON.stringify(body))
   })
 
-  it('golden 74: call ids the upstream would refuse are hashed on call and result alike', () => {
+  it('call ids that the upstream would refuse are hashed in the same way on call and result', () => {
     const long = 'y'.repeat(90)
     const messages = [
       { role: 'user', content: 'x' },
@@ -96,7 +96,7 @@ describe('the byte lane of a chat request', () => {
     expect(callsOf(mistral[1])[0]?.id).toBe(mistral[2]?.tool_call_id)
   })
 
-  it('golden 38: rules of the model hold for the fields they concern, with warnings', () => {
+  it('rules of the model change their fields, with warnings', () => {
     const on = openai('gpt-5')
     const { wire } = splice(
       { model: 'x', messages: MESSAGES, max_tokens: 100, temperature: 0.2, top_p: 1, stop: ['a'], reasoning_effort: 'xhigh' },
@@ -130,7 +130,7 @@ describe('the byte lane of a chat request', () => {
     expect(splice(body).text).toBe(JSON.stringify(body))
   })
 
-  it('golden 98: an empty tools list takes tool_choice with it', () => {
+  it('an empty tools list takes tool_choice with it', () => {
     expect(splice({ model: 'm', messages: MESSAGES, tools: [], tool_choice: 'auto', parallel_tool_calls: true }).wire).toEqual({
       model: 'some-model',
       messages: MESSAGES,
@@ -172,7 +172,7 @@ describe('the byte lane of a chat request', () => {
         .messages[0],
     ).toEqual({ role: 'system', content: 'x' })
   })
-  it('golden 44: a call’s secret of another vendor goes, one of the chat vendor stays', () => {
+  it('a call’s secret of another vendor is removed, one of the chat vendor stays', () => {
     const call = (value: string) => ({
       id: 'c1',
       type: 'function',

@@ -38,7 +38,7 @@ describe('chat request validation', () => {
     expect(param({ max_completion_tokens: 0, max_tokens: 0, n: 0, messages: MESSAGES })).toBe('n')
   })
 
-  it('golden 38: max_tokens null with max_completion_tokens 0 names max_completion_tokens', () => {
+  it('max_tokens null with max_completion_tokens 0 names max_completion_tokens', () => {
     expect(param({ messages: MESSAGES, max_tokens: null, max_completion_tokens: 0 })).toBe('max_completion_tokens')
   })
 
@@ -46,7 +46,7 @@ describe('chat request validation', () => {
     expect(() => judge({ messages: MESSAGES, seed: 'x', foo: 1, frequency_penalty: 99 })).not.toThrow()
   })
 
-  it('golden 33: a body with contents and no messages skips the table and is answered as generate-content', () => {
+  it('a body with contents and no messages skips the table and is answered as generate-content', () => {
     const body = wireBody(JSON.stringify({ contents: [], temperature: 99 }))
     expect(() => driver.validate?.(body)).not.toThrow()
     const route = driver.routes[0]

@@ -57,7 +57,7 @@ describe('generate-content byte lane', () => {
     )
   })
 
-  it('golden 64: renders a JSON array for callers without alt=sse, valid also after an error', () => {
+  it('renders a JSON array for callers without alt=sse, valid also after an error', () => {
     const on = codec({ caller: 'generate_content', sse: false })
     const frames = generateContentReplies.frames({ text: 'Hello' })
     expect(JSON.parse(run(frames.join(''), on).out)).toHaveLength(frames.length)
@@ -69,7 +69,7 @@ describe('generate-content byte lane', () => {
     expect(JSON.parse(driver.filterStream(on).error(GatewayError.timeout('slow')))).toHaveLength(1)
   })
 
-  it('golden 91: an error inside the stream is held back and becomes the caller’s frame', () => {
+  it('an error inside the stream is not forwarded and becomes the error frame of the caller’s format', () => {
     const { out, filter } = run(
       generateContentReplies.frames({ text: 'abcdefgh' })[0] + generateContentReplies.errorFrames('busy', 503).join(''),
     )
@@ -77,7 +77,7 @@ describe('generate-content byte lane', () => {
     expect(out.split(/\r?\n\r?\n/).at(-2)).toBe('data: {"error":{"message":"busy","code":503,"status":"UNAVAILABLE"}}')
   })
 
-  it('golden 58: a stream that is cut is an error', () => {
+  it('a stream that is cut is an error', () => {
     const { filter } = run(generateContentReplies.frames({ text: 'abcdefgh' })[0] as string)
     expect(filter.facts).toMatchObject({ content: true, terminal: false, error: { status: 502, upstream: { kind: 'reset' } } })
     expect(run('data: {bad\n\n').filter.facts.error).toMatchObject({ status: 502 })
@@ -96,7 +96,7 @@ describe('generate-content byte lane', () => {
     })
   })
 
-  it('golden 42: moves model and stream to the path and leaves every other byte alone', () => {
+  it('moves model and stream to the path and leaves every other byte alone', () => {
     const { sent, path, headers } = splice(
       '{ "model":"google/x", "contents":[{"parts":[{"text":"a"}]}],"stream":true, "future":{"b":1,"1":2}, "generationConfig":{"seed":9223372036854775807}}',
       codec({ stream: true }),
@@ -108,7 +108,7 @@ describe('generate-content byte lane', () => {
     expect(headers).toEqual(['idempotency-key', 'k'])
   })
 
-  it('golden 44: foreign secrets of an earlier turn do not reach Google', () => {
+  it('foreign secrets of an earlier turn do not reach Google', () => {
     const foreign = wrapSignature({ dialect: 'messages', modelFamily: 'claude', value: 'v' }, 'base64')
     const contents = (count: number) =>
       JSON.stringify({

@@ -4,7 +4,7 @@ import type { Part } from '../../../../core/types/canonical.ts'
 import { codec, decode, encode } from './support.ts'
 
 describe('generate-content request → canonical', () => {
-  it('golden 31: role missing, snake_case keys and upper-case types are all understood', () => {
+  it('role missing, snake_case keys and upper-case types are all understood', () => {
     const request = decode({
       system_instruction: { parts: [{ text: 'be brief' }] },
       contents: [{ parts: [{ inline_data: { mime_type: 'image/png', data: 'AAAA' } }, { text: 'what?' }] }],
@@ -63,7 +63,7 @@ describe('generate-content request → canonical', () => {
     expect(request.sampling).not.toHaveProperty('n')
   })
 
-  it('golden 30: calls without ids, the same function twice, get ids and their results first in first out', () => {
+  it('calls without ids, the same function twice, get ids and their results first in first out', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'go' }] },
       {
@@ -123,7 +123,7 @@ describe('generate-content request → canonical', () => {
     ])
   })
 
-  it('golden 12: the digits of big numbers in arguments survive, in either key style', () => {
+  it('the digits of big numbers in arguments survive, in either key style', () => {
     for (const [call, response] of [
       ['functionCall', 'functionResponse'],
       ['function_call', 'function_response'],
@@ -232,7 +232,7 @@ describe('generate-content request → canonical', () => {
     })
   })
 
-  it('golden 33: model and stream come from the body on the chat route', () => {
+  it('model and stream come from the body on the chat route', () => {
     const request = decode({ model: 'google/gemini-3-flash', stream: true, contents: [] }, {})
     expect(request).toMatchObject({ model: 'google/gemini-3-flash', stream: true, source: 'generate_content', ext: {} })
     expect(() => decode({ contents: [] }, {})).toThrow(expect.objectContaining({ status: 400, param: 'model' }))

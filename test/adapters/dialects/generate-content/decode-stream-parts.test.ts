@@ -6,7 +6,7 @@ const part = (value: object, finishReason?: string) => ({
 })
 
 describe('generate-content stream parts', () => {
-  it('golden 49: a call arrives whole, once encoded, with its id or a made-up one', () => {
+  it('a call is one complete part, encoded once, with its own or a generated id', () => {
     const events = decodeEvents(
       data(
         part({ functionCall: { name: 'f', args: { a: 'x' }, id: 'srv1' }, thoughtSignature: 'S' }),

@@ -39,7 +39,7 @@ describe('generate-content stream → canonical', () => {
     expect(kinds(events).filter((kind) => kind === 'start')).toHaveLength(1)
   })
 
-  it('golden 57: usage grows, the last block wins, none does not erase, thoughts count once', () => {
+  it('the last usage block counts, a missing one erases nothing, and thoughts count once', () => {
     const withUsage = (usageMetadata: object, finish?: string) => ({ ...part({ text: 'a' }, finish), usageMetadata })
     const usageOf = (...items: object[]) => {
       const seen = decodeEvents(data(...items)).flatMap((event) => (event.e === 'usage' ? [event.usage as Usage] : []))
@@ -74,7 +74,7 @@ describe('generate-content stream → canonical', () => {
     expect(usageOf(withUsage({ promptTokenCount: -3, candidatesTokenCount: 1 }, 'STOP'))).toMatchObject({ estimated: true })
   })
 
-  it('golden 91: argument digits survive and an error object in the stream is an error', () => {
+  it('argument digits survive and an error object in the stream is an error', () => {
     const raw =
       'data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"id":12345678901234567890}}}]},"finishReason":"STOP"}]}\n\n'
     expect(partsOf(decodeEvents(raw))[0]).toMatchObject({ args: '{"id":12345678901234567890}' })
@@ -95,7 +95,7 @@ describe('generate-content stream → canonical', () => {
     expect(last(decodeEvents(data({ error: { code: 400, message: 'x' } })))).toMatchObject({ status: 400, retryable: false })
   })
 
-  it('golden 58: an end before any finish reason is an error, after one it is an end', () => {
+  it('an end before any finish reason is an error, after one it is an end', () => {
     expect(last(decodeEvents(data(part({ text: 'a' }))))).toEqual({
       e: 'error',
       status: 502,
@@ -125,7 +125,7 @@ describe('generate-content stream → canonical', () => {
     expect(last(events)).toMatchObject({ e: 'error' })
   })
 
-  it('golden 65: a refused prompt is content_filter with empty output', () => {
+  it('a refused prompt is content_filter with empty output', () => {
     const events = decodeEvents(
       data({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }),
     )
@@ -136,13 +136,13 @@ describe('generate-content stream → canonical', () => {
     ])
   })
 
-  it('golden 66: a malformed call is a finish, not a call', () => {
+  it('a malformed call becomes a finish reason and no call', () => {
     const events = decodeEvents(generateContentReplies.frames({ finish: 'malformed_tool_call' }).join(''))
     expect(partsOf(events)).toEqual([])
     expect(events.at(-2)).toMatchObject({ finish: 'malformed_tool_call', native: 'MALFORMED_FUNCTION_CALL' })
   })
 
-  it('golden 62: any split, CR, LF or CRLF, comments, BOM, multi-line data give the same events', () => {
+  it('any split, CR, LF or CRLF, comments, BOM, multi-line data give the same events', () => {
     const plain = generateContentReplies
       .frames({ text: 'Grüße 🎉 ok', toolCalls: [{ id: 'a', name: 'f', args: '{"x":"é"}' }] })
       .join('')

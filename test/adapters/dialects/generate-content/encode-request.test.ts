@@ -55,7 +55,7 @@ describe('canonical → generate-content request', () => {
     ])
   })
 
-  it('golden 29: only a system message gives one user turn; nothing at all is refused', () => {
+  it('a lone system message becomes one user turn; an empty request is refused', () => {
     const { body } = encode(request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'A' }] }], messages: [] }))
     expect(contentsOf(body)).toEqual([{ role: 'user', parts: [{ text: 'Continue.' }] }])
     expect(() => encode(request({ messages: [user('')] }))).toThrow(
@@ -63,7 +63,7 @@ describe('canonical → generate-content request', () => {
     )
   })
 
-  it('golden 26: results in another order go out in call order, names by id, text and errors wrapped', () => {
+  it('results are sent in call order, with names by id, and text and errors wrapped', () => {
     const { body } = encode(
       request({
         messages: [
@@ -87,7 +87,7 @@ describe('canonical → generate-content request', () => {
     })
   })
 
-  it('golden 12: argument and result digits survive', () => {
+  it('numbers in arguments and results keep their digits', () => {
     const { text } = encode(
       request({
         messages: [
@@ -101,7 +101,7 @@ describe('canonical → generate-content request', () => {
     expect(text).toContain('"response":{"n":98765432109876543210}')
   })
 
-  it('golden 97: an empty result is an empty output', () => {
+  it('an empty result is an empty output', () => {
     const { body } = encode(request({ messages: [user('go'), assistant(toolCall('a', 'f')), toolResult('a', '')] }))
     expect(contentsOf(body)[2]?.parts[0]).toMatchObject({ functionResponse: { response: { output: '' } } })
   })
@@ -157,7 +157,7 @@ describe('canonical → generate-content request', () => {
     ])
   })
 
-  it('golden 24: lost signatures get the sentinel on the first call of each step of the current turn, on 3 only', () => {
+  it('on version 3 only, lost signatures get the sentinel on the first call of each step of the current turn', () => {
     const messages = [
       user('old'),
       assistant(toolCall('1', 'f')),
@@ -179,7 +179,7 @@ describe('canonical → generate-content request', () => {
     expect(signatures('gemini-2.5-flash')).toEqual([undefined, undefined, undefined, undefined])
   })
 
-  it('golden 25: a real signature is sent instead of the sentinel, and the second parallel call has none', () => {
+  it('a real signature is sent instead of the sentinel, and the second parallel call has none', () => {
     const messages = [
       user('go'),
       assistant(toolCall('1', 'f', '{}', { signature: own }), toolCall('2', 'f')),
@@ -190,7 +190,7 @@ describe('canonical → generate-content request', () => {
     expect(parts.map((part) => part.thoughtSignature)).toEqual(['REAL', undefined])
   })
 
-  it('golden 44: a foreign or unsigned thought is dropped, an own one is replayed with its signature', () => {
+  it('a foreign or unsigned thought is dropped, a signed one of this vendor is replayed', () => {
     const claude: Signature = { dialect: 'messages', modelFamily: 'claude', value: 'X' }
     const messages = [
       user('go'),
@@ -267,7 +267,7 @@ describe('canonical → generate-content request', () => {
     expect(on.warnings).toEqual(['dropped_logit_bias', 'stop_truncated'])
   })
 
-  it('does not touch the request and encodes the same again on the next attempt (golden 100)', () => {
+  it('does not touch the request and encodes the same again on the next attempt', () => {
     const wanted = freeze(
       request({
         tools: [{ t: 'function', name: 'a b', schema: { type: 'object', properties: { x: { type: 'string' } } } }],

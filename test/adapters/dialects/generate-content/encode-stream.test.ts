@@ -77,7 +77,7 @@ describe('canonical → generate-content stream', () => {
     ])
   })
 
-  it('golden 54: no event lines, no [DONE], and a blank line at the end', () => {
+  it('no event lines, no [DONE], and a blank line at the end', () => {
     const text = encodeEvents(events([{ text: 'a' }]))
     expect(text).not.toMatch(/^event:/m)
     expect(text).not.toContain('[DONE]')
@@ -85,7 +85,7 @@ describe('canonical → generate-content stream', () => {
     for (const frame of text.split('\n\n').slice(0, -1)) expect(frame.startsWith('data: {')).toBe(true)
   })
 
-  it('golden 69: a call cut by the length limit is dropped, the finish stays MAX_TOKENS', () => {
+  it('a call cut by the length limit is dropped, the finish stays MAX_TOKENS', () => {
     for (const args of ['{"a":', '']) {
       const text = encodeEvents(events([{ text: 'x' }, { call: 'f', args }], 'length'))
       expect(text).not.toContain('functionCall')
@@ -107,14 +107,14 @@ describe('canonical → generate-content stream', () => {
     expect(encodeEvents(events([{ call: 'f', args: '{"n":12345678901234567890}' }]))).toContain('{"n":12345678901234567890}')
   })
 
-  it('golden 82: every finish has its reason', () => {
+  it('every finish maps to its finish reason', () => {
     const reasons = (
       ['stop', 'length', 'content_filter', 'refusal', 'stop_sequence', 'context_window', 'pause', 'other'] as const
     ).map((finish) => finishOf(encodeEvents(events([{ text: 'a' }], finish))))
     expect(reasons).toEqual(['STOP', 'MAX_TOKENS', 'SAFETY', 'SAFETY', 'STOP', 'MAX_TOKENS', 'STOP', 'OTHER'])
   })
 
-  it('golden 64: without alt=sse the items are a valid JSON array, also when the stream fails', () => {
+  it('without alt=sse the items are a valid JSON array, also when the stream fails', () => {
     const whole = encodeEvents(events([{ text: 'a' }, { text: 'b' }]), caller(false))
     expect(JSON.parse(whole)).toHaveLength(3)
     expect(whole).toContain('},\r\n{')
@@ -137,7 +137,7 @@ describe('canonical → generate-content stream', () => {
     ])
   })
 
-  it('golden 60: the error frame carries a numeric code and nothing follows it', () => {
+  it('the error frame carries a numeric code and nothing follows it', () => {
     const encoder = driver.encodeStream(caller())
     encoder.event({ e: 'start', id: 'x', model: 'm', created: 1 })
     expect(encoder.error(GatewayError.upstream(529, 'busy'))).toBe(
@@ -147,7 +147,7 @@ describe('canonical → generate-content stream', () => {
     expect(encoder.error(GatewayError.timeout('again'))).toBe('')
   })
 
-  it('golden 87: an end without anything before it still closes the answer', () => {
+  it('an end without anything before it still closes the answer', () => {
     expect(lastOf(encodeEvents([{ e: 'end' }]))).toMatchObject({
       candidates: [{ finishReason: 'STOP', content: { parts: [{ text: '' }] } }],
     })

@@ -7,7 +7,7 @@ type Contents = { role: string; parts: JsonObject[] }[]
 const contentsOf = (body: JsonObject): Contents => body.contents as Contents
 
 describe('canonical tools → generate-content', () => {
-  it('golden 13: names outside the alphabet are sanitised, stay distinct and come back', () => {
+  it('tool names are sanitised, stay distinct, and are restored', () => {
     const on = codec()
     const { body } = encode(
       request({
@@ -26,7 +26,7 @@ describe('canonical tools → generate-content', () => {
     expect(names.map((name) => on.names.get(name))).toEqual(['a/b c', 'a_b c', '1x'])
   })
 
-  it('golden 93: no other vendor’s tool keys leak into declarations', () => {
+  it('no other vendor’s tool keys leak into declarations', () => {
     const { text } = encode(
       request({
         tools: [
@@ -75,13 +75,13 @@ describe('canonical tools → generate-content', () => {
     })
   })
 
-  it('golden 98: an empty tool list takes the choice with it', () => {
+  it('an empty tool list also removes the tool choice', () => {
     const { body } = encode(request({ tools: [], toolChoice: { mode: 'tool', name: 'f' } }))
     expect(body).not.toHaveProperty('tools')
     expect(body).not.toHaveProperty('toolConfig')
   })
 
-  it('golden 41: foreign server tools are dropped with a warning, and refused when forced', () => {
+  it('foreign server tools are dropped with a warning, and refused when forced', () => {
     const bash = { t: 'server' as const, dialect: 'messages' as const, kind: 'bash_20250124', raw: {} }
     const on = codec()
     expect(encode(request({ tools: [bash] }), on).body).not.toHaveProperty('tools')
@@ -140,7 +140,7 @@ describe('canonical tools → generate-content', () => {
     expect(on.warnings).toEqual(['dropped_tool'])
   })
 
-  it('golden 27: tools with a JSON schema lose it on 2.5 with a warning and an instruction, and keep both on 3', () => {
+  it('with tools, 2.5 gets an instruction and a warning instead of the JSON schema, and 3 gets both', () => {
     const wanted = request({ tools: [{ t: 'function', name: 'f' }], output: { kind: 'json_schema', schema: { type: 'object' } } })
     const on = codec({ model: 'gemini-2.5-flash' })
     const old = encode(wanted, on)

@@ -76,7 +76,7 @@ describe('generate-content errors', () => {
     expect(decode(400, { error: { code: 429, message: 'x', details: [{ retryDelay: '1e9s' }] } }).retryAfterMs).toBeNull()
   })
 
-  it('golden 68: an error in an array is unwrapped', () => {
+  it('an error in an array is unwrapped', () => {
     expect(decode(429, [generateContentReplies.error(429, 'quota\nsecond line')])).toMatchObject({
       status: 429,
       message: 'quota',
@@ -85,7 +85,7 @@ describe('generate-content errors', () => {
     })
   })
 
-  it('golden 78: names the unsupported field as a path into the body', () => {
+  it('names the unsupported field as a path into the body', () => {
     const field = (message: string, details?: object[]) =>
       decode(400, { error: { code: 400, message, status: 'INVALID_ARGUMENT', details } }).upstream?.field
     expect(

@@ -26,7 +26,7 @@ describe('media towards Gemini', () => {
     expect(sent({ t: 'document', title: 'T', src: { text: 'body' } })).toEqual([{ text: 'T' }, { text: 'body' }])
   })
 
-  it('golden 28: a remote image is refused unless it was inlined before', () => {
+  it('a remote image is refused unless it was inlined before', () => {
     const wanted = freeze(request({ messages: [user('see', image(cat))] }))
     expect(() => encode(request({ messages: [user(image(cat))] }))).toThrow(
       expect.objectContaining({ param: 'messages', code: 'unsupported_for_target' }),

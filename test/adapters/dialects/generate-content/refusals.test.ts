@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encode, request } from './support.ts'
 
 describe('what Gemini cannot do', () => {
-  it('golden 79: two candidates are fine whole and refused streamed', () => {
+  it('two candidates are accepted in a whole answer and refused in a stream', () => {
     expect(encode(request({ sampling: { n: 2 } })).body.generationConfig).toEqual({ candidateCount: 2 })
     expect(() => encode(request({ stream: true, sampling: { n: 2 } }))).toThrow(
       expect.objectContaining({ param: 'n', code: 'unsupported_for_target' }),

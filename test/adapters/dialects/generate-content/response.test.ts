@@ -63,7 +63,7 @@ describe('generate-content answers, whole', () => {
     ).toMatchObject({ estimated: false })
   })
 
-  it('golden 65: a refused prompt is content_filter with empty output', () => {
+  it('a refused prompt is content_filter with empty output', () => {
     const answer = decode({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 4 } })
     expect(answer.choices).toEqual([{ index: 0, parts: [], finish: 'content_filter', nativeFinish: 'PROHIBITED_CONTENT' }])
     expect(encode(answer, codec({ caller: 'generate_content' }))).toMatchObject({
@@ -71,7 +71,7 @@ describe('generate-content answers, whole', () => {
     })
   })
 
-  it('golden 66: a malformed call is a finish without a call', () => {
+  it('a malformed call becomes a finish reason and no call', () => {
     const answer = decode(generateContentReplies.json({ finish: 'malformed_tool_call' }))
     expect(answer.choices[0]).toMatchObject({ parts: [], finish: 'malformed_tool_call', nativeFinish: 'MALFORMED_FUNCTION_CALL' })
   })
@@ -110,7 +110,7 @@ describe('generate-content answers, whole', () => {
     )
   })
 
-  it('golden 69: a call cut by the length limit is dropped; invalid arguments are MALFORMED_FUNCTION_CALL', () => {
+  it('a call cut by the length limit is dropped; invalid arguments are MALFORMED_FUNCTION_CALL', () => {
     const candidate = (parts: Part[], finish: 'length' | 'tool_calls') =>
       (encode(response(parts, { finish })).candidates as JsonObject[])[0]
     expect(candidate([toolCall('1', 'f', '{"a":')], 'length')).toMatchObject({

@@ -4,7 +4,7 @@ import { driver } from './support.ts'
 const parse = driver.routes[0]?.parse as (rest: string) => { model: string; stream: boolean } | null
 
 describe('generate-content paths', () => {
-  it('golden 32: an encoded slash and a raw one name the same model', () => {
+  it('an encoded slash and a raw one name the same model', () => {
     expect(parse('anthropic%2Fclaude-x:streamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
     expect(parse('anthropic/claude-x:streamGenerateContent')).toEqual({ model: 'anthropic/claude-x', stream: true })
   })

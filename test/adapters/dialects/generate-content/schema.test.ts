@@ -36,7 +36,7 @@ const CYCLIC: Json = {
 }
 
 describe('schemas towards Gemini', () => {
-  it('golden 23: 2.5 and later get the JSON Schema, references and all', () => {
+  it('2.5 and later get the JSON Schema with its references', () => {
     const { body } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: CYCLIC }] }),
       codec({ model: 'gemini-2.5-flash' }),
@@ -47,7 +47,7 @@ describe('schemas towards Gemini', () => {
     expect(declaration).toEqual({ name: 'f', parametersJsonSchema: expected })
   })
 
-  it('golden 23: an unknown backend gets the JSON Schema too', () => {
+  it('an unknown backend gets the JSON Schema too', () => {
     const { text } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: CYCLIC }] }),
       codec({ caps: { family: 'other' } }),
@@ -55,7 +55,7 @@ describe('schemas towards Gemini', () => {
     expect(text).toContain('parametersJsonSchema')
   })
 
-  it('golden 23: older backends get a Schema that the strict parser accepts, and the caller keeps its own', () => {
+  it('older backends get a Schema that the strict parser accepts, and the caller keeps its own', () => {
     const before = JSON.stringify(CYCLIC)
     const { body } = encode(
       request({ tools: [{ t: 'function', name: 'f', schema: freeze(CYCLIC) as Json }] }),

@@ -55,7 +55,7 @@ async function read(text: string) {
 }
 
 describe('official SDKs', () => {
-  it('golden 54: @google/genai reads our stream, heartbeats in between', async () => {
+  it('@google/genai reads our stream, heartbeats in between', async () => {
     const text = encodeEvents(events())
     for (const sent of [text, text.replaceAll('\n\ndata:', '\n\n: ping\n\ndata:')]) {
       expect(await read(sent)).toEqual({
@@ -68,7 +68,7 @@ describe('official SDKs', () => {
     }
   })
 
-  it('golden 60: @google/genai throws on our error frame', async () => {
+  it('@google/genai throws on our error frame', async () => {
     const encoder = driver.encodeStream(codec({ caller: 'generate_content', upstream: 'chat' }))
     const started = events()
       .slice(0, 4)

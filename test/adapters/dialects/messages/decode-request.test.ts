@@ -44,7 +44,7 @@ it('splits a user turn with results into a tool message and the rest, and looks 
   ])
 })
 
-it('golden 12: big numbers in a tool input keep their digits', () => {
+it('big numbers in a tool input keep their digits', () => {
   const body = `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890}}]}]}`
   expect(decode(body).messages[0]?.parts[0]).toMatchObject({ args: '{"id":12345678901234567890}' })
 })

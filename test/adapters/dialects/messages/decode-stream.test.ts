@@ -46,7 +46,7 @@ it('decodes a vendor’s stream: start, parts, usage, finish, end', () => {
   ])
 })
 
-it('golden 12/62: any split of the bytes gives the same events', () => {
+it('any split of the bytes gives the same events', () => {
   const bytes = new TextEncoder().encode(
     `\uFEFF: hi\r\n\r\n${messagesReplies
       .frames({ text: 'Grüße 👋🏽', toolCalls: [{ id: 't', name: 'f', args: '{"é":1}' }] })
@@ -71,7 +71,7 @@ it('golden 12/62: any split of the bytes gives the same events', () => {
   )
 })
 
-it('golden 63: a second message_start and content after stop_reason are ignored', () => {
+it('a second message_start and content after stop_reason are ignored', () => {
   const events = decode(
     sse(start, ...text(0, 'a'), { ...start, message: { id: 'msg_2' } }, ...text(1, 'b'), stop, ...text(2, 'late'), end),
   )
@@ -83,7 +83,7 @@ it('golden 63: a second message_start and content after stop_reason are ignored'
   expect(events.filter(({ e }) => e === 'finish')).toHaveLength(1)
 })
 
-it('golden 58: an end before stop_reason is an error, after it a normal end', () => {
+it('an end before stop_reason is an error, after it a normal end', () => {
   expect(decode(sse(start, ...text(0, 'a'))).at(-1)).toEqual({
     e: 'error',
     status: 502,
@@ -166,7 +166,7 @@ it('citations before or after the text end up on it', () => {
   ])
 })
 
-it('golden 95: hidden thinking is a signed part without text', () => {
+it('hidden thinking is a signed part without text', () => {
   const events = decode(
     sse(
       start,

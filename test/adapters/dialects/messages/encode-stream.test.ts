@@ -58,7 +58,7 @@ const rich = () => [
   end,
 ]
 
-it('golden 54: Anthropic’s SDK reads the stream to the same message', async () => {
+it('Anthropic’s SDK reads the stream to the same message', async () => {
   const message = await sdk(encode(rich()))
   expect(message).toMatchObject({
     id: 'msg_test1',
@@ -78,7 +78,7 @@ it('golden 54: Anthropic’s SDK reads the stream to the same message', async ()
   })
 })
 
-it('golden 52, 53: blocks are sequential and contiguous, one signature_delta right before the stop', () => {
+it('blocks are sequential and contiguous, one signature_delta right before the stop', () => {
   const text = encode(rich())
   const events = wire(text)
   let open: number | null = null
@@ -101,7 +101,7 @@ it('golden 52, 53: blocks are sequential and contiguous, one signature_delta rig
   expect(framesOf(text).every((frame) => frame.event === (JSON.parse(frame.data) as { type: string }).type)).toBe(true)
 })
 
-it('golden 89, 90: a turn that starts with a call has it at index 0, in one block', () => {
+it('a turn that starts with a call has it at index 0, in one block', () => {
   const deltas = write((writer, emit) => {
     writer.toolStart(0, 0, { id: 'c', name: 'f' }, emit)
     for (let i = 0; i < 50; i++) writer.toolArgs(0, 0, i === 0 ? '[' : i === 49 ? '1]' : '1,', emit)
@@ -116,7 +116,7 @@ it('golden 89, 90: a turn that starts with a call has it at index 0, in one bloc
   ])
 })
 
-it('golden 49: a call known whole is a start with {} and one delta with all arguments', () => {
+it('a complete call is a start with {} and one delta with all arguments', () => {
   const full: Part = { t: 'tool_call', id: 'c', idMinted: false, name: 'f', args: '{"a":1}', kind: 'function' }
   const events = wire(
     encode([
@@ -134,7 +134,7 @@ it('golden 49: a call known whole is a start with {} and one delta with all argu
   expect(events.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } })
 })
 
-it('golden 81: a streamed refusal is text with stop_details', async () => {
+it('a streamed refusal is text with stop_details', async () => {
   const message = await sdk(
     encode([
       start,
@@ -152,7 +152,7 @@ it('golden 81: a streamed refusal is text with stop_details', async () => {
   })
 })
 
-it('golden 82: content_filter without content is a refusal', async () => {
+it('content_filter without content is a refusal', async () => {
   expect(await sdk(encode([start, finish('content_filter'), end]))).toMatchObject({
     content: [],
     stop_reason: 'refusal',
@@ -160,7 +160,7 @@ it('golden 82: content_filter without content is a refusal', async () => {
   })
 })
 
-it('golden 87: an end without anything else is still a whole message', async () => {
+it('an end without anything else is still a whole message', async () => {
   expect(await sdk(encode([end]))).toMatchObject({
     id: 'msg_test1',
     model: 'claude-sonnet-4-5',
@@ -202,7 +202,7 @@ it('what this dialect cannot show leaves no gap', () => {
   expect(starts).toEqual([{ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }])
 })
 
-it('golden 60: an error is the last frame, and the SDK throws it', async () => {
+it('an error is the last frame, and the SDK throws it', async () => {
   const encoder = messagesDialect.encodeStream(codec())
   const text = encoder.event(start) + encoder.error(GatewayError.protocol('It "broke".'))
   expect(text.endsWith('event: error\ndata: {"type":"error","error":{"type":"api_error","message":"It \\"broke\\"."}}\n\n')).toBe(

@@ -8,7 +8,7 @@ const fn = (name: string, more: object = {}): Tool => ({ t: 'function', name, ..
 const ab: Tool[] = [fn('a'), fn('b')]
 const names = (body: { tools?: unknown }) => (body.tools as { name: string }[]).map(({ name }) => name)
 
-it('golden 13: odd tool names are sanitised, stay distinct, and come back', () => {
+it('tool names are sanitised, stay distinct, and are restored', () => {
   const codec = testHop()
   const body = encode({ tools: [fn('a.b/c d'), fn('a_b/c d')] }, codec)
   const [first, second] = names(body) as [string, string]
@@ -25,21 +25,21 @@ it('golden 13: odd tool names are sanitised, stay distinct, and come back', () =
   expect(parts).toMatchObject([{ name: 'a.b/c d' }, { name: 'a_b/c d' }])
 })
 
-it('golden 14: a tool without parameters has an empty object schema', () => {
+it('a tool without parameters has an empty object schema', () => {
   expect(encode({ tools: ab }).tools).toEqual([
     { name: 'a', input_schema: { type: 'object', properties: {} } },
     { name: 'b', input_schema: { type: 'object', properties: {} } },
   ])
 })
 
-it('golden 16: parallel_tool_calls:false without a choice; nothing without tools', () => {
+it('parallel_tool_calls: false sets a tool choice, and nothing without tools', () => {
   expect(encode({ tools: ab, parallelToolCalls: false }).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
   expect(encode({ tools: ab, parallelToolCalls: true })).not.toHaveProperty('tool_choice')
   expect(encode({ parallelToolCalls: false })).not.toHaveProperty('tool_choice')
   expect(encode({ tools: ab, toolChoice: { mode: 'none' }, parallelToolCalls: false }).tool_choice).toEqual({ type: 'none' })
 })
 
-it('golden 17: allowed tools filter; a filter that leaves nothing keeps all', () => {
+it('allowed tools filter the list, and a filter that leaves none keeps all', () => {
   const filtered = encode({ tools: ab, toolChoice: { mode: 'allowed', base: 'auto', names: ['a'] } })
   expect(names(filtered)).toEqual(['a'])
   expect(filtered.tool_choice).toEqual({ type: 'auto' })
@@ -48,13 +48,13 @@ it('golden 17: allowed tools filter; a filter that leaves nothing keeps all', ()
   expect(unknown.tool_choice).toEqual({ type: 'any' })
 })
 
-it('golden 98: a choice without tools disappears with them', () => {
+it('a tool choice without tools is removed', () => {
   const body = encode({ tools: [], toolChoice: { mode: 'required' } })
   expect(body).not.toHaveProperty('tools')
   expect(body).not.toHaveProperty('tool_choice')
 })
 
-it('golden 99: a history with calls declares their names, and asks for no new ones', () => {
+it('a history with calls declares their names and allows no new calls', () => {
   const body = encode({
     messages: [user('x'), assistant(call('1', 'look'), call('2', 'look')), tool(result('1')), tool(result('2')), user('y')],
   })
@@ -62,7 +62,7 @@ it('golden 99: a history with calls declares their names, and asks for no new on
   expect(body.tool_choice).toEqual({ type: 'none' })
 })
 
-it('golden 86: strict survives where the model has it', () => {
+it('strict stays if the model supports it', () => {
   const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 1 } }, required: ['n'] }
   const [strict] = encode({ tools: [fn('a', { strict: true, schema })] }).tools as [{ strict: boolean; input_schema: object }]
   expect(strict).toMatchObject({ strict: true, input_schema: { additionalProperties: false } })
@@ -73,7 +73,7 @@ it('golden 86: strict survives where the model has it', () => {
   })
 })
 
-it('golden 36: a codex request is accepted: custom and namespaced tools are functions, the rest is dropped', () => {
+it('a codex request is accepted: custom and namespaced tools are functions, the rest is dropped', () => {
   const codec = testHop({ caller: 'responses' })
   const server = (kind: string): Tool => ({ t: 'server', dialect: 'responses', kind, raw: { type: kind } })
   const tools: Tool[] = [
@@ -150,7 +150,7 @@ it('own typed tools and tool extras go back as they came', () => {
   expect(body.tool_choice).toEqual({ type: 'tool', name: 'bash' })
 })
 
-it('rule 8: alternatives at the root become one object, the schema itself stays as it is', () => {
+it('alternatives at the root become one object, the schema itself stays as it is', () => {
   const schema = {
     $schema: 'x',
     $defs: { B: { type: 'object', properties: { b: { type: 'string' }, k: { const: 2 } }, required: ['b', 'k'] } },

@@ -7,7 +7,7 @@ const text = (value: string) => ({ type: 'text', text: value })
 const messagesOf = (messages: Message[], codec = testHop()) =>
   encode({ messages, tools: [{ t: 'function', name: 'f' }] }, codec).messages as { role: string; content: never[] }[]
 
-it('golden 4: results out of order => one user message in call order, then the text', () => {
+it('results out of order become one user message in call order, then the text', () => {
   const calls = assistant(call('a'), call('b'), call('c'))
   const messages = messagesOf([
     user('go'),
@@ -29,7 +29,7 @@ it('golden 4: results out of order => one user message in call order, then the t
   })
 })
 
-it('golden 5: a call without a result gets a synthetic error', () => {
+it('a call without a result gets a synthetic error', () => {
   const codec = testHop()
   const messages = messagesOf([user('go'), assistant(call('a'), call('b')), tool(result('a'))], codec)
   expect(messages[2]?.content).toEqual([
@@ -39,19 +39,19 @@ it('golden 5: a call without a result gets a synthetic error', () => {
   expect(codec.warnings).toEqual(['missing_tool_result'])
 })
 
-it('golden 6: a result without a call is user text; an empty one disappears', () => {
+it('a result without a call becomes user text; an empty one is dropped', () => {
   expect(messagesOf([user('go'), tool(result('zz', 'found'))])).toEqual([
     { role: 'user', content: [text('go'), text('Tool result: found')] },
   ])
   expect(messagesOf([user('go'), tool(result('zz', ''))])).toEqual([{ role: 'user', content: [text('go')] }])
 })
 
-it('rule 4: of two results for one call the last counts', () => {
+it('the last of two results for one call counts', () => {
   const messages = messagesOf([user('go'), assistant(call('a')), tool(result('a', '1')), tool(result('a', '2'))])
   expect(messages[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a', content: '2' }])
 })
 
-it('golden 7: no empty text block; only white space => 400', () => {
+it('empty text blocks are dropped, and a request with only white space is refused', () => {
   const messages = messagesOf([user('go'), assistant(' ', call('a')), tool(result('a', ' '))])
   expect(messages[1]?.content).toEqual([{ type: 'tool_use', id: 'a', name: 'f', input: {} }])
   expect(messages[2]?.content).toEqual([{ type: 'tool_result', tool_use_id: 'a' }])
@@ -60,7 +60,7 @@ it('golden 7: no empty text block; only white space => 400', () => {
   )
 })
 
-it('golden 8: a later system message stays in place', () => {
+it('a later system message stays in place', () => {
   const history = [user('one'), assistant('two'), user('three'), system('now'), user('four')]
   expect(messagesOf(history, testHop({ model: 'claude-opus-5' }))).toEqual([
     { role: 'user', content: [text('one')] },
@@ -81,7 +81,7 @@ it('golden 8: a later system message stays in place', () => {
 it.each([
   'claude-sonnet-4-5',
   'claude-opus-5',
-])('golden 9: a system message between calls and results lands after the results (%s)', (model) => {
+])('a system message between calls and results lands after the results (%s)', (model) => {
   const messages = messagesOf([user('go'), assistant(call('a')), system('hurry'), tool(result('a'))], testHop({ model }))
   expect(messages[2]).toEqual({
     role: 'user',
@@ -89,7 +89,7 @@ it.each([
   })
 })
 
-it('golden 10: the first turn is the user’s, the last as the model takes it', () => {
+it('the first turn is the user’s, and a prefill stays only if the model accepts it', () => {
   expect(messagesOf([assistant('hello'), user('x')])[0]).toEqual({ role: 'user', content: [text('Continue.')] })
   const prefill = [user('x'), assistant('{ "a": ')]
   expect(messagesOf(prefill).at(-1)).toEqual({ role: 'assistant', content: [text('{ "a":')] })
@@ -98,7 +98,7 @@ it('golden 10: the first turn is the user’s, the last as the model takes it', 
   expect(codec.warnings).toEqual(['dropped_prefill'])
 })
 
-it('rule 3: adjacent turns of one role merge, a refusal is text', () => {
+it('adjacent turns of one role merge, a refusal is text', () => {
   const refusal: Part = { t: 'refusal', text: 'no' }
   expect(messagesOf([user('a'), user('b'), assistant('c'), assistant(refusal), user('d')])).toEqual([
     { role: 'user', content: [text('a'), text('b')] },
@@ -112,21 +112,21 @@ it.each([
   ['null', {}],
   ['[1]', { _raw: '[1]' }],
   ['{bad', { _raw: '{bad' }],
-])('golden 11: arguments %j become an object', (args, input) => {
+])('arguments %j become an object', (args, input) => {
   const codec = testHop()
   const messages = messagesOf([user('go'), assistant(call('a', 'f', args)), tool(result('a'))], codec)
   expect(messages[1]?.content[0]).toMatchObject({ input })
   expect(codec.warnings).toEqual('_raw' in input ? ['tool_args_wrapped'] : [])
 })
 
-it('rule 7: call ids outside the alphabet are hashed alike on call and result', () => {
+it('call ids outside the alphabet are hashed in the same way on call and result', () => {
   const messages = messagesOf([user('go'), assistant(call('call:1/x')), tool(result('call:1/x'))])
   const id = (messages[1]!.content[0] as unknown as { id: string }).id
   expect(id).toMatch(/^toolu_[0-9a-f]{16}$/)
   expect(messages[2]?.content[0]).toMatchObject({ tool_use_id: id })
 })
 
-it('golden 44 / rule 11: thinking travels only with a signature of this family, in front of the turn', () => {
+it('thinking is sent only with a signature of this family, at the start of the turn', () => {
   const signed = (modelFamily: string, dialect: 'messages' | 'responses' = 'messages'): Part => ({
     t: 'reasoning',
     text: 'hm',
@@ -152,7 +152,7 @@ it('golden 44 / rule 11: thinking travels only with a signature of this family, 
   expect(messagesOf([user('x'), assistant(unsigned), user('y')])).toEqual([{ role: 'user', content: [text('x'), text('y')] }])
 })
 
-it('golden 20: svg is refused, URLs pass, PDFs and text files are documents', () => {
+it('SVG is refused, URLs stay, PDFs and text files are documents', () => {
   const image = (src: object): Part => ({ t: 'image', src: src as never })
   expect(() => messagesOf([user(image({ kind: 'base64', mime: 'image/svg+xml', data: 'A' }))])).toThrow(
     expect.objectContaining({ param: 'messages' }),

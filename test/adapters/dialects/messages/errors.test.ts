@@ -26,7 +26,7 @@ it('the envelope of the specification plus what Anthropic’s SDK reads', async 
   await expect(failed).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' })
 })
 
-it('golden 68: a vendor’s error keeps status, type and message', () => {
+it('a vendor’s error keeps status, type and message', () => {
   expect(decode(529, messagesReplies.error(529, 'Overloaded'))).toMatchObject({
     status: 529,
     type: 'overloaded_error',

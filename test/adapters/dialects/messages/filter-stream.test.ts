@@ -41,20 +41,20 @@ it('a well-formed stream passes byte for byte, pings and comments included', () 
   })
 })
 
-it('golden 63: a second message_start and content after stop_reason are dropped', () => {
+it('a second message_start and content after stop_reason are dropped', () => {
   const { out, facts } = filter(sse(start, ...text(0, 'a'), start, stop, ...text(1, 'late'), end, end))
   expect(out).toBe(sse(start, ...text(0, 'a'), stop, end))
   expect(facts.contentBytes).toBe(1)
 })
 
-it('golden 56: the facts latch the usage, the frames stay', () => {
+it('the facts keep the usage, and the frames stay unchanged', () => {
   const split = { ...stop, usage: { input_tokens: 18, cache_read_input_tokens: 8831, output_tokens: 9 } }
   const { out, facts } = filter(sse(start, ...text(0, 'a'), split, end))
   expect(out).toBe(sse(start, ...text(0, 'a'), split, end))
   expect(facts.usage).toMatchObject({ inputTotal: 8849, cacheRead: 8831, outputTotal: 9 })
 })
 
-it('golden 58: cut before stop_reason is an error, after it the stream is closed in good form', () => {
+it('a cut before stop_reason is an error; after it the filter adds the missing end of the stream', () => {
   expect(filter(sse(start, ...text(0, 'a'))).facts.error).toMatchObject({ status: 502, upstream: { kind: 'reset' } })
   const { out, facts } = filter(sse(start, ...text(0, 'a'), stop))
   expect(out).toBe(sse(start, ...text(0, 'a'), stop, end))

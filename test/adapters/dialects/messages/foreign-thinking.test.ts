@@ -17,7 +17,7 @@ function splice(body: object | string, codec = testHop({ caller: 'messages', mod
 }
 
 describe('the byte lane of a messages request', () => {
-  it('golden 44: thinking of another vendor goes, Anthropic’s own and every other byte stay', () => {
+  it('thinking of another vendor is removed, Anthropic’s own and every other byte stay', () => {
     const before = `{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[`
     const after = `{"type":"tool_use","id":"t1","name":"f","input":{"n":12345678901234567890}}]},{"role":"user","content":"y"}]}`
     const own = JSON.stringify(thinking('EqQBCgIYAhIM'))
@@ -28,7 +28,7 @@ describe('the byte lane of a messages request', () => {
     expect(splice(`${before}${own},${after}`).text).toBe(`${before}${own},${after}`)
   })
 
-  it('golden 44: a turn of nothing but foreign thinking goes as a whole, a long history alike', () => {
+  it('a turn with only foreign thinking is removed, also in a long history', () => {
     const turns = (count: number) =>
       Array.from({ length: count }, (_, at) => [
         { role: 'user', content: `${at}` },

@@ -7,7 +7,7 @@ import { deepFreeze, encode, eventsOf, sse, testHop } from './fixtures.ts'
 const formatOf = (schema: Json) =>
   (encode({ output: { kind: 'json_schema', schema } }).output_config as { format: { type: string; schema: object } }).format
 
-it('golden 19: limits move into the description, objects are closed, oneOf is anyOf, the caller’s schema stays', () => {
+it('limits move into the description, objects are closed, oneOf is anyOf, the caller’s schema stays', () => {
   const schema = deepFreeze({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',

@@ -79,14 +79,14 @@ it('decodes a whole answer of the vendor', () => {
   })
 })
 
-it('golden 12: a big number in a call keeps its digits', () => {
+it('a big number in a call keeps its digits', () => {
   const { choices } = read(
     '{"content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890}}],"stop_reason":"tool_use"}',
   )
   expect(choices[0]?.parts[0]).toMatchObject({ args: '{"id":12345678901234567890}' })
 })
 
-it('golden 67: a refusal keeps its details beside the answer', () => {
+it('a refusal keeps its details beside the answer', () => {
   const details = { type: 'refusal', category: 'bio', explanation: 'x' }
   const { choices } = read({ content: [], stop_reason: 'refusal', stop_details: details })
   expect(choices[0]).toMatchObject({ finish: 'refusal', safety: details, parts: [] })
@@ -156,7 +156,7 @@ it('synthesises a message with every required key and none that breaks clients',
   })
 })
 
-it('golden 81: a refusal is one text block with stop_details', () => {
+it('a refusal is one text block with stop_details', () => {
   expect(write([{ t: 'refusal', text: "I can't" }], { finish: 'refusal' })).toMatchObject({
     content: [{ type: 'text', text: "I can't" }],
     stop_reason: 'refusal',
@@ -164,7 +164,7 @@ it('golden 81: a refusal is one text block with stop_details', () => {
   })
 })
 
-it('golden 65, 82: content_filter is a refusal with details and no empty block', () => {
+it('content_filter is a refusal with details and no empty block', () => {
   expect(write([], { finish: 'content_filter' })).toMatchObject({
     content: [],
     stop_reason: 'refusal',
@@ -184,11 +184,11 @@ it.each([
   expect(write([{ t: 'text', text: 'x' }], choice)).toMatchObject({ stop_reason: reason, stop_sequence: sequence })
 })
 
-it('golden 46: calls under `stop` are tool_use', () => {
+it('calls under `stop` are tool_use', () => {
   expect(write([call], { finish: 'stop' })).toMatchObject({ stop_reason: 'tool_use' })
 })
 
-it('golden 75: the uncached input is never negative', () => {
+it('the uncached input is never negative', () => {
   expect(write([], {}, { usage: { ...usage, inputTotal: 5 } }).usage).toMatchObject({
     input_tokens: 0,
     cache_read_input_tokens: 8,

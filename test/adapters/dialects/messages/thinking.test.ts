@@ -23,7 +23,7 @@ it.each([
   expect(plan('claude-sonnet-4-5', { reasoning: { effort } }).thinking).toEqual({ type: 'enabled', budget_tokens: budget })
 })
 
-it('golden 15: a forced call and a budget do not go together', () => {
+it('a forced call drops the thinking budget, with a warning', () => {
   const codec = testHop()
   const body = encode({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'high' } }, codec)
   expect(body.tool_choice).toEqual({ type: 'any' })
@@ -31,7 +31,7 @@ it('golden 15: a forced call and a budget do not go together', () => {
   expect(codec.warnings).toEqual(['dropped_reasoning'])
 })
 
-it('golden 22: a small cap disables thinking rather than growing', () => {
+it('a small max_tokens disables thinking and is not raised', () => {
   const codec = testHop()
   const body = encode({ maxTokens: 1500, reasoning: { effort: 'high' } }, codec)
   expect(body.max_tokens).toBe(1500)
@@ -146,7 +146,7 @@ it('off is said where the model can say it; more than `high` is clamped then', (
   expect(plan('claude-3-haiku-20240307', { reasoning: { effort: 'low' } }).warnings).toEqual(['dropped_reasoning'])
 })
 
-it('rule 11: a running tool turn without signed thinking disables budgets, not adaptive thinking', () => {
+it('a running tool turn without signed thinking disables budgets, not adaptive thinking', () => {
   const signed: Part = { t: 'reasoning', text: 'hm', signature: { dialect: 'messages', modelFamily: 'claude', value: 's' } }
   const turn = (...parts: Part[]) => ({
     tools,
@@ -158,7 +158,7 @@ it('rule 11: a running tool turn without signed thinking disables budgets, not a
   expect(plan('claude-opus-5', turn()).thinking).toMatchObject({ type: 'adaptive' })
 })
 
-it('rule 9: beside thinking temperature and top_k go, top_p stays near one', () => {
+it('with thinking, temperature and top_k are dropped, and top_p stays near one', () => {
   const codec = testHop()
   const body = encode({ reasoning: { effort: 'low' }, sampling: { temperature: 0.3, topK: 5, topP: 0.97 } }, codec)
   expect(body.top_p).toBe(0.97)

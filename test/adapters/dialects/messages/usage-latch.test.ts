@@ -90,7 +90,7 @@ const cases: [string, JsonObject[], object][] = [
   ],
 ]
 
-it.each(cases)('golden 56: %s, in any order', (_, reports, expected) => {
+it.each(cases)('usage reports in any order: %s', (_, reports, expected) => {
   expect(latched(reports)).toMatchObject({ ...expected, estimated: false })
   expect({ ...latched(reports.toReversed()), raw: null }).toEqual({ ...latched(reports), raw: null })
 })

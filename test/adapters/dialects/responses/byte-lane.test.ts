@@ -53,7 +53,7 @@ describe('responses: the byte lane', () => {
     expect(done.facts).toMatchObject({ content: true, terminal: true, finish: 'tool_calls' })
   })
 
-  it('drops [DONE] and completes a usage that Codex would refuse (golden 88)', () => {
+  it('drops [DONE] and completes a usage that Codex would refuse', () => {
     const frames = responsesReplies.frames({ text: 'hello' })
     const last = JSON.parse((frames.pop() as string).split('\ndata: ')[1] as string)
     last.response.usage = { input_tokens: 3, output_tokens: 2 }
@@ -69,7 +69,7 @@ describe('responses: the byte lane', () => {
     expect(done.facts.usage).toMatchObject({ inputTotal: 3, outputTotal: 2 })
   })
 
-  it('golden 58, 60: a cut stream fails with the partial output and the next sequence number', async () => {
+  it('a cut stream fails with the partial output and the next sequence number', async () => {
     const frames = responsesReplies.frames({ text: 'hello world', toolCalls: [{ id: 'c', name: 'f', args: '{"a":1}' }] })
     for (let cut = 1; cut < frames.length; cut++) {
       const { out, filter: broken } = filter(frames.slice(0, cut).join(''))
@@ -134,7 +134,7 @@ describe('responses: the byte lane', () => {
     expect(decodeUtf8(body.bytes)).toBe('{"model":"gpt-5.6","input":"x","seed": 9223372036854775807}')
   })
 
-  it('golden 44: items that carry another vendor’s secret are taken out', () => {
+  it('items that carry another vendor’s secret are taken out', () => {
     const secret = wrapSignature({ dialect: 'messages', modelFamily: 'claude', value: 's' })
     const input = [
       { type: 'message', id: 'msg_0', role: 'user', content: 'x' },
@@ -146,7 +146,7 @@ describe('responses: the byte lane', () => {
     driver.spliceRequest(body, codec(), headerBag([]))
     expect(body.get('input')).toEqual([input[0], input[2], { type: 'message', role: 'assistant', content: [] }])
   })
-  it('golden 44: thoughts without a secret, under an id that the gateway made up, are taken out', () => {
+  it('thoughts without a secret, under an id that the gateway made up, are taken out', () => {
     const input = [
       { type: 'reasoning', id: 'rs_0123456789abcdefABCDEF01', summary: [{ type: 'summary_text', text: 'hm' }] },
       { type: 'reasoning', id: 'rs_68f2c1d5b0c08190a1b2c3d4e5f607180011223344556677', summary: [] },

@@ -25,7 +25,7 @@ describe('responses: decoding a request', () => {
     expect(request.messages.map((message) => message.role)).toEqual(['user', 'system'])
   })
 
-  it('golden 34, 84: items of one turn are one assistant message, outputs following each other one tool message', () => {
+  it('items of one turn are one assistant message, outputs following each other one tool message', () => {
     const request = decode({
       model: 'm',
       input: [
@@ -79,7 +79,7 @@ describe('responses: decoding a request', () => {
     ])
   })
 
-  it('golden 34: a missing strict is true only where the schema can be strict', () => {
+  it('a missing strict is true only if the schema can be strict', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
     const tool = (parameters: object, strict?: boolean | null) => ({
       type: 'function',
@@ -103,7 +103,7 @@ describe('responses: decoding a request', () => {
     ])
   })
 
-  it('golden 36: everything Codex sends is accepted', () => {
+  it('everything Codex sends is accepted', () => {
     const request = decode({
       model: 'gpt-5.6-codex',
       instructions: 'You are Codex.',
@@ -166,7 +166,7 @@ describe('responses: decoding a request', () => {
     expect(parts.filter((part) => part.t === 'opaque')).toHaveLength(2)
   })
 
-  it('golden 35: state is decoded and left to the target', () => {
+  it('state is decoded, and the target accepts or refuses it', () => {
     const request = decode({
       model: 'm',
       input: 'x',
@@ -226,7 +226,7 @@ describe('responses: decoding a request', () => {
     ])
   })
 
-  it('golden 12: arguments sent as an object keep every digit', () => {
+  it('arguments sent as an object keep every digit', () => {
     const { messages } = decode(
       '{"model":"m","input":[{"type":"function_call","call_id":"a","name":"f","arguments":{"id":12345678901234567890}}]}',
     )

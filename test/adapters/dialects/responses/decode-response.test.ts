@@ -97,7 +97,7 @@ describe('responses: decoding an answer', () => {
     if (status !== 502) expect(facts.error).toMatchObject({ status })
   })
 
-  it('byte lane: usage and finish are read, a usage without totals is completed (golden 88)', () => {
+  it('byte lane: usage and finish are read, a usage without totals is completed', () => {
     const body = wireBody(
       JSON.stringify({ output: [{ type: 'function_call' }], status: 'completed', usage: { input_tokens: 3, output_tokens: 2 } }),
     )

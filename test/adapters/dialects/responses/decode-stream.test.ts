@@ -53,7 +53,7 @@ describe('responses: decoding a stream', () => {
     ])
   })
 
-  it('golden 62: any split gives the same events', () => {
+  it('any split gives the same events', () => {
     const bytes = new TextEncoder().encode(responsesReplies.frames(reply).join(''))
     const whole = decodeText(bytes)
     fc.assert(
@@ -65,7 +65,7 @@ describe('responses: decoding a stream', () => {
     expect(decodeText(bytes, codec(), 1)).toEqual(whole)
   })
 
-  it('golden 50: arguments only in .done, only in the item, only in the final response; both are not doubled', () => {
+  it('arguments are read from .done, from the item or from the final response, and never twice', () => {
     const added = { type: 'response.output_item.added', output_index: 0, item: fc1('') }
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '{"a":1}' }
     const done = { type: 'response.function_call_arguments.done', output_index: 0, item_id: 'fc_1', arguments: '{"a":1}' }
@@ -218,7 +218,7 @@ describe('responses: decoding a stream', () => {
     ])
   })
 
-  it('golden 83: a stream with a call that ends completed finishes with tool_calls', () => {
+  it('a stream with a call that ends completed finishes with tool_calls', () => {
     expect(finishOf(decodeText(responsesReplies.frames({ toolCalls: [{ id: 'c', name: 'f', args: '{}' }] }).join('')))).toBe(
       'tool_calls',
     )
@@ -229,7 +229,7 @@ describe('responses: decoding a stream', () => {
     expect(finishOf(decodeText(responsesReplies.frames({ text: 'x', finish: 'content_filter' }).join('')))).toBe('content_filter')
   })
 
-  it('golden 58: a stream that is cut is an error, tokens or not; nothing follows it', () => {
+  it('a cut stream is an error, with or without tokens, and nothing follows it', () => {
     const all = responsesReplies.frames({ text: 'hello world' })
     const events = decodeText(all.slice(0, -1).join(''))
     expect(events.at(-1)).toMatchObject({ e: 'error', status: 502, code: 'upstream_error', retryable: true })

@@ -6,7 +6,7 @@ const rejects = (run: () => unknown, param: string) =>
   expect(run).toThrow(expect.objectContaining({ status: 400, code: 'unsupported_for_target', param, skip: 'unsupported' }))
 
 describe('responses: encoding tools and options', () => {
-  it('rule 4, golden 86: strict is explicit and survives where the schema can be strict', () => {
+  it('strict is explicit and stays if the schema can be strict', () => {
     const tool = (strict: boolean | undefined, schema: object) => ({
       t: 'function' as const,
       name: 'f',
@@ -22,7 +22,7 @@ describe('responses: encoding tools and options', () => {
     expect(tools.map((one: { strict: boolean }) => one.strict)).toEqual([true, false, false])
   })
 
-  it('golden 98: tool_choice without tools goes away, also when every tool was dropped', () => {
+  it('tool_choice without tools is removed, also when every tool was dropped', () => {
     const at = codec()
     const body = encode(
       request({
@@ -39,7 +39,7 @@ describe('responses: encoding tools and options', () => {
     expect(at.warnings).toEqual(['dropped_tool'])
   })
 
-  it('golden 41: a choice that names a dropped tool is refused', () => {
+  it('a choice that names a dropped tool is refused', () => {
     const bash = {
       t: 'server' as const,
       dialect: 'messages' as const,
@@ -104,7 +104,7 @@ describe('responses: encoding tools and options', () => {
     expect(at.warnings).toEqual(['dropped_blocked_domains'])
   })
 
-  it('rule 5: what has no field here is dropped with a warning, a tiny cap is raised', () => {
+  it('members without a field here are dropped with a warning, and a tiny output limit is raised', () => {
     const at = codec()
     const body = encode(
       request({
@@ -156,7 +156,7 @@ describe('responses: encoding tools and options', () => {
       rejects(() => encode(request({ messages: [user({ t: 'image', src: { kind: 'uri', uri } })] })), 'input')
   })
 
-  it('rule 6: sampling goes on models that reason, unless reasoning is off', () => {
+  it('sampling is dropped for models that reason, unless reasoning is off', () => {
     const caps = { family: 'gpt', reasoning: true, sampling: 'none' as const, efforts: ['none', 'low', 'high'] as const }
     const at = codec({ caps })
     expect(encode(request({ sampling: { temperature: 0.2, topP: 0.5 } }), at)).not.toHaveProperty('temperature')
@@ -183,7 +183,7 @@ describe('responses: encoding tools and options', () => {
     expect(encode(request({ source: 'messages', reasoning: { mode: 'adaptive', summary: 'omitted' } })).reasoning).toBeUndefined()
   })
 
-  it('rules 7 and 8: images are strings, files are named, formats are flat and named', () => {
+  it('images are strings, files are named, formats are flat and named', () => {
     const body = encode(
       request({
         messages: [

@@ -3,7 +3,7 @@ import type { Part } from '../../../../core/types/canonical.ts'
 import { assistant, call, codec, encode, request, result, user } from './support.ts'
 
 describe('responses: encoding a request', () => {
-  it('rule 1: instructions stay input items in place, nothing is stored', () => {
+  it('instructions stay input items in their place, and store is false', () => {
     const body = encode(
       request({
         system: [{ role: 'developer', parts: [{ t: 'text', text: 'a' }] }],
@@ -23,7 +23,7 @@ describe('responses: encoding a request', () => {
     })
   })
 
-  it('rule 1: a backend that insists on instructions gets the first system block there', () => {
+  it('a backend that requires instructions gets the first system block there', () => {
     const body = encode(
       request({ system: [{ role: 'system', parts: [{ t: 'text', text: 'a' }] }] }),
       codec({ quirks: { instructionsRequired: true } }),
@@ -33,7 +33,7 @@ describe('responses: encoding a request', () => {
     expect(encode(request(), codec({ quirks: { instructionsRequired: true } })).instructions).toBe('')
   })
 
-  it('golden 85: text, call and result keep their order and lose foreign ids', () => {
+  it('text, call and result keep their order and lose foreign ids', () => {
     const body = encode(
       request({
         messages: [
@@ -52,7 +52,7 @@ describe('responses: encoding a request', () => {
     ])
   })
 
-  it('rule 2: an orphan output is user text, an empty one nothing; a call without output gets one', () => {
+  it('an orphan output becomes user text or is dropped when empty; a call without output gets one', () => {
     const at = codec()
     const body = encode(
       request({
@@ -69,7 +69,7 @@ describe('responses: encoding a request', () => {
     expect(at.warnings).toEqual(['missing_tool_result'])
   })
 
-  it('golden 97: an empty result is an empty output; an error says so; media are native', () => {
+  it('an empty result is an empty output, an error is marked, and media are native', () => {
     const image: Part = { t: 'image', src: { kind: 'base64', mime: 'image/png', data: 'QUJD' } }
     const body = encode(
       request({
@@ -96,14 +96,14 @@ describe('responses: encoding a request', () => {
     ])
   })
 
-  it('golden 74: a call id over 64 characters is hashed alike on call and result', () => {
+  it('a call id over 64 characters is hashed in the same way on call and result', () => {
     const id = `call_${'x'.repeat(90)}`
     const { input } = encode(request({ messages: [assistant(call(id, 'f')), { role: 'tool', parts: [result(id, 'y')] }] }))
     expect(input[0].call_id).toBe(input[1].call_id)
     expect(input[0].call_id.length).toBeLessThanOrEqual(64)
   })
 
-  it('golden 13: tool names outside the alphabet are sanitised one to one', () => {
+  it('tool names are sanitised and stay distinct', () => {
     const at = codec()
     const tools = ['a.b/c d', 'a_b/c_d'].map((name) => ({ t: 'function' as const, name, schema: {} }))
     const body = encode(
@@ -117,7 +117,7 @@ describe('responses: encoding a request', () => {
     expect(at.names.get(names[0])).toBe('a.b/c d')
   })
 
-  it('rule 3: only reasoning of the same family goes back, with its summary and without plain text', () => {
+  it('only reasoning of the same family is sent back, with its summary and without plain text', () => {
     const reasoning = (dialect: 'responses' | 'messages', modelFamily: string): Part => ({
       t: 'reasoning',
       text: 'plain',
@@ -147,7 +147,7 @@ describe('responses: encoding a request', () => {
     ])
   })
 
-  it('rule 3: the summary that another dialect kept as a text goes back with its secret', () => {
+  it('a summary that another dialect kept as text is sent back with its secret', () => {
     const signature = { dialect: 'responses' as const, modelFamily: 'gpt', value: 'v' }
     const messages = [user('x'), assistant({ t: 'reasoning', text: 'hm', signature }, 'y'), user('z')]
     const reasoning = (source: 'messages' | 'responses') =>
@@ -160,7 +160,7 @@ describe('responses: encoding a request', () => {
     expect(reasoning('responses')).toMatchObject({ summary: [] })
   })
 
-  it('golden 44: a signature of another vendor is dropped at fail-over, the request stays', () => {
+  it('a signature of another vendor is dropped on failover, and the request stays', () => {
     const { input } = encode(
       request({
         messages: [
@@ -174,7 +174,7 @@ describe('responses: encoding a request', () => {
     expect(input).toHaveLength(1)
   })
 
-  it('rule 3: encrypted reasoning is asked for on models that reason', () => {
+  it('encrypted reasoning is requested from models that reason', () => {
     expect(encode(request(), codec({ caps: { family: 'gpt', reasoning: true } })).include).toEqual([
       'reasoning.encrypted_content',
     ])

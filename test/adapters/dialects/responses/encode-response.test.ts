@@ -80,7 +80,7 @@ describe('responses: encoding an answer', () => {
     ])
   })
 
-  it('golden 73: the id has this dialect’s prefix, the upstream’s own when it fits', () => {
+  it('the id has this dialect’s prefix, the upstream’s own when it fits', () => {
     expect(encoded(response([])).id).toMatch(/^resp_/)
     expect(encoded(response([], 'stop', { id: 'resp_abc' })).id).toBe('resp_abc')
   })
@@ -134,24 +134,24 @@ describe('responses: encoding an answer', () => {
     ['content_filter', 'incomplete', 'content_filter'],
     ['refusal', 'incomplete', 'content_filter'],
     ['error', 'failed', null],
-  ])('goldens 55, 67, 82: finish %s is %s', (finish, status, reason) => {
+  ])('finish %s has status %s', (finish, status, reason) => {
     const body = encoded(response([{ t: 'text', text: 'x' }], finish))
     expect(body.status).toBe(status)
     expect(body.incomplete_details).toEqual(reason === null ? null : { reason })
     expect(body.completed_at === null).toBe(status === 'failed')
   })
 
-  it('golden 81: a refusal that is said is a completed response with a refusal part', () => {
+  it('a refusal with text is a completed response with a refusal part', () => {
     const body = encoded(response([{ t: 'refusal', text: 'I can’t' }], 'refusal'))
     expect(body.status).toBe('completed')
     expect(body.output[0].content).toEqual([{ type: 'refusal', refusal: 'I can’t' }])
   })
 
-  it('golden 66: a malformed call is no item', () => {
+  it('a malformed call gives no item', () => {
     expect(encoded(response([call('a', 'f', '{bad')], 'malformed_tool_call')).output).toEqual([])
   })
 
-  it('golden 36: custom calls and namespaces come back as what they were', () => {
+  it('custom calls and namespaces are restored', () => {
     const { output } = encoded(
       response(
         [call('a', 'apply_patch', '*** Begin', { kind: 'custom' }), call('b', 'go', '{}', { namespace: 'mcp' })],

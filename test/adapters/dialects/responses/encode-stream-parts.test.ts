@@ -30,7 +30,7 @@ const types = (text: string) => wireEvents(text).map((event) => event.type.repla
 const last = (text: string): Wire => wireEvents(text).at(-1)
 
 describe('responses: encoding the parts of a stream', () => {
-  it('golden 52: interleaved calls keep their indexes; a text that is still open closes by itself', async () => {
+  it('interleaved calls keep their indexes, and an open text is closed', async () => {
     const meta = (id: string) => ({ id, name: 'f' })
     const text = encodeEvents([
       { e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} },
@@ -86,7 +86,7 @@ describe('responses: encoding the parts of a stream', () => {
     expect(types(late)).toContain('output_text.delta')
   })
 
-  it('golden 36: a custom input that arrives wrapped is unwrapped in the stream', () => {
+  it('a custom input that arrives wrapped is unwrapped in the stream', () => {
     const events = wireEvents(encodeEvents(eventsOf([call('b', 'patch', '{"input":"*** \\n"}', { kind: 'custom' })])))
     expect(events.filter((event) => event.type === 'response.custom_tool_call_input.delta').map((event) => event.delta)).toEqual([
       '*** \n',

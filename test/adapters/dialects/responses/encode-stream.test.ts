@@ -38,7 +38,7 @@ describe('responses: encoding a stream', () => {
     { t: 'refusal', text: 'no' },
   ]
 
-  it('golden 54, 55: created first, item life cycles complete, sequence numbers gapless, output as streamed', () => {
+  it('created is first, items open and close, sequence numbers have no gaps, and the output is as streamed', () => {
     const text = encodeEvents(eventsOf(parts))
     const events = wireEvents(text)
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index))
@@ -101,7 +101,7 @@ describe('responses: encoding a stream', () => {
     expect(unwrapSignature(response.output[0].encrypted_content)).toMatchObject({ dialect: 'messages', value: 's' })
   })
 
-  it('golden 54: the official stream helper and the AI SDK read it to the end', async () => {
+  it('the official stream helper and the AI SDK read it to the end', async () => {
     const text = encodeEvents(eventsOf(parts, 'tool_calls'))
     const response = await sdkResponse(text)
     expect(response.output_text).toBe('hello world')
@@ -126,13 +126,13 @@ describe('responses: encoding a stream', () => {
     ['refusal', 'incomplete', 'content_filter'],
     ['pause', 'completed', null],
     ['error', 'failed', null],
-  ])('golden 55: finish %s ends with response.%s', (finish, status, reason) => {
+  ])('finish %s ends with response.%s', (finish, status, reason) => {
     const event = last(encodeEvents(eventsOf([{ t: 'text', text: 'x' }], finish)))
     expect(event.type).toBe(`response.${status}`)
     expect(event.response.incomplete_details).toEqual(reason === null ? null : { reason })
   })
 
-  it('golden 87, 88: ends properly when no finish and no usage came', () => {
+  it('a stream without finish and usage still ends with a complete response', () => {
     const event = last(
       encodeEvents([
         { e: 'part_start', choice: 0, part: 0, kind: 'text', meta: {} },
@@ -149,7 +149,7 @@ describe('responses: encoding a stream', () => {
     })
   })
 
-  it('golden 60: an error ends with response.failed and the output so far', async () => {
+  it('an error ends with response.failed and the output so far', async () => {
     const encoder = driver.encodeStream(codec())
     const open: StreamEvent[] = [
       ...eventsOf([{ t: 'text', text: 'done' }]).slice(0, -3),
@@ -177,12 +177,12 @@ describe('responses: encoding a stream', () => {
     expect(last(text).response.error.code).toBe('rate_limit_exceeded')
   })
 
-  it('golden 90: a turn that starts with a call has no empty message, and empty reasoning is no item', () => {
+  it('a turn that starts with a call has no empty message, and empty reasoning is no item', () => {
     const text = encodeEvents(eventsOf([{ t: 'reasoning', text: '' }, call('a', 'f')]))
     expect(last(text).response.output.map((item: Wire) => item.type)).toEqual(['function_call'])
   })
 
-  it('golden 69: partial arguments are forwarded as they are', () => {
+  it('partial arguments are forwarded as they are', () => {
     expect(last(encodeEvents(eventsOf([call('a', 'f', '{"a":')], 'length'))).response).toMatchObject({
       status: 'incomplete',
       output: [{ arguments: '{"a":' }],

@@ -45,7 +45,7 @@ describe('responses: errors', () => {
     [{ error: { message: 'Encrypted content is not supported with this model.', param: 'include' } }, 'include'],
     [{ detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted' }] }, 'seed'],
     [{ error: { message: "Invalid value: 'x'.", param: 'input[0].role' } }, null],
-  ])('golden 78: the field an upstream does not take: %j', (body, field) => {
+  ])('names the unsupported field of %j', (body, field) => {
     expect(decoded(400, body).upstream?.field).toBe(field)
   })
 

@@ -55,7 +55,7 @@ async function settledAfter<T>(
   return { result, outcome: t.settled[before]!.outcome }
 }
 
-describe('golden 59: a stream error before the first content', () => {
+describe('a stream error before the first content', () => {
   it.each(DIALECTS)('is an HTTP status for %s callers', async (caller) => {
     for (const target of DIALECTS) {
       upstream.script(broken({ text: ANSWER }, headOf(target), { message: 'no more', status: 503 }))
@@ -80,8 +80,8 @@ describe('golden 59: a stream error before the first content', () => {
   })
 })
 
-describe('golden 61: heartbeats', () => {
-  it.each(DIALECTS)('stand between the frames of %s callers, however the upstream cuts them', async (caller) => {
+describe('heartbeats', () => {
+  it.each(DIALECTS)('come between the frames of %s callers, however the upstream splits them', async (caller) => {
     const run = async (target: Dialect) => {
       const frames = RENDERERS[target].frames({ text: ANSWER, chunk: 8 }).join('')
       // Every read ends inside a frame, and the next one comes long after a heartbeat is due.
@@ -118,7 +118,7 @@ describe('golden 61: heartbeats', () => {
   })
 })
 
-describe('golden 77: a caller that leaves', () => {
+describe('a caller that leaves', () => {
   it.each(pairs)('$caller → $target, in the middle of a stream', async ({ caller, target }) => {
     await expectWithin(100, async () => {
       upstream.script(text(ANSWER.repeat(20), { everyMs: 3, stallAfter: 30 }))
@@ -160,7 +160,7 @@ describe('golden 77: a caller that leaves', () => {
   })
 })
 
-describe('golden 92: an answer in the other form', () => {
+describe('an upstream that answers with a stream instead of a whole body, or the reverse', () => {
   const asked = async (caller: Dialect, call: Call, stream: boolean) => {
     const { result, outcome } = await settledAfter(async () => {
       const response = await post(url, call)
