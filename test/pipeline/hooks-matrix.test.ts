@@ -79,7 +79,7 @@ async function run(endpoint: Endpoint, model: string, init: RequestInit = {}): P
   })
   await response.text().catch(() => '')
   await t.untilSettled(settled + 1)
-  // Nothing may run twice, or late.
+  // No handler may run twice or late.
   await new Promise((resolve) => setImmediate(resolve))
   expect(t.settled).toHaveLength(settled + 1)
   const { ctx, outcome } = t.settled[settled]!

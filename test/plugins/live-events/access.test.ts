@@ -1,4 +1,4 @@
-// Who may listen, and the handling of a token in the address.
+// Access to live events, and the handling of a token in the URL.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// Who may read /metrics: configurations × credentials.
+// Access to /metrics: every configuration with every credential.
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

@@ -1,4 +1,4 @@
-// What is removed from a body before it is stored, and where it is cut.
+// The parts of a body that are removed before it is stored, and the place where it is cut.
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { clippedUtf8, keptText, withoutSecrets } from '../../../plugins/request-log/bodies/kept-text.ts'

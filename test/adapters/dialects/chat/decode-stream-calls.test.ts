@@ -6,7 +6,7 @@ const calls = (events: ReturnType<typeof decodeEvents>) => partsOf(events).filte
 const DONE = '[DONE]'
 
 describe('tool calls of a chat stream', () => {
-  it('parallel calls that share index 0 are told apart by id', () => {
+  it('parallel calls that share index 0 are distinguished by id', () => {
     const events = decodeEvents(
       data(
         tool([{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }]),
