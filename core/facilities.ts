@@ -12,8 +12,10 @@ import { createMetrics, type Metrics } from './metrics/registry.ts'
 import type { Runtime } from './pipeline/runtime.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
+import type { Operation } from './types/canonical.ts'
 import type { Database } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
+import type { MediaOperation } from './types/operations.ts'
 import type { Clock, Counters, KeyValueStore, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
@@ -75,6 +77,7 @@ export function lastingServices(
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
+    operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },
     settings,
     vectors,
     outbound: ports.outbound ?? UNGUARDED,

@@ -4,6 +4,7 @@ import type { Configuration } from './config/configuration.ts'
 import type { Usage } from './types/answer.ts'
 import type { Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
+import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
@@ -230,6 +231,11 @@ export interface SettingsService {
   layer(): RuntimeSettings
 }
 
+/** The operations other than chat that this gateway serves. */
+export interface OperationService {
+  of(operation: Operation): OperationDriver | undefined
+}
+
 declare module './types/plugin.ts' {
   interface Services {
     connections: ConnectionService
@@ -250,6 +256,7 @@ declare module './types/plugin.ts' {
     directCalls: DirectCalls
     vectors: VectorStore
     prices: PriceService
+    operations: OperationService
     hookTracer: HookTracer
   }
 }

@@ -120,7 +120,13 @@ export const budgets = definePlugin({
           named: (orgId, name) => virtualModels()?.named(orgId, name) ?? null,
           providerId,
         },
-        { ...config, dialectsOf: upstreamDialects(connections, provider) },
+        {
+          ...config,
+          dialectsOf: upstreamDialects(connections, provider),
+          operations: gateway.use('operations'),
+          connections,
+          prices: gateway.optional('prices'),
+        },
       ),
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)

@@ -160,7 +160,7 @@ export function recovery(
   }
 
   function promptOnly({ provider, model, promptBytes, operation }: DispatchRow['facts']): Progress | null {
-    if (provider === null || model === null || operation !== 'chat') return null
+    if (provider === null || model === null || operation === 'count_tokens') return null
     return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(promptBytes / BYTES_PER_TOKEN), 0)
   }
 }

@@ -113,7 +113,7 @@ function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: numbe
     latencyMs: outcome.steps.length === 1 ? outcome.latencyMs : step.latencyMs,
     firstByteMs: index === 0 ? outcome.firstByteMs : null,
     tokens: tokensOf(usage),
-    mediaUnits: 0,
+    mediaUnits: unitsOf(usage),
     estimated: usage.estimated,
     costNano: step.costNano,
     chargeNano: step.chargeNano,
@@ -122,6 +122,12 @@ function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: numbe
     freePool: false,
     interrupted: false,
   }
+}
+
+/** A call bills one kind of unit. */
+function unitsOf({ units = {} }: Usage): number {
+  const { images, characters, seconds, pages, queries } = units
+  return Math.ceil(images ?? characters ?? pages ?? queries ?? seconds ?? 0)
 }
 
 function tokensOf(usage: Usage): UsageTokens {
@@ -162,7 +168,7 @@ function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null
     firstByteMs: outcome.firstByteMs,
     // Tokens of the original call for a cached answer; they are not billed again.
     tokens: cachedCall === undefined ? NO_TOKENS : tokensOf(cachedCall.usage),
-    mediaUnits: 0,
+    mediaUnits: cachedCall === undefined ? 0 : unitsOf(cachedCall.usage),
     estimated: cachedCall?.usage.estimated ?? false,
     costNano: 0,
     chargeNano: 0,

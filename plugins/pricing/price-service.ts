@@ -1,10 +1,12 @@
 // Prices each upstream call from memory.
 import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
+import type { MediaUnits } from '../../core/types/answer.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Connection } from '../../core/types/provider.ts'
+import { mediaCost } from './media-cost.ts'
 import type { Resolver } from './resolver.ts'
 import { isLoopback } from './sync/sync.ts'
-import { tokenCost } from './token-cost.ts'
+import { mediaPrices, tokenCost } from './token-cost.ts'
 
 /** The part of the service `accounts` that this file uses. Its list stays the same object until a change. */
 interface AccountList {
@@ -74,10 +76,21 @@ const BUILTIN: PriceOrigin = { ref: 'builtin', borrowed: false }
 const FREE: StepPrice = Object.freeze({ costNano: 0, chargeNano: 0, ref: BUILTIN.ref })
 
 export function priceService({ resolver, owners, listed, origins }: PriceParts): PriceService {
+  function unitPrice(orgId: number | null, provider: string, model: string, units: MediaUnits) {
+    const { list, ref, borrowed } = resolver.resolve(orgId, provider, model)
+    const costNano = mediaCost(mediaPrices(list, units), units)
+    return costNano === null ? null : { price: { costNano, chargeNano: chargeOf(costNano), ref: ref ?? BUILTIN.ref }, borrowed }
+  }
+
   return {
-    price({ connection, model, usage }: Billable): StepPrice | null {
+    price({ connection, model, operation, usage }: Billable): StepPrice | null {
       const { provider } = connection
       const orgId = owners.orgOf(connection)
+      // Transcriptions and translations are recorded and not billed.
+      if (operation === 'transcription') return FREE
+      const byUnits = usage.units === undefined ? null : unitPrice(orgId, provider, model, usage.units)
+      // An image model may have prices for tokens, too: the price of the unit is the one that applies.
+      if (byUnits !== null) return owners.isLocal(connection) && byUnits.borrowed ? FREE : byUnits.price
       const own = orgId !== null && resolver.has(orgId) ? resolver.resolve(orgId, provider, model) : null
       const price = own?.source === 'override' ? own.price : listed(provider, model)
       if (price === undefined || !isPriced(price)) return owners.isLocal(connection) ? FREE : null

@@ -6,6 +6,7 @@ import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import { areSeveral, type Call, type CompiledModels, callsOf, type DialectsOf, type Upstream } from './calls.ts'
+import { estimateOperation } from './operation.ts'
 import { type PromptSize, promptSize } from './prompt-size.ts'
 import { NO_USE, type ServerUse, serverUse, type ToolShares, toolsOf } from './server-tools.ts'
 import { unknownPrompt } from './unknown-prompt.ts'
@@ -27,6 +28,9 @@ export interface EstimateRules {
   readonly unknownPrompt: 'reserve' | 'refuse'
   readonly serverTools: ToolShares
   readonly dialectsOf: DialectsOf
+  readonly operations: Services['operations']
+  connections(): Pick<Services['connections'], 'list'> | undefined
+  prices(): Services['prices'] | undefined
 }
 
 /** Output tokens when neither request nor model sets a limit. */
@@ -46,17 +50,10 @@ export function estimator(
 ): (ctx: RequestContext) => Estimate {
   return (ctx) => {
     const targets = ctx.plan?.targets ?? []
+    if (!isConversation(ctx)) return estimateOperation(ctx, rules)
     // Most requests without a price are found without reading the request.
     if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
       return { nano: 0, leastNano: 0, explicit: false }
-    if (!isConversation(ctx)) {
-      const prompt = { ...TEXT_ONLY, tokens: Math.ceil(ctx.bodyBytes / 2) }
-      const costs = targets.map(({ provider, model }) =>
-        costOf({ provider, model, input: prompt.tokens, output: 0 }, { prompt, use: NO_USE }, factsOf),
-      )
-      const nano = bounded(highest(costs))
-      return { nano, leastNano: nano, explicit: true }
-    }
     const request = ctx.request
     const prompt = promptSize(request, ctx.bodyBytes)
     const unknown = unknownPrompt(request)

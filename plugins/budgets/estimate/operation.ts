@@ -1,0 +1,18 @@
+// Estimates the cost of an operation other than chat before it is sent: its units exactly, its tokens as an upper bound.
+import { noUsage } from '../../../core/models/token-estimate.ts'
+import type { RequestContext } from '../../../core/types/context.ts'
+import type { Estimate, EstimateRules } from './estimate.ts'
+
+/** Returns the price at the most expensive account that may serve the request. */
+export function estimateOperation(ctx: RequestContext, { operations, connections, prices }: EstimateRules): Estimate {
+  const driver = operations.of(ctx.operation)
+  const service = prices()
+  if (driver === undefined || service === undefined) return { nano: 0, leastNano: 0, explicit: false }
+  const { inputTokens = 0, units, bounded = true } = driver.estimate(ctx.request as never)
+  const usage = { ...noUsage(), inputTotal: inputTokens, total: inputTokens, ...(units === undefined ? {} : { units }) }
+  let nano = 0
+  for (const { provider, model } of ctx.plan?.targets ?? [])
+    for (const connection of connections()?.list(provider, model, ctx) ?? [])
+      nano = Math.max(nano, service.price({ connection, model, operation: ctx.operation, usage })?.costNano ?? 0)
+  return { nano, leastNano: bounded ? nano : 0, explicit: bounded }
+}
