@@ -80,6 +80,7 @@ export function lastingServices(
     operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },
     settings,
     vectors,
+    ...(ports.readPage === undefined ? {} : { pages: ports.readPage }),
     outbound: ports.outbound ?? UNGUARDED,
     outboundPost: ports.outboundPost ?? NO_WAY_OUT,
   }

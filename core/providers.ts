@@ -52,9 +52,11 @@ export function defineProvider(provider: Provider): Provider {
   return provider
 }
 
+/** Search has no format of OpenAI's; the most common one is Perplexity's. */
 const OPENAI_LIKE: Provider['operations'] = Object.fromEntries(
   ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription'].map((name) => [name, { codec: 'openai' }]),
 )
+const CUSTOM = { ...OPENAI_LIKE, search: { codec: 'perplexity', defaultModel: 'search' } }
 
 function customProvider(id: string, familyCaps: FamilyCaps): Provider {
   return {
@@ -64,7 +66,7 @@ function customProvider(id: string, familyCaps: FamilyCaps): Provider {
     dialects: {},
     quirks: {},
     needsKey: false,
-    operations: OPENAI_LIKE,
+    operations: CUSTOM,
     caps: memoize((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
     authorize(wire, dialect, secret) {

@@ -10,6 +10,7 @@ import type { PluginInfo } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
 import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
+import type { PageReader } from './types/web-page.ts'
 
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
@@ -257,6 +258,7 @@ declare module './types/plugin.ts' {
     vectors: VectorStore
     prices: PriceService
     operations: OperationService
+    pages: PageReader
     hookTracer: HookTracer
   }
 }

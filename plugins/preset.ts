@@ -46,6 +46,7 @@ import { usage } from './usage/index.ts'
 import { vendorIds } from './vendor-ids/index.ts'
 import { virtualModels } from './virtual-models/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
+import { webFetch } from './web-fetch/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
 // Loads the declared types of services, events and file sections for users who import only the preset.
@@ -111,6 +112,7 @@ export interface PresetOptions {
   thinkTags?: false
   countTokens?: false
   defaultModels?: false
+  webFetch?: false
   heartbeat?: false
   answerModel?: false
   upstreamHeaders?: false
@@ -164,6 +166,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.defaultModels !== false && defaultModels(),
+    options.webFetch !== false && webFetch(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
     options.upstreamHeaders !== false && upstreamHeaders(),
@@ -214,6 +217,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   thinkTags: true,
   countTokens: true,
   defaultModels: true,
+  webFetch: true,
   heartbeat: true,
   answerModel: true,
   upstreamHeaders: true,

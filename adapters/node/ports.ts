@@ -13,6 +13,7 @@ import { guardedFetch } from '../transport/guarded-fetch.ts'
 import { checkOutboundUrl } from '../transport/outbound-guard.ts'
 import { outboundPost } from '../transport/outbound-post.ts'
 import { undiciTransport } from '../transport/undici.ts'
+import { pageReader } from '../web-fetch/index.ts'
 import { readForm } from './read-form.ts'
 
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
@@ -30,6 +31,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     modelCaps: familyCaps,
     fetchMedia: mediaFetcher(),
     readForm,
+    readPage: pageReader(),
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),
     guardedFetch: guardedFetch({ proxyUrl: env.get<string | null>('OUTBOUND_PROXY') }),

@@ -20,6 +20,7 @@ import type {
   VectorStore,
 } from './ports.ts'
 import type { Provider } from './provider.ts'
+import type { PageReader } from './web-page.ts'
 
 /** Facts from an embedding server about a request. */
 export interface FetchOptions extends Partial<Peer> {
@@ -64,6 +65,8 @@ export interface Ports {
   vault?: Vault
   /** Fetches media that a target cannot fetch, through the outbound guard. Rejects with a GatewayError 400. */
   fetchMedia?(url: string, signal: AbortSignal): Promise<{ mime: string; data: string }>
+  /** Absent: `/v1/web/fetch` answers 503. */
+  readPage?: PageReader
   /**
    * Reads a multipart form without a copy of its files. @throws GatewayError 400 for a broken form. Absent: routes with uploads answer
    * 501.

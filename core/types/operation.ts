@@ -116,7 +116,7 @@ export interface UpstreamStreamAnswer {
   cancel(reason?: unknown): void
 }
 
-/** What a codec may do at the vendor. All calls share the attempt's deadline, credential and proxy. */
+/** The vendor's side of one attempt, for a codec. All calls share the attempt's deadline, credential and proxy. */
 export interface OperationUpstream {
   readonly codec: CodecContext
   /** The bare upstream model id, as one path segment where a path needs it. */

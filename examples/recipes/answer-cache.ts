@@ -26,8 +26,8 @@ export const answerCache = definePlugin({
         return undefined
       },
       {
-        when: (ctx) =>
-          ctx.operation === 'chat' && !ctx.stream && 'sampling' in ctx.request && ctx.request.sampling.temperature === 0,
+        operation: 'chat',
+        when: (ctx) => !ctx.stream && 'sampling' in ctx.request && ctx.request.sampling.temperature === 0,
       },
     )
     hook('settled', (ctx) => void (hit.get(ctx) && ctx.note('answer_cache', 'hit')))

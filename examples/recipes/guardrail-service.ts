@@ -25,7 +25,7 @@ export const guardrailService = definePlugin({
           })
         if (!verdict.allowed) throw GatewayError.blocked(verdict.rule ?? 'guardrail-service')
       },
-      { when: (ctx) => ctx.operation === 'chat' },
+      { operation: 'chat' },
     )
   },
 })

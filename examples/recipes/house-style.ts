@@ -13,7 +13,7 @@ export const houseStyle = definePlugin({
         const request = ctx.edit()
         if ('system' in request) request.system.push({ role: 'system', parts: [{ t: 'text', text }] })
       },
-      { when: (ctx) => ctx.operation === 'chat' },
+      { operation: 'chat' },
     )
   },
 })

@@ -52,7 +52,7 @@ export const defaultModels = definePlugin({
         const target = { provider: provider?.id ?? name, model, connectionId: null, weight: 1 }
         return { targets: [target], strategy: 'direct', virtualModel: null }
       },
-      { after: 'virtual-models', operation: ['search', 'images', 'speech', 'transcription', 'ocr', 'moderations'] },
+      { order: 'post', operation: ['search', 'images', 'speech', 'transcription', 'ocr', 'moderations'] },
     )
   },
 })

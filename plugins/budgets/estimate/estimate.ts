@@ -5,33 +5,15 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
-import { areSeveral, type Call, type CompiledModels, callsOf, type DialectsOf, type Upstream } from './calls.ts'
+import { areSeveral, type Call, type CompiledModels, callsOf, type Upstream } from './calls.ts'
 import { estimateOperation } from './operation.ts'
 import { type PromptSize, promptSize } from './prompt-size.ts'
-import { NO_USE, type ServerUse, serverUse, type ToolShares, toolsOf } from './server-tools.ts'
+import type { Estimate, EstimateRules } from './rules.ts'
+import { type ServerUse, serverUse, toolsOf } from './server-tools.ts'
 import { unknownPrompt } from './unknown-prompt.ts'
-
-export interface Estimate {
-  /** Nano-USD. */
-  readonly nano: number
-  /** The part that is always reserved, also under a small limit: for a prompt of unknown size, or tools at the vendor. */
-  readonly leastNano: number
-  /** True when the caller limited the answer. */
-  readonly explicit: boolean
-}
 
 type Facts = ReturnType<Services['modelFacts']['facts']>
 export type FactsOf = (provider: string, model: string) => Facts | undefined
-
-export interface EstimateRules {
-  /** For a prompt of unknown size: reserve the model's whole context window, or refuse the request. */
-  readonly unknownPrompt: 'reserve' | 'refuse'
-  readonly serverTools: ToolShares
-  readonly dialectsOf: DialectsOf
-  readonly operations: Services['operations']
-  connections(): Pick<Services['connections'], 'list'> | undefined
-  prices(): Services['prices'] | undefined
-}
 
 /** Output tokens when neither request nor model sets a limit. */
 const DEFAULT_OUTPUT = 4096
@@ -41,7 +23,6 @@ const LEAST_OF_RESPONSES = 16
 const DEFAULT_WINDOW = 2_097_152
 /** Names that upstreams may read as an output limit, besides the one of the caller's dialect. */
 const OTHER_BOUNDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'maxOutputTokens'] as const
-const TEXT_ONLY: PromptSize = { tokens: 0, hasImage: false, hasAudio: false, longCache: false }
 
 export function estimator(
   factsOf: FactsOf,

@@ -47,7 +47,7 @@ export interface ServerUse {
   readonly searches: number
 }
 
-export const NO_USE: ServerUse = { uses: 0, tokens: 0, searches: 0 }
+const NO_USE: ServerUse = { uses: 0, tokens: 0, searches: 0 }
 
 /** @param capped the caller's own limits reach the vendor, because it speaks the caller's dialect. */
 export function serverUse(

@@ -172,7 +172,7 @@ describe('hookgate hooks', () => {
         "ingress series helicone",
         "authenticate first keys",
         "access series helicone keys rate-limits helicone request-log",
-        "resolve first virtual-models helicone connections virtual-models",
+        "resolve first virtual-models helicone connections virtual-models default-models",
         "request series helicone guardrails helicone budgets",
         "answer first exact-cache semantic-cache",
         "admit series budgets",

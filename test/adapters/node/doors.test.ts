@@ -1,13 +1,16 @@
 // One contract for every entry: the same request has the same answer, streams stream, an abort reaches the upstream, and a slow reader
 // slows the upstream down.
+
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { Outcome } from '../../../core/types/context.ts'
 import { expectWithin } from '../../support/in-time.ts'
+import { OPERATION_BODIES } from '../../support/operation-bodies.ts'
 import { DOORS, type Door } from './doors.ts'
 import { FLOOD_BYTES, flooding } from './flood.ts'
 import { ask, DIALECTS, until } from './support.ts'
@@ -15,13 +18,16 @@ import { ask, DIALECTS, until } from './support.ts'
 const KEY = 'a-client-key-of-the-doors'
 let t: TestGateway
 let flood: Awaited<ReturnType<typeof flooding>>
+let vendor: ScriptedUpstream
 
 beforeAll(async () => {
   flood = await flooding()
+  vendor = await scriptedUpstream()
   t = await createTestGateway({
     config: {
       connections: {
         echo: { provider: 'echo' },
+        vendor: { provider: 'custom', wireFormat: 'chat', baseUrl: vendor.baseUrl('chat') },
         flood: { provider: 'custom', wireFormat: 'chat', baseUrl: flood.baseUrl },
       },
       keys: { door: { secret: KEY } },
@@ -32,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await t.close()
   flood.close()
+  await vendor.close()
 })
 
 interface Case {
@@ -85,6 +92,11 @@ const CASES: Case[] = [
     status: 200,
   },
   { what: 'count_tokens', path: '/v1/messages/count_tokens', body: ask('messages', 'echo/echo-1').body, status: 200 },
+  ...Object.entries(OPERATION_BODIES).flatMap(([path, body]) => [
+    { what: path, path, body: body('vendor/m'), status: 200 },
+    { what: `${path}, malformed`, path, body: '{"a":', status: 400 },
+  ]),
+  { what: '/v1/web/fetch', path: '/v1/web/fetch', body: { url: 'http://127.0.0.1/' }, status: 400 },
   { what: 'chat validation', path: chat.path, body: { model: 'echo/x', messages: [] }, status: 400 },
   { what: 'no model', path: chat.path, body: { messages: [{ role: 'user', content: 'x' }] }, status: 400 },
   { what: 'text beyond ASCII', ...json(ask('chat', 'echo/echo-1', { text: 'Größe 😀 \u2028' })) },
@@ -113,7 +125,7 @@ it('the cases cover every data route', () => {
   for (const { path } of t.gateway.routes.entries) {
     const stem = path.replace(/\*$/, '')
     expect(
-      CASES.some((one) => one.path.startsWith(stem) && one.status === 200),
+      CASES.some((one) => one.path.startsWith(stem) && (one.status === 200 || path === '/v1/web/fetch')),
       path,
     ).toBe(true)
   }

@@ -37,6 +37,16 @@ const SENSIBLE: Readonly<Record<string, object>> = {
 const OPERATIONS = /^\/v1\/(?:embeddings|rerank|moderations|ocr|search)$/
 const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
 
+const PAGE = {
+  finalUrl: 'https://example.com/',
+  status: 200,
+  contentType: 'text/plain',
+  title: null,
+  content: 'Hi',
+  cut: false,
+  links: [],
+}
+
 let t: TestGateway
 let reader: Reader
 let key: Record<string, string>
@@ -45,7 +55,7 @@ beforeAll(async () => {
   // Fetches nothing; a price change waits for a review.
   t = await createTestGateway({
     env: { PRICING_SYNC_ENABLED: 'false' },
-    ports: { outboundPost: async () => ({ status: 500 }) },
+    ports: { outboundPost: async () => ({ status: 500 }), readPage: async () => PAGE },
   })
   await t.gateway.db?.run(
     sql`INSERT INTO pricing_drift (run_id, provider, model, field, old_nano, new_nano, detected_at) VALUES (1, 'p', 'm', 'input', 1, 2, 3)`,

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { globMatch } from '../../../core/text/glob.ts'
+import { OPERATION_BODIES } from '../../support/operation-bodies.ts'
 import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from './support.ts'
 
 interface Case {
@@ -18,6 +19,7 @@ const BODIES: Record<string, (model: string) => unknown> = {
   '/v1/messages': (model) => ({ ...ask(model), max_tokens: 5 }),
   '/v1/messages/count_tokens': ask,
   '/v1/responses': (model) => ({ model, input: 'hi' }),
+  ...OPERATION_BODIES,
 }
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
 /** The scope of each route, if the route exists. */

@@ -17,14 +17,10 @@ const routes = definePlugin({
   name: 'other-routes',
   setup(gateway) {
     const answer = { kind: 'raw' as const, status: 200, headers: [], body: new TextEncoder().encode('{}') }
-    const handler = () => answer
-    const common = { method: 'POST', scope: 'none', handler } as const
-    gateway.data({ ...common, path: '/v1/web/fetch', operation: 'web_fetch', models: 'none' })
     gateway.hook('answer', (ctx) => (ctx.operation === 'chat' ? undefined : answer))
     const decode = () => ({}) as never
     const routed = { method: 'POST', scope: 'none', decode } as const
     gateway.data({ ...routed, path: '/v1/images/generations', operation: 'images', models: 'image' })
-    gateway.data({ ...routed, path: '/v1/embeddings', operation: 'embeddings', models: 'concrete' })
   },
 })
 
@@ -81,7 +77,7 @@ describe('VIRTUAL_MODELS_ONLY', () => {
     expect(s.calls('a')).toBe(0)
     for (const name of ['words', 'cheap']) expect((await s.ask(name)).status).toBe(200)
     expect((await s.t.post('/v1/images/generations', { model: 'pictures', prompt: 'hi' })).status).toBe(200)
-    expect((await s.t.post('/v1/web/fetch', { url: 'https://example.com' })).status).toBe(200)
+    expect(await refusalOf(await s.t.post('/v1/web/fetch', { url: 'http://127.0.0.1/' }))).toMatchObject({ param: 'url' })
   })
 
   it('lists virtual names only', async () => {

@@ -1,0 +1,8 @@
+// A valid body for each route of an operation besides chat, by path.
+export const OPERATION_BODIES: Readonly<Record<string, (model: string) => Record<string, unknown>>> = {
+  '/v1/embeddings': (model) => ({ model, input: 'hi' }),
+  '/v1/rerank': (model) => ({ model, query: 'hi', documents: ['a', 'b'] }),
+  '/v1/moderations': (model) => ({ model, input: 'hi' }),
+  '/v1/ocr': (model) => ({ model, document: { type: 'document_url', document_url: 'https://example.com/a.pdf' } }),
+  '/v1/search': (model) => ({ model, query: 'hi' }),
+}
