@@ -6,3 +6,14 @@ export const OPERATION_BODIES: Readonly<Record<string, (model: string) => Record
   '/v1/ocr': (model) => ({ model, document: { type: 'document_url', document_url: 'https://example.com/a.pdf' } }),
   '/v1/search': (model) => ({ model, query: 'hi' }),
 }
+
+/** For the port `readPage`. */
+export const PAGE = {
+  finalUrl: 'https://example.com/',
+  status: 200,
+  contentType: 'text/plain',
+  title: null,
+  content: 'Hi',
+  cut: false,
+  links: [],
+}

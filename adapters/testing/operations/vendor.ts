@@ -47,7 +47,8 @@ const ANSWERS: readonly (readonly [RegExp, (json: Json, request: RecordedRequest
   [/\/rerank$/, rerank],
   [/\/moderations$/, moderate],
   [/\/ocr$/, ocr],
-  [/\/search$/, search],
+  [/\/(?:search|customsearch\/v1)$/, search],
+  [/^\/(?:v1\/)?$/, search],
 ]
 
 function openaiEmbed({ input, model, encoding_format: format, dimensions, output_dimension: other }: Json): unknown {
@@ -126,6 +127,7 @@ function search(_json: Json, { path }: RecordedRequest): unknown {
     highlights: [`Highlight ${at}`],
     score: 1 / at,
   }))
+  if (/^\/(?:v1\/)?\?/.test(path)) return { data: found }
   if (path.includes('/res/v1/')) return { web: { results: found } }
   if (path.includes('firecrawl')) return { data: { web: found, news: found } }
   return { results: found, organic: found, news: found, items: found, data: { web: found, news: found } }

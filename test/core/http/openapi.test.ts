@@ -7,6 +7,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { bearer, makeKey } from '../../plugins/keys/support.ts'
 import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
+import { PAGE } from '../../support/operation-bodies.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 
@@ -36,16 +37,6 @@ const SENSIBLE: Readonly<Record<string, object>> = {
 /** Operations besides chat, which the trial provider does not serve. */
 const OPERATIONS = /^\/v1\/(?:embeddings|rerank|moderations|ocr|search)$/
 const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
-
-const PAGE = {
-  finalUrl: 'https://example.com/',
-  status: 200,
-  contentType: 'text/plain',
-  title: null,
-  content: 'Hi',
-  cut: false,
-  links: [],
-}
 
 let t: TestGateway
 let reader: Reader
