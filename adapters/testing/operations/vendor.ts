@@ -84,7 +84,7 @@ function rerank({ documents, model, top_k: topK }: Json, { path }: RecordedReque
   results.sort((a, b) => b.relevance_score - a.relevance_score)
   if (topK !== undefined) return { object: 'list', data: results, model, usage: { total_tokens: 12 } }
   if (path.includes('/v2/')) return { id: 'rr_1', results, meta: { billed_units: { search_units: 1 } } }
-  return { id: 'rr_2', model, results, usage: { total_tokens: 12 } }
+  return { id: 'rr_2', model, results, data: results, usage: { total_tokens: 12 } }
 }
 
 /** A text with the word `attack` is flagged. */
