@@ -105,6 +105,7 @@ describe('a budget', () => {
   it('of zero refuses every operation before it is sent', async () => {
     await start()
     const { key, id } = (await makeKey(v.t)) as { key: string; id: number }
+    await v.t.post('/api/budgets', { scope: 'key', entity_id: id, window: 'daily', hard_limit_usd: 0 })
     const document = { type: 'document_url', document_url: 'https://example.com/a.pdf' }
     for (const [path, body] of [
       ['/v1/embeddings', { model: 'openai/e', input: 'x' }],
