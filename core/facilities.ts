@@ -2,6 +2,7 @@
 import { $fetch, createFetch } from 'ofetch'
 import { createStorage } from 'unstorage'
 import { directCalls } from './calls/direct-calls.ts'
+import { ownCalls } from './calls/own-calls.ts'
 import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
 import { ViewHub } from './db/views.ts'
@@ -77,6 +78,7 @@ export function lastingServices(
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
+    ownCalls: ownCalls(runtime),
     operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },
     settings,
     vectors,

@@ -8,7 +8,7 @@ import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
-import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
+import type { ActsFor, HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 import type { PageReader } from './types/web-page.ts'
 
@@ -232,6 +232,24 @@ export interface SettingsService {
   layer(): RuntimeSettings
 }
 
+/** A call of a plugin to the data plane. */
+export interface OwnCall {
+  /** For example `/v1/chat/completions`. */
+  readonly path: string
+  /** JSON. */
+  readonly body: Uint8Array
+  readonly actsFor: ActsFor
+  /** Flat [name, value, …]. */
+  readonly headers?: readonly string[]
+  readonly signal?: AbortSignal
+}
+
+/** Calls to the data plane for a client key: with its allow-list, limits, budgets and log. */
+export interface OwnCalls {
+  /** Resolves with any status; never rejects. */
+  post(call: OwnCall): Promise<DirectAnswer>
+}
+
 /** The operations other than chat that this gateway serves. */
 export interface OperationService {
   of(operation: Operation): OperationDriver | undefined
@@ -258,6 +276,7 @@ declare module './types/plugin.ts' {
     vectors: VectorStore
     prices: PriceService
     operations: OperationService
+    ownCalls: OwnCalls
     pages: PageReader
     hookTracer: HookTracer
   }

@@ -3,6 +3,7 @@ import type { Plugin } from '../core/types/plugin.ts'
 import { alerts } from './alerts/index.ts'
 import { answerModel } from './answer-model/index.ts'
 import { audit } from './audit/index.ts'
+import { batches } from './batches/index.ts'
 import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
@@ -113,6 +114,7 @@ export interface PresetOptions {
   countTokens?: false
   defaultModels?: false
   webFetch?: false
+  batches?: false
   heartbeat?: false
   answerModel?: false
   upstreamHeaders?: false
@@ -167,6 +169,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.countTokens !== false && countTokens(),
     options.defaultModels !== false && defaultModels(),
     options.webFetch !== false && webFetch(),
+    options.batches !== false && batches(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
     options.upstreamHeaders !== false && upstreamHeaders(),
@@ -218,6 +221,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   countTokens: true,
   defaultModels: true,
   webFetch: true,
+  batches: true,
   heartbeat: true,
   answerModel: true,
   upstreamHeaders: true,

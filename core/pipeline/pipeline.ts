@@ -175,6 +175,7 @@ function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRoute): Re
     keyRequired: route.keyRequired,
     dialect: route.dialect,
     headers: ingress.headers,
+    ...(ingress.actsFor === undefined ? {} : { source: ingress.actsFor.source }),
     now: runtime.clock.now(),
     monotonic: runtime.clock.monotonic(),
   })

@@ -47,6 +47,14 @@ export interface KeyValueStore {
   clear(base?: string): Promise<void>
 }
 
+/** The client key that a plugin's own call is made for; `keyId` null: an anonymous caller. */
+export interface ActsFor {
+  readonly orgId: number | null
+  readonly keyId: number | null
+  /** The name in usage and log. */
+  readonly source: string
+}
+
 export interface Ingress {
   /** Upper case. */
   readonly method: string
@@ -58,6 +66,8 @@ export interface Ingress {
   readonly peer: Peer
   /** Facts from the embedding server about the request. */
   readonly host?: HostContext
+  /** Set for a call that a plugin makes for a client key, such as an item of a batch. */
+  readonly actsFor?: ActsFor
   /** The host's refusal of the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null
   /** Reads the whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */

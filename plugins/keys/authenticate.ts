@@ -31,13 +31,16 @@ function presentedKeys(headers: HeaderBag, query: string): string[] {
  */
 export function identified(
   ctx: RequestContext,
-  keys: Pick<KeyService, 'find' | 'expired'>,
+  keys: Pick<KeyService, 'find' | 'expired' | 'get'>,
 ): ClientKey | undefined | typeof UNKNOWN_KEY {
   const { ingress } = ctx
   if (ingress === null) return undefined
-  const presented = presentedKeys(ingress.headers, ingress.query)
+  const { actsFor } = ingress
+  if (actsFor?.keyId === null) return undefined
+  const presented = actsFor === undefined ? presentedKeys(ingress.headers, ingress.query) : [KEY_PREFIX]
   if (presented.length === 0) return undefined
-  const known = presented.map(keys.find).filter((key) => key !== null)
+  const found = actsFor?.keyId === undefined ? presented.map(keys.find) : [keys.get(actsFor.orgId, actsFor.keyId)]
+  const known = found.filter((key) => key !== null)
   if (known.length > 1)
     throw GatewayError.unauthorized('Two different client keys were sent. Send one, as `Authorization: Bearer <key>`.')
   const [key] = known
