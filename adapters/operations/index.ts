@@ -2,9 +2,17 @@
 import type { OperationDriver } from '../../core/types/operation.ts'
 import type { MediaOperation } from '../../core/types/operations.ts'
 import { embeddings } from './embeddings/index.ts'
+import { images } from './images/index.ts'
 import { moderations } from './moderations/index.ts'
 import { ocr } from './ocr/index.ts'
 import { rerank } from './rerank/index.ts'
 import { search } from './search/index.ts'
 
-export const operations = [embeddings, rerank, moderations, ocr, search] as unknown as readonly OperationDriver<MediaOperation>[]
+export const operations = [
+  embeddings,
+  rerank,
+  moderations,
+  ocr,
+  images,
+  search,
+] as unknown as readonly OperationDriver<MediaOperation>[]

@@ -140,6 +140,7 @@ export const CATALOG: readonly ProviderRow[] = [
     quirks: { replayReasoning: 'reasoning_content', idLimits: LONGER_IDS },
   },
   // Vendors without a chat model of their own.
+  { id: 'black-forest-labs', aliases: ['bfl'], baseUrl: 'https://api.bfl.ai/v1', auth: 'x-key', dialects: {} },
   { id: 'brave', baseUrl: 'https://api.search.brave.com', auth: 'x-subscription-token', dialects: {} },
   { id: 'exa', baseUrl: 'https://api.exa.ai', auth: 'x-api-key', dialects: {} },
   { id: 'firecrawl', baseUrl: 'https://api.firecrawl.dev/v2', dialects: {} },
@@ -147,8 +148,10 @@ export const CATALOG: readonly ProviderRow[] = [
   { id: 'jina', baseUrl: 'https://api.jina.ai/v1', dialects: {} },
   { id: 'linkup', baseUrl: 'https://api.linkup.so/v1', dialects: {} },
   { id: 'mixedbread', baseUrl: 'https://api.mixedbread.com/v1', dialects: {} },
+  { id: 'recraft', baseUrl: 'https://external.api.recraft.ai/v1', dialects: {} },
   { id: 'searxng', baseUrl: null, auth: 'none', dialects: {} },
   { id: 'serper', baseUrl: 'https://google.serper.dev', auth: 'x-api-key', dialects: {} },
+  { id: 'stability', baseUrl: 'https://api.stability.ai', dialects: {} },
   { id: 'tavily', baseUrl: 'https://api.tavily.com', dialects: {} },
   { id: 'voyage', baseUrl: 'https://api.voyageai.com/v1', dialects: {} },
 ]

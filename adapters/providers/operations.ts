@@ -17,6 +17,7 @@ const COHERE = 'https://api.cohere.com'
 
 export const OPERATIONS: Readonly<Record<string, Served>> = {
   azure: like('embeddings', 'images', 'speech', 'transcription'),
+  'black-forest-labs': { images: own('bfl') },
   brave: { search: own('brave', SEARCH) },
   cloudflare: like('embeddings'),
   cohere: { embeddings: own('cohere', { baseUrl: COHERE }), rerank: own('cohere', { baseUrl: COHERE }) },
@@ -27,7 +28,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   firecrawl: { search: own('firecrawl', SEARCH) },
   fireworks: like('embeddings', 'rerank', 'transcription'),
   'github-models': like('embeddings'),
-  google: { embeddings: own('google') },
+  google: { embeddings: own('google'), images: own('google') },
   'google-pse': { search: own('google_pse', SEARCH) },
   groq: like('speech', 'transcription'),
   jina: {
@@ -49,16 +50,18 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   openrouter: like('embeddings'),
   perplexity: { search: own('perplexity', SEARCH) },
   sambanova: like('embeddings', 'transcription'),
+  recraft: like('images'),
   searxng: { search: own('searxng', SEARCH) },
   serper: { search: own('serper', SEARCH) },
   sglang: like('embeddings', 'rerank'),
-  siliconflow: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  siliconflow: { ...like('embeddings', 'rerank', 'speech', 'transcription'), images: own('siliconflow') },
+  stability: { images: own('stability') },
   tavily: { search: own('tavily', SEARCH) },
   together: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
   upstage: like('embeddings'),
   'vercel-gateway': like('embeddings', 'images'),
   vllm: like('embeddings', 'rerank', 'transcription'),
   voyage: { embeddings: own('voyage'), rerank: own('voyage') },
-  xai: like('images'),
+  xai: { images: own('xai') },
   zai: like('embeddings', 'images'),
 }

@@ -146,7 +146,7 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
   if (step.kind === 'reply' && isOperation(request)) {
     const made = operationReply(request)
-    return made.kind === 'raw' ? whole(res, made.status, made.body, { ...made, ...step }) : undefined
+    return made.kind === 'raw' || made.kind === 'frames' ? play({ ...step, ...made }, request, res) : undefined
   }
   const stream = step.kind === 'frames' || (step.kind === 'reply' && step.as !== undefined ? step.as === 'sse' : request.stream)
   if (!stream && (step.kind === 'reply' || step.kind === 'broken'))

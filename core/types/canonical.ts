@@ -6,11 +6,13 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 
 /** A shared value: read it freely, and change only a copy from `edit()`. */
-export type Frozen<T> = T extends (infer U)[]
-  ? readonly Frozen<U>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Frozen<T[K]> }
-    : T
+export type Frozen<T> = T extends Uint8Array
+  ? T
+  : T extends (infer U)[]
+    ? readonly Frozen<U>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Frozen<T[K]> }
+      : T
 
 /** A wire format; the same word in config (`wireFormat`), JSON (`wire_format`), logs and metrics. */
 export type Dialect = 'chat' | 'messages' | 'responses' | 'generate_content'

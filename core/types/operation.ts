@@ -110,6 +110,7 @@ export interface UpstreamAnswer {
 }
 
 export interface UpstreamStreamAnswer {
+  readonly status: number
   readonly headers: HeaderBag
   /** Back-pressure reaches the upstream while the reader waits. Ends with an error when the upstream breaks off. */
   readonly chunks: AsyncIterable<Uint8Array>

@@ -68,7 +68,7 @@ export function exchangeStream(
         head(headers) {
           if (!call.ok) return
           const cancel = () => call.fail(GatewayError.clientGone())
-          resolve({ headers, chunks: queue.chunks(cancel), cancel })
+          resolve({ status: call.status, headers, chunks: queue.chunks(cancel), cancel })
         },
         data(chunk) {
           if (call.ok) return queue.push(chunk)

@@ -9,7 +9,7 @@ import type { CodecContext, WireBody } from '../../types/dialect.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
 import type { FormBody, OperationUpstream, UpstreamAnswer, UpstreamRequest, UpstreamStreamAnswer } from '../../types/operation.ts'
 import type { ServedOperation } from '../../types/operations.ts'
-import type { WireRequest } from '../../types/ports.ts'
+import type { OutboundGuard, WireRequest } from '../../types/ports.ts'
 import type { Provider } from '../../types/provider.ts'
 import type { CallState } from '../call-state.ts'
 import type { RequestState } from '../context.ts'
@@ -106,6 +106,7 @@ export class UpstreamCalls implements OperationUpstream {
     const ours = request.url === undefined || new URL(request.url).origin === new URL(base ?? request.url).origin
     // The credential stays on the connection's own origin: a vendor's answer may name any other address.
     if (ours) await this.#provider.authorize(wire, this.codec.upstream, secret)
+    else (generation.service('outbound') as OutboundGuard).check(url, 'polling_url')
     return wire
   }
 

@@ -1,0 +1,50 @@
+// Images of Black Forest Labs: a job that is polled until it is ready.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { bytesToBase64, concatBytes } from '../../../core/text/bytes.ts'
+import type { JsonObject } from '../../../core/types/canonical.ts'
+import type { OperationCodec, OperationUpstream } from '../../../core/types/operation.ts'
+import { isObject, loose } from '../../dialects/shared/fields.ts'
+import { missing, parsed } from '../shared/answers.ts'
+import { usageIn } from './openai.ts'
+import { pixelsOf } from './sizes.ts'
+
+const POLL_MS = 500
+/** The longest wait for one image, ms. */
+const LONGEST_MS = 300_000
+
+export const bflImages: OperationCodec<'images'> = async (request, upstream) => {
+  if (request.task === 'vary') throw GatewayError.unsupported('image', 'This model makes no variations.')
+  const pixels = pixelsOf(request.size)
+  const sources = request.images.map(({ chunks }) => bytesToBase64(concatBytes(chunks)))
+  const body: JsonObject = {
+    ...(request.extra as JsonObject),
+    prompt: request.prompt,
+    ...(pixels === null ? {} : { width: pixels.width, height: pixels.height }),
+    ...Object.fromEntries(sources.map((data, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, data])),
+  }
+  const urls: string[] = []
+  for (let made = 0; made < request.count; made++) urls.push(await jobResult(upstream, body))
+  const usage = usageIn(undefined, request, urls.length)
+  const created = Math.floor(upstream.codec.now() / 1000)
+  return { usage, answer: () => ({ model: upstream.model, usage, created, images: urls.map((url) => ({ url })), extra: {} }) }
+}
+
+async function jobResult(upstream: OperationUpstream, body: JsonObject): Promise<string> {
+  const started = parsed(await upstream.send({ path: `/${upstream.model}`, body }))
+  const url = loose(started.polling_url)
+  if (url === '' || !URL.canParse(url)) throw missing('polling_url')
+  for (;;) {
+    const { status, result } = parsed(await upstream.send({ method: 'GET', url }))
+    if (status === 'Ready') {
+      const sample = isObject(result) ? loose(result.sample) : ''
+      if (sample === '') throw missing('result.sample')
+      return sample
+    }
+    if (status === 'Request Moderated' || status === 'Content Moderated')
+      throw GatewayError.upstream(400, `The vendor refused the image: ${status}.`)
+    if (status !== 'Pending' && status !== 'Queued' && status !== 'Processing')
+      throw GatewayError.upstream(502, `The vendor could not make the image: ${loose(status) || 'no status'}.`)
+    if (upstream.elapsed() > LONGEST_MS) throw GatewayError.timeout(`The image was not ready after ${LONGEST_MS / 1000} s.`)
+    await upstream.sleep(POLL_MS)
+  }
+}
