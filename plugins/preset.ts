@@ -46,6 +46,7 @@ import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
 import { vendorIds } from './vendor-ids/index.ts'
 import { virtualModels } from './virtual-models/index.ts'
+import { voices } from './voices/index.ts'
 import { wasmFilters } from './wasm-filters/index.ts'
 import { webFetch } from './web-fetch/index.ts'
 import { webhooks } from './webhooks/index.ts'
@@ -115,6 +116,7 @@ export interface PresetOptions {
   defaultModels?: false
   webFetch?: false
   batches?: false
+  voices?: false
   heartbeat?: false
   answerModel?: false
   upstreamHeaders?: false
@@ -170,6 +172,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.defaultModels !== false && defaultModels(),
     options.webFetch !== false && webFetch(),
     options.batches !== false && batches(),
+    options.voices !== false && voices(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
     options.upstreamHeaders !== false && upstreamHeaders(),
@@ -222,6 +225,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   defaultModels: true,
   webFetch: true,
   batches: true,
+  voices: true,
   heartbeat: true,
   answerModel: true,
   upstreamHeaders: true,

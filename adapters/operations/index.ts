@@ -7,6 +7,8 @@ import { moderations } from './moderations/index.ts'
 import { ocr } from './ocr/index.ts'
 import { rerank } from './rerank/index.ts'
 import { search } from './search/index.ts'
+import { speech } from './speech/index.ts'
+import { transcription } from './transcription/index.ts'
 
 export const operations = [
   embeddings,
@@ -14,5 +16,7 @@ export const operations = [
   moderations,
   ocr,
   images,
+  speech,
+  transcription,
   search,
 ] as unknown as readonly OperationDriver<MediaOperation>[]

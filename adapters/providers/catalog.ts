@@ -142,6 +142,8 @@ export const CATALOG: readonly ProviderRow[] = [
   // Vendors without a chat model of their own.
   { id: 'black-forest-labs', aliases: ['bfl'], baseUrl: 'https://api.bfl.ai/v1', auth: 'x-key', dialects: {} },
   { id: 'brave', baseUrl: 'https://api.search.brave.com', auth: 'x-subscription-token', dialects: {} },
+  { id: 'deepgram', baseUrl: 'https://api.deepgram.com/v1', auth: 'token', dialects: {} },
+  { id: 'elevenlabs', baseUrl: 'https://api.elevenlabs.io', auth: 'xi-api-key', dialects: {} },
   { id: 'exa', baseUrl: 'https://api.exa.ai', auth: 'x-api-key', dialects: {} },
   { id: 'firecrawl', baseUrl: 'https://api.firecrawl.dev/v2', dialects: {} },
   { id: 'google-pse', baseUrl: 'https://www.googleapis.com', auth: 'x-goog-api-key', dialects: {} },

@@ -24,6 +24,8 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   dashscope: like('embeddings', 'rerank'),
   databricks: like('embeddings'),
   deepinfra: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  deepgram: { speech: own('deepgram'), transcription: own('deepgram') },
+  elevenlabs: { speech: own('elevenlabs'), transcription: own('elevenlabs') },
   exa: { search: own('exa', SEARCH) },
   firecrawl: { search: own('firecrawl', SEARCH) },
   fireworks: like('embeddings', 'rerank', 'transcription'),

@@ -16,6 +16,8 @@ export const PRESENTED: Readonly<Record<string, readonly [name: string, docsUrl:
   deepinfra: ['DeepInfra', 'https://deepinfra.com/docs'],
   deepseek: ['DeepSeek', 'https://api-docs.deepseek.com'],
   echo: ['Echo', null],
+  deepgram: ['Deepgram', 'https://developers.deepgram.com'],
+  elevenlabs: ['ElevenLabs', 'https://elevenlabs.io/docs'],
   exa: ['Exa', 'https://docs.exa.ai'],
   firecrawl: ['Firecrawl', 'https://docs.firecrawl.dev'],
   fireworks: ['Fireworks AI', 'https://docs.fireworks.ai'],

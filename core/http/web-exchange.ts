@@ -101,7 +101,7 @@ export function alreadyConsumed(): GatewayError {
 const HIGH_WATER = 64 * 1024
 
 /** Returns a Sink whose head resolves a Response. `end` without `write` gives a plain body; otherwise the reader pulls a stream. */
-export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Response> } {
+export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Response>; release(): void } {
   let resolve: (response: Response) => void = () => {}
   const response = new Promise<Response>((done) => {
     resolve = done
@@ -182,5 +182,12 @@ export function webSink(signal: AbortSignal): { sink: Sink; response: Promise<Re
       if (gone) fn()
     },
   }
-  return { sink, response }
+  /** Ends the exchange. A stream that was not ended is cut. */
+  const release = (): void => {
+    if (ended || controller === null || gone) return sink.end()
+    ended = true
+    signal.removeEventListener('abort', left)
+    controller.error(GatewayError.protocol('The answer was cut.'))
+  }
+  return { sink, response, release }
 }

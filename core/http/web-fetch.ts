@@ -25,8 +25,8 @@ export function webFetch({ control, run }: WebFetchSource): WebFetch {
     const prefix = typeof options?.prefix === 'string' ? mountPoint(options.prefix) : ''
     const path = withoutPrefix(url.pathname, prefix)
     if (owns(path)) {
-      const { sink, response } = webSink(request.signal)
-      void run(webIngress(request, path, url.search.slice(1), from, options?.context), sink).then(() => sink.end())
+      const { sink, response, release } = webSink(request.signal)
+      void run(webIngress(request, path, url.search.slice(1), from, options?.context), sink).then(release)
       return response
     }
     if (leftOut(path, options?.serve)) return notServed(request.method, path)

@@ -7,6 +7,7 @@ import type { ConnectionService } from '../services.ts'
 import { errorText } from '../text/error-text.ts'
 import type { Attempt, Candidate, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { MediaOperation } from '../types/operations.ts'
 import type { Result } from '../types/result.ts'
 import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
@@ -26,7 +27,8 @@ export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
 function answerFrom(runtime: Runtime, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
   const { hooks } = ctx.generation
   if (candidates.length === 0) throw noCandidate(ctx)
-  const walk = () => walkCandidates(runtime, ctx, candidates)
+  const first = runtime.operations.get(ctx.operation as MediaOperation)?.connections === 'first'
+  const walk = () => walkCandidates(runtime, ctx, first ? candidates.slice(0, 1) : candidates)
   return hooks.call === null ? walk() : hooks.call(ctx, undefined, walk)
 }
 

@@ -204,6 +204,8 @@ function conclude(runtime: Runtime, ctx: RequestState, reply: ReplyWriter, throw
   const error = GatewayError.from(thrown)
   if (ctx.stopped?.status === 499) return ctx.stopped
   if (!reply.headSent) return reply.fail(ctx, thrown, ctx.dialect, ctx.id)
+  // Without an end the host closes the connection, so the caller sees that the answer is cut.
+  if (!reply.framed) return error
   const shown = reply.presentable(thrown, ctx.dialect, ctx.id)
   try {
     reply.end(driver(runtime, ctx.dialect).encodeStream(codecContextOf(runtime, ctx)).error(shown))

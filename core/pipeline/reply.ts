@@ -22,6 +22,7 @@ export class ReplyWriter {
   readonly #sink: Sink
   readonly #forPages: readonly string[] | null
   #headSent = false
+  #framed = true
   #lastWriteAt: number
   #drainingSince: number | null = null
   #status = 0
@@ -37,6 +38,11 @@ export class ReplyWriter {
 
   get headSent(): boolean {
     return this.#headSent
+  }
+
+  /** False: the answer is bytes of another type, which cannot carry an error. */
+  get framed(): boolean {
+    return this.#framed
   }
 
   get status(): number {
@@ -57,6 +63,7 @@ export class ReplyWriter {
   /** Sends the head of an answer in bytes of another type (audio), once. */
   openBytes(ctx: RequestState, contentType: string): void {
     const sse = contentType.startsWith('text/event-stream')
+    this.#framed = sse
     if (!this.#headSent) this.#head(200, ctx, ctx.dialect, sse ? SSE_HEAD : ['content-type', contentType])
   }
 

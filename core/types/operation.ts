@@ -125,6 +125,8 @@ export interface OperationUpstream {
   readonly segment: string
   /** A copy of the caller's JSON body to splice and pass on; null: a hook changed the request, or it was a form. */
   readonly wire: WireBody | null
+  /** True: a plugin reads the whole answer, so it must not be a stream. */
+  readonly whole: boolean
   /** @throws GatewayError for a status other than 2xx, and for a failed call. */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>
   /** The same, for an answer that is read while it arrives. */

@@ -19,6 +19,18 @@ const CASES = operations.flatMap(({ id, codecs, routes, connections }) =>
   }),
 )
 
+/** Vendors whose models choose the path. */
+const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'imagen-4' }
+
+function posted({ t }: Vendors, path: string, model: string): Promise<Response> {
+  const body = OPERATION_BODIES[path]
+  if (body !== undefined) return t.post(path, body(model))
+  const form = new FormData()
+  form.set('model', model)
+  form.set('file', new Blob(['a recording']), 'a.mp3')
+  return t.fetch(path, { method: 'POST', body: form })
+}
+
 const ANSWER: Step = { kind: 'choose', choose: operationReply }
 const FAULTS: readonly { what: string; step: Step; status: number; next: boolean }[] = [
   { what: '400', step: { kind: 'fail', status: 400, message: 'bad input' }, status: 400, next: false },
@@ -43,21 +55,22 @@ const FAULTS: readonly { what: string; step: Step; status: number; next: boolean
   },
 ]
 
-describe.each(CASES)('$id at $codec ($provider)', ({ provider, path, connections }) => {
-  const body = () => OPERATION_BODIES[path]?.(`${provider}/m`) as Record<string, unknown>
+describe.each(CASES)('$id at $codec ($provider)', ({ provider, path, codec, connections }) => {
+  const model = MODELS[codec] ?? 'm'
+  const send = () => posted(v, path, `${provider}/${model}`)
 
   it('answers', async () => {
     v = await vendors([provider])
-    const response = await v.t.post(path, body())
+    const response = await send()
     expect(response.status, await response.clone().text()).toBe(200)
     expect(response.headers.get('x-gateway-provider')).toBe(provider)
     await v.t.untilSettled(1)
-    expect(v.t.settled[0]?.outcome).toMatchObject({ status: 200, steps: [{ provider, model: 'm' }] })
+    expect(v.t.settled[0]?.outcome).toMatchObject({ status: 200, steps: [{ provider, model }] })
   })
 
   it.each(FAULTS)('$what', async ({ step, status }) => {
     v = await vendors([provider], { upstream: [step], env: { UPSTREAM_IDLE_TIMEOUT_MS: '200' } })
-    const response = await v.t.post(path, body())
+    const response = await send()
     const text = await response.text()
     expect(response.status, text).toBe(status)
     expect(JSON.parse(text).error).toMatchObject({ message: expect.any(String), type: expect.any(String) })
@@ -77,7 +90,7 @@ describe.each(CASES)('$id at $codec ($provider)', ({ provider, path, connections
         second: { ...second, baseUrl: connection.baseUrl },
       },
     })
-    const response = await v.t.post(path, body())
+    const response = await send()
     const moves = next && connections === 'all'
     expect(response.ok, await response.text()).toBe(moves)
   })

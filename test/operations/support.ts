@@ -37,4 +37,4 @@ export async function vendors(
 }
 
 /** Vendors whose paths carry the version themselves. */
-const OWN_VERSION = new Set(['cohere', 'brave', 'google-pse', 'stability'])
+const OWN_VERSION = new Set(['cohere', 'brave', 'elevenlabs', 'google-pse', 'stability'])

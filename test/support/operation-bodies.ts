@@ -5,6 +5,7 @@ export const OPERATION_BODIES: Readonly<Record<string, (model: string) => Record
   '/v1/moderations': (model) => ({ model, input: 'hi' }),
   '/v1/ocr': (model) => ({ model, document: { type: 'document_url', document_url: 'https://example.com/a.pdf' } }),
   '/v1/images/generations': (model) => ({ model, prompt: 'a cat' }),
+  '/v1/audio/speech': (model) => ({ model, input: 'hi', voice: 'alloy' }),
   '/v1/search': (model) => ({ model, query: 'hi' }),
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
-import { collected, passedOn, tail } from '../shared/frames.ts'
+import { begun, collected, passedOn, tail } from '../shared/frames.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 import { ratioOf } from './sizes.ts'
 
@@ -35,8 +35,9 @@ const GPT_IMAGE = /(?:^|\/)(?:chatgpt|gpt)-image/
 
 export function openaiImages(form: ImagesForm = {}): OperationCodec<'images'> {
   return async (request, upstream) => {
-    const call = callOf(request, upstream, form)
-    if (request.stream) return streamed(request, upstream, call, form)
+    const streams = request.stream && !upstream.whole
+    const call = callOf({ ...request, stream: streams }, upstream, form)
+    if (streams) return streamed(request, upstream, call, form)
     const answer = await upstream.send(call)
     return whole(request, upstream, answer, form)
   }
@@ -81,7 +82,7 @@ async function streamed(
     answer: () => answered,
     stream: {
       contentType: 'text/event-stream; charset=utf-8',
-      source: passedOn(answer, true, end.seen),
+      source: passedOn(await begun(answer), true, end.seen),
       usage: () => usageIn(end.last()?.usage, request, request.count),
     },
   }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/types/canonical.ts'
 import type { UpstreamStreamAnswer } from '../../../core/types/operation.ts'
 import type { ByteSource } from '../../../core/types/ports.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
+import { refuseError } from './answers.ts'
 
 /** Only the last part of a stream is searched for its usage. */
 const KEPT_BYTES = 64 * 1024
@@ -29,6 +30,36 @@ export function passedOn({ chunks, cancel }: UpstreamStreamAnswer, sse: boolean,
     },
     cancel,
   }
+}
+
+/**
+ * Waits for the first bytes of a stream: until then another connection may still answer.
+ * @throws GatewayError 502 for an empty answer, and for JSON or HTML in place of the stream.
+ */
+export async function begun(answer: UpstreamStreamAnswer): Promise<UpstreamStreamAnswer> {
+  if (/\b(?:json|html)\b/i.test(answer.headers.get('content-type') ?? '')) throw refusalIn(await collected(answer.chunks))
+  const iterator = answer.chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) throw GatewayError.protocol('The upstream sent an empty answer.')
+  return { ...answer, chunks: continued(first.value, iterator) }
+}
+
+async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+function refusalIn(bytes: Uint8Array): GatewayError {
+  try {
+    refuseError((JSON.parse(decodeUtf8(bytes)) as JsonObject).error)
+  } catch (error) {
+    if (GatewayError.is(error)) return error
+  }
+  return GatewayError.protocol('The upstream answered with a text in place of the stream.')
 }
 
 /** The most bytes of a whole answer in place of a stream. */

@@ -51,6 +51,11 @@ export class UpstreamCalls implements OperationUpstream {
     return body === null || this.#call.lane !== 'bytes' ? null : forkBody(body)
   }
 
+  get whole(): boolean {
+    const { hooks } = this.#ctx.generation
+    return hooks.response !== null && hooks.applies('response', this.#ctx)
+  }
+
   async send(request: UpstreamRequest): Promise<UpstreamAnswer> {
     return exchangeWhole(this.#runtime, this.#ctx, await this.#wire(request, false), this.#decodeError)
   }

@@ -1,0 +1,100 @@
+// Speech at OpenAI-like vendors, ElevenLabs and Deepgram. The audio passes on while it arrives.
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { OperationCodec, OperationReply, OperationUpstream, UpstreamRequest } from '../../../core/types/operation.ts'
+import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations.ts'
+import { begun, collected, passedOn, tail } from '../shared/frames.ts'
+import { reportedUsage, usageOf } from '../shared/usage.ts'
+
+const TYPES: Readonly<Record<string, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+type Asked = Frozen<SpeechRequest>
+
+async function streamed(
+  request: Asked,
+  upstream: OperationUpstream,
+  call: UpstreamRequest,
+): Promise<OperationReply<SpeechAnswer>> {
+  const units = { characters: [...request.input].length }
+  const usage = usageOf({ units })
+  const type = request.sse ? 'text/event-stream; charset=utf-8' : (TYPES[request.format] as string)
+  const answer = await begun(await upstream.stream({ ...call, accept: request.sse ? 'text/event-stream' : type }))
+  if (upstream.whole) {
+    const audio = await collected(answer.chunks)
+    return { usage, answer: () => ({ model: upstream.model, usage, contentType: type, audio }) }
+  }
+  const end = tail()
+  return {
+    usage,
+    answer: () => ({ model: upstream.model, usage, contentType: type, audio: new Uint8Array(0) }),
+    stream: {
+      contentType: type,
+      source: passedOn(answer, request.sse, request.sse ? end.seen : undefined),
+      usage: () => (request.sse ? (reportedUsage(end.last()?.usage, units) ?? usage) : usage),
+    },
+  }
+}
+
+export const openaiSpeech: OperationCodec<'speech'> = async (request, upstream) => {
+  const { wire } = upstream
+  wire?.set('model', upstream.model)
+  return streamed(request, upstream, { path: '/audio/speech', body: wire ?? bodyOf(request, upstream.model) })
+}
+
+function bodyOf({ input, voice, format, instructions, speed, sse, extra }: Asked, model: string): JsonObject {
+  return {
+    ...(extra as JsonObject),
+    model,
+    input,
+    voice,
+    response_format: format,
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(sse ? { stream_format: 'sse' } : {}),
+  }
+}
+
+const ELEVEN_FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3_44100_128', opus: 'opus_48000_128', pcm: 'pcm_24000' }
+
+export const elevenlabsSpeech: OperationCodec<'speech'> = async (request, upstream) => {
+  refuseEvents(request)
+  const format = ELEVEN_FORMATS[request.format]
+  if (format === undefined) throw unsupportedFormat(request)
+  const body: JsonObject = { ...(request.extra as JsonObject), text: request.input, model_id: upstream.model }
+  if (request.speed !== undefined) body.voice_settings = { speed: request.speed }
+  const voice = encodeURIComponent(request.voice)
+  return streamed(request, upstream, { path: `/v1/text-to-speech/${voice}/stream?output_format=${format}`, body })
+}
+
+/** Vendor's encoding and container. */
+const DEEPGRAM_FORMATS: Readonly<Record<string, string>> = {
+  mp3: 'encoding=mp3',
+  opus: 'encoding=opus&container=ogg',
+  aac: 'encoding=aac',
+  flac: 'encoding=flac',
+  wav: 'encoding=linear16&container=wav',
+  pcm: 'encoding=linear16&container=none&sample_rate=24000',
+}
+
+/** The voice is part of the model's name; `voice` completes a name without one. */
+export const deepgramSpeech: OperationCodec<'speech'> = async (request, upstream) => {
+  refuseEvents(request)
+  const model = /-(?:[a-z]+)-[a-z]{2}$/.test(upstream.model) ? upstream.model : `${upstream.model}-${request.voice}-en`
+  const path = `/speak?model=${encodeURIComponent(model)}&${DEEPGRAM_FORMATS[request.format]}`
+  return streamed(request, upstream, { path, body: { text: request.input } })
+}
+
+function refuseEvents({ sse }: Asked): void {
+  if (sse) throw GatewayError.unsupported('stream_format', 'This model’s provider streams audio, not events.')
+}
+
+function unsupportedFormat({ format }: Asked): GatewayError {
+  return GatewayError.unsupported('response_format', `This model’s provider does not make \`${format}\`.`)
+}
