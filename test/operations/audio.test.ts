@@ -94,9 +94,7 @@ describe('speech', () => {
 
   it('ends the upstream call when the caller leaves in mid-stream', async () => {
     v = await vendors(['openai'], {
-      upstream: [
-        { kind: 'raw', status: 200, body: Buffer.alloc(1000, 1), splitBytes: 10, stallAfter: 5, contentType: 'audio/mpeg' },
-      ],
+      upstream: [{ kind: 'frames', frames: ['first', 'second'], stallAfter: 1, contentType: 'audio/mpeg' }],
     })
     const { port } = await v.t.listen()
     const leaving = new AbortController()
