@@ -5,13 +5,12 @@
 //   node scripts/docs.mjs --check    fails when a generated part is stale
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog } from '../dist/adapters/node/index.js'
-import { operations } from '../dist/adapters/operations/index.js'
-import { builtInProviders } from '../dist/adapters/providers/index.js'
 import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/events/catalog.js'
 import { floors, request, tables } from './drawings.mjs'
 import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
 import { recipes, reference } from './plugin-docs.mjs'
+import { vendorRows } from './vendor-rows.mjs'
 import { warningText } from './warning-text.mjs'
 
 const root = new URL('../', import.meta.url)
@@ -23,7 +22,7 @@ const gateway = await createGateway(
 
 const sections = {
   'docs/dialects.md': { warnings: warningTable() },
-  'docs/endpoints.md': { vendors: vendorTable() },
+  'docs/endpoints.md': { vendors: table(...vendorRows()) },
   'docs/configuration.md': { variables: variablesInEffect(), 'variables-to-come': variablesToCome() },
   'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
   'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
@@ -88,15 +87,6 @@ function warningTable() {
     ['Slug', 'Set by', 'Meaning'],
     rows.map(([slug, places]) => [`\`${slug}\``, [...places].sort().join(', '), warningText(slug.replace('…', 'field'))]),
   )
-}
-
-/** The codec of each provider for each operation. */
-function vendorTable() {
-  const names = operations.map(({ id }) => id)
-  const rows = builtInProviders
-    .filter(({ operations: served = {} }) => Object.keys(served).length > 0)
-    .map(({ id, operations: served }) => [`\`${id}\``, ...names.map((name) => served[name]?.codec ?? '')])
-  return table(['Provider', ...names], rows)
 }
 
 function variablesInEffect() {

@@ -245,6 +245,19 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       )
     },
 
+    /** The same for the texts of an answer. */
+    output: (ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]> =>
+      inspected(
+        ctx,
+        'output',
+        texts.map((text) => ({ text, place: { ...PLACE, role: 'assistant' } as Place })),
+      ),
+
+    readsInput,
+    readsOutput: (ctx: RequestContext): boolean =>
+      (policy().rules.output.length > 0 || [...staged('output', false), ...staged('output', true)].length > 0) && !exempt(ctx),
+    readWhole,
+
     tighten(ctx: RequestContext): void {
       stateOf(ctx).tightened = true
     },

@@ -5,6 +5,7 @@ import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { guard } from './guard.ts'
+import { guardOperations } from './operations.ts'
 import { type Policy, policyOf } from './policy.ts'
 import type { Detector } from './service.ts'
 import { type SettingKey, type Settings, settings } from './settings.ts'
@@ -70,6 +71,8 @@ export const guardrails = definePlugin({
       operation: 'chat',
       when: (ctx) => guarding.readsAnswer(ctx) || guarding.asksAboutAnswer(ctx),
     })
+
+    guardOperations(gateway, gateway.use('operations'), guarding)
 
     const cachePolicy = gateway.optional('cachePolicy')
     gateway.hook('ready', () => cachePolicy()?.version('guardrails', guarding.version))

@@ -19,7 +19,7 @@ const registryEntry = z.strictObject({
   docs_url: z.string().nullable(),
   base_url: z.string().nullable().describe('Null: every deployment has its own, to be given as `base_url`.'),
   wire_formats: z.array(z.enum(DIALECTS)).describe('The first is preferred.'),
-  endpoints: z.array(z.enum(['chat', 'count_tokens'])),
+  endpoints: z.array(z.string()).describe('The operations that it serves here.'),
   auth: z.array(z.enum(['api_key', 'none'])),
   needs_key: z.boolean(),
   key_variable: z.string().nullable().describe('The usual environment variable, for `secret.env(…)`.'),
@@ -58,7 +58,7 @@ export const registry = definePlugin({
 })
 
 function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'supports_usage_api' | 'connections'> {
-  const { id, aliases, name = id, docsUrl = null, baseUrl, dialects, needsKey, quirks } = provider
+  const { id, aliases, name = id, docsUrl = null, baseUrl, dialects, needsKey, quirks, operations = {} } = provider
   const formats = Object.keys(dialects) as (typeof DIALECTS)[number][]
   const known = {
     pdf_input: quirks.pdf === true,
@@ -73,7 +73,11 @@ function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'suppo
     docs_url: docsUrl,
     base_url: baseUrl,
     wire_formats: formats,
-    endpoints: formats.includes('messages') ? ['chat', 'count_tokens'] : ['chat'],
+    endpoints: [
+      ...(formats.length > 0 ? ['chat'] : []),
+      ...(formats.includes('messages') ? ['count_tokens'] : []),
+      ...Object.keys(operations),
+    ],
     auth: needsKey ? ['api_key'] : ['api_key', 'none'],
     needs_key: needsKey,
     key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,

@@ -1,0 +1,75 @@
+// Guardrails on operations: inputs of each, and the texts that come back.
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Vendors, vendors } from './support.ts'
+
+let v: Vendors
+afterEach(() => v.close())
+
+const EMAIL = 'ada@example.com'
+
+async function start(settings: Record<string, unknown>): Promise<void> {
+  v = await vendors(['openai', 'cohere', 'mistral', 'tavily'], { config: { settings } as never })
+}
+const ask = async (path: string, body: object) => {
+  const response = await v.t.post(path, body)
+  return { status: response.status, text: await response.text() }
+}
+
+const CALLS: [string, object][] = [
+  ['/v1/embeddings', { model: 'openai/e', input: ['hi', `write to ${EMAIL}`] }],
+  ['/v1/rerank', { model: 'cohere/r', query: `who is ${EMAIL}`, documents: [EMAIL, { text: EMAIL }] }],
+  ['/v1/moderations', { model: 'openai/m', input: EMAIL }],
+  ['/v1/images/generations', { model: 'openai/i', prompt: `a card for ${EMAIL}` }],
+  ['/v1/audio/speech', { model: 'openai/s', input: EMAIL, voice: 'alloy' }],
+  ['/v1/search', { model: 'tavily/search', query: EMAIL }],
+]
+
+describe('personal data in the input', () => {
+  it.each(CALLS)('%s: redacted before it is sent', async (path, body) => {
+    await start({ 'guardrails.enabled': true, 'guardrails.pii.mode': 'redact' })
+    expect((await ask(path, body)).status).toBe(200)
+    expect(v.vendor.requests[0]?.text).not.toContain(EMAIL)
+    expect(v.vendor.requests[0]?.text).toMatch(/EMAIL/i)
+  })
+
+  it.each(CALLS)('%s: refused, and nothing is sent', async (path, body) => {
+    await start({ 'guardrails.enabled': true, 'guardrails.pii.mode': 'block' })
+    const { status, text } = await ask(path, body)
+    expect({ status, text }).toMatchObject({ status: 400 })
+    expect(v.vendor.requests).toHaveLength(0)
+  })
+
+  it.each(CALLS)('%s: unchanged without guardrails', async (path, body) => {
+    await start({})
+    expect((await ask(path, body)).status).toBe(200)
+    expect(v.vendor.requests[0]?.text).toContain(EMAIL)
+  })
+})
+
+describe('the texts that come back', () => {
+  const document = { type: 'document_url', document_url: 'https://example.com/a.pdf' }
+
+  it('OCR: redacted in each page', async () => {
+    await start({ 'guardrails.enabled': true, 'guardrails.keywords.mode': 'redact', 'guardrails.keywords.deny': ['Page'] })
+    const { status, text } = await ask('/v1/ocr', { model: 'mistral/o', document })
+    expect({ status, text }).toMatchObject({ status: 200, text: expect.not.stringContaining('Page') })
+    expect(JSON.parse(text).pages).toHaveLength(2)
+  })
+
+  it('search results and transcriptions: refused, also a stream', async () => {
+    await start({
+      'guardrails.enabled': true,
+      'guardrails.keywords.mode': 'block',
+      'guardrails.keywords.deny': ['Result', 'Hello'],
+    })
+    expect((await ask('/v1/search', { model: 'tavily/search', query: 'x' })).text).not.toContain('Result')
+    for (const stream of ['true', 'false']) {
+      const form = new FormData()
+      form.set('model', 'openai/w')
+      form.set('stream', stream)
+      form.set('file', new Blob(['x']), 'a.mp3')
+      const response = await v.t.fetch('/v1/audio/transcriptions', { method: 'POST', body: form })
+      expect(await response.text()).not.toContain('Hello')
+    }
+  })
+})
