@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { TallySeries } from '../types/plugin.ts'
 import type { BodyMeter, Clock, Timer } from '../types/ports.ts'
+import { Uploads } from './uploads.ts'
 
 export interface ReceivingLimits {
   /** Bytes of all bodies that are being received. */
@@ -26,6 +27,8 @@ const LOOK_MS = 1000
 const IDLE_LOOKS = 10
 
 export class Receiving {
+  /** Forms: their files stay in memory until the request ends. */
+  readonly uploads = new Uploads()
   readonly #clock: Clock
   readonly #limits: () => ReceivingLimits
   readonly #bodies = new SwapRemoveList<Body>()
@@ -56,6 +59,17 @@ export class Receiving {
     const refusal = this.#refusal(sender, 0, declared)
     if (refusal !== null) throw refusal
     const body = new Body(sender, this.#clock.monotonic(), (bytes) => this.#take(body, bytes))
+    body.ticket = this.#bodies.add(body)
+    this.#timer ??= this.#watch()
+    return body
+  }
+
+  /** Registers an upload: `uploads` limits its bytes, so only its speed is checked here. */
+  beginUpload(sender: Sender): Body {
+    const body = new Body(sender, this.#clock.monotonic(), (bytes) => {
+      body.recent += bytes
+      return null
+    })
     body.ticket = this.#bodies.add(body)
     this.#timer ??= this.#watch()
     return body

@@ -126,7 +126,10 @@ async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute,
 async function receiveForm(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<void> {
   const declared = Number(ingress.headers.get('content-length') ?? 0)
   if (declared > route.bodyLimit) throw GatewayError.tooLarge(route.bodyLimit)
-  const body = runtime.receiving.begin(ctx.principal.keyId ?? ingress.peer.address ?? '', declared)
+  // Without a declared length the upload may be as long as the route allows.
+  const release = await runtime.receiving.uploads.enter(declared > 0 ? declared : route.bodyLimit, ctx)
+  ctx.hold({ settle: release })
+  const body = runtime.receiving.beginUpload(ctx.principal.keyId ?? ingress.peer.address ?? '')
   try {
     await takeForm(runtime, ctx, route, ingress, body)
   } finally {
