@@ -74,8 +74,11 @@ async function prepare(
     if (isForm(route, ingress)) await receiveForm(runtime, ctx, route, ingress)
     else {
       const bytes = await receive(runtime, ctx, route, ingress)
-      const body = bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes)
-      takeBody(runtime, ctx, route, ingress, body)
+      // A route that declares no body, such as a cancellation, may be called without one.
+      if (bytes.length > 0 || route.dataRoute === null || route.dataRoute.body !== undefined) {
+        const body = bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes)
+        takeBody(runtime, ctx, route, ingress, body)
+      }
     }
   }
   // Only streams get heartbeats, and only streams can stall.

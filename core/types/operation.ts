@@ -30,7 +30,10 @@ export interface OperationRoute<O extends MediaOperation = MediaOperation> {
   decodeForm?(form: FormBody): OperationRequests[O]
   summary: string
   body: ZodType
-  response: ZodType
+  /** For OpenAPI: the answer may also be `text/event-stream`. */
+  streamed?: boolean
+  /** Schema of a JSON answer. Absent: the answer has another type. */
+  response?: ZodType
 }
 
 /** The texts of a request or an answer that text guardrails inspect. */

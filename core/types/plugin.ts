@@ -67,6 +67,8 @@ export interface DataRoute<O extends Operation = Operation> {
   method: 'GET' | 'POST'
   /** Compared byte for byte. A path that ends in `*` is a prefix of everything that `accepts` returns true for. */
   path: string
+  /** OpenAPI template of a prefix; default: the prefix and `{id}`. */
+  template?: string
   /** Returns whether the undecoded rest after a prefix (never empty) is a valid name; default: true. */
   accepts?(rest: string): boolean
   operation: O

@@ -156,6 +156,7 @@ export const batches = definePlugin({
       ...route,
       method: 'POST',
       path: '/v1/batches/*',
+      template: '/v1/batches/{id}/cancel',
       accepts: (rest) => CANCEL.test(rest),
       scope: 'none',
       summary: 'Cancels a batch: `/v1/batches/{id}/cancel`. Running items finish; waiting items are dropped.',

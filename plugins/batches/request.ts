@@ -14,11 +14,13 @@ const URLS: Readonly<Record<string, string | null>> = {
   '/v1/rerank': null,
 }
 
+const CUSTOM_ID = /^[\w-]{1,64}$/
+
 export const batchBody = z.looseObject({
   requests: z
     .array(
       z.looseObject({
-        custom_id: z.string().describe('1 to 64 letters, digits, `_` and `-`; unique in the batch.'),
+        custom_id: z.string().regex(CUSTOM_ID).describe('1 to 64 letters, digits, `_` and `-`; unique in the batch.'),
         url: z.enum(Object.keys(URLS) as [string, ...string[]]).optional(),
         body: z.looseObject({}).optional(),
         params: z.looseObject({}).optional().describe('A body for `/v1/messages`, instead of `url` and `body`.'),
@@ -43,8 +45,6 @@ export interface BatchRequest {
   readonly metadata: JsonObject | null
   readonly items: readonly BatchItem[]
 }
-
-const CUSTOM_ID = /^[\w-]{1,64}$/
 
 /** @throws GatewayError 400 naming the member. */
 export function batchRequest(json: JsonObject): BatchRequest {

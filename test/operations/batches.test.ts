@@ -121,13 +121,13 @@ describe('a batch', () => {
     const { json } = await create({ requests: Array.from({ length: 20 }, (_, at) => chat(at)) })
     for (let tries = 0; tries < 400 && v.vendor.requests.length < 4; tries++)
       await new Promise((resolve) => setTimeout(resolve, 25))
-    const cancelling = (await (await v.t.post(`/v1/batches/${json.id}/cancel`, {})).json()) as Batch
+    const cancelling = (await (await v.t.fetch(`/v1/batches/${json.id}/cancel`, { method: 'POST' })).json()) as Batch
     expect(cancelling.status).toBe('cancelling')
     open()
     const done = await until(json.id, 'cancelled')
     expect(done.results).toHaveLength(4)
     expect(v.vendor.requests).toHaveLength(4)
-    expect(((await (await v.t.post(`/v1/batches/${json.id}/cancel`, {})).json()) as Batch).status).toBe('cancelled')
+    expect(((await (await v.t.fetch(`/v1/batches/${json.id}/cancel`, { method: 'POST' })).json()) as Batch).status).toBe('cancelled')
   })
 
   it('of a process that ended: another one takes its items, and each has one result', async () => {

@@ -5,7 +5,7 @@ import { operations } from '../../adapters/operations/index.ts'
 import { OPERATIONS } from '../../adapters/providers/operations.ts'
 import { operationReply } from '../../adapters/testing/operations/vendor.ts'
 import type { Step } from '../../adapters/testing/script.ts'
-import { OPERATION_BODIES } from '../support/operation-bodies.ts'
+import { OPERATION_BODIES, OPERATION_FORMS } from '../support/operation-bodies.ts'
 import { type Vendors, vendors } from './support.ts'
 
 let v: Vendors
@@ -25,10 +25,7 @@ const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'image
 function posted({ t }: Vendors, path: string, model: string): Promise<Response> {
   const body = OPERATION_BODIES[path]
   if (body !== undefined) return t.post(path, body(model))
-  const form = new FormData()
-  form.set('model', model)
-  form.set('file', new Blob(['a recording']), 'a.mp3')
-  return t.fetch(path, { method: 'POST', body: form })
+  return t.fetch(path, { method: 'POST', body: OPERATION_FORMS[path]?.(model) as FormData })
 }
 
 const ANSWER: Step = { kind: 'choose', choose: operationReply }

@@ -29,6 +29,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[]
   readonly body: Schema | null
   readonly bodyRequired: boolean
+  /** True: it takes a multipart form only. */
+  readonly isForm: boolean
   readonly security: readonly object[]
   readonly responses: Readonly<Record<string, Response>>
 }
@@ -102,7 +104,7 @@ function absolute(value: unknown): unknown {
 
 interface Described {
   parameters?: Parameter[]
-  requestBody?: { required: boolean; content: { 'application/json': { schema: Schema } } }
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
   security?: object[]
   responses: Record<string, Response>
 }
@@ -115,8 +117,9 @@ function operationsOf(document: Schema): Operation[] {
       path,
       success: Number(Object.keys(responses).find((status) => status.startsWith('2'))),
       parameters,
-      body: requestBody?.content['application/json'].schema ?? null,
+      body: requestBody?.content['application/json']?.schema ?? null,
       bodyRequired: requestBody?.required ?? false,
+      isForm: requestBody?.content['multipart/form-data'] !== undefined,
       security,
       responses,
     })),

@@ -19,3 +19,17 @@ export const PAGE = {
   cut: false,
   links: [],
 }
+
+/** A form for each route that takes uploads only, by path. */
+export const OPERATION_FORMS: Readonly<Record<string, (model: string) => FormData>> = {
+  '/v1/images/edits': (model) => form({ model, prompt: 'a hat', image: new Blob(['image']) }),
+  '/v1/images/variations': (model) => form({ model, image: new Blob(['image']) }),
+  '/v1/audio/transcriptions': (model) => form({ model, file: new Blob(['a recording']) }),
+  '/v1/audio/translations': (model) => form({ model, file: new Blob(['a recording']) }),
+}
+
+function form(parts: Record<string, string | Blob>): FormData {
+  const made = new FormData()
+  for (const [name, value] of Object.entries(parts)) made.set(name, value)
+  return made
+}

@@ -25,7 +25,7 @@ const upload = z.looseObject({
   prompt: z.string().min(1),
   image: z.string().describe('A file, or several as `image[]`.'),
 })
-const common = { models: 'image', response } as const
+const common = { models: 'image', response, streamed: true } as const
 
 export const images: OperationDriver<'images'> = {
   id: 'images',

@@ -75,7 +75,6 @@ export const speech: OperationDriver<'speech'> = {
         speed: z.number().min(0.25).max(4).optional(),
         stream_format: z.enum(['audio', 'sse']).optional(),
       }),
-      response: z.unknown(),
     },
   ],
   input: spoken,

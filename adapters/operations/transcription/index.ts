@@ -16,7 +16,6 @@ const common = {
     temperature: z.number().optional(),
     stream: z.boolean().optional(),
   }),
-  response: z.unknown(),
 } as const
 
 export const transcription: OperationDriver<'transcription'> = {

@@ -44,7 +44,8 @@ function ofDialect(entry: Entry, doc: RouteDoc, security: JsonSchema[], shared: 
 
 function ofPlugin(entry: Entry, security: JsonSchema[], shared: Components): Described {
   const { summary, body, response } = entry.operationRoute ?? entry.dataRoute ?? {}
-  const path = entry.path.endsWith('*') ? `${entry.path.slice(0, -1)}{id}` : entry.path
+  const path = entry.dataRoute?.template ?? (entry.path.endsWith('*') ? `${entry.path.slice(0, -1)}{id}` : entry.path)
+  const isForm = entry.operationRoute !== null && entry.operationRoute.decode === undefined
   const parameters = pathParameters(path, undefined, shared)
   return {
     path,
@@ -55,13 +56,19 @@ function ofPlugin(entry: Entry, security: JsonSchema[], shared: Components): Des
       tags: [entry.operation],
       security,
       ...(parameters.length > 0 ? { parameters } : {}),
-      ...(body ? { requestBody: requestBody(shared.schema(body, 'input'), true) } : {}),
+      ...(body
+        ? { requestBody: requestBody(shared.schema(body, 'input'), true, isForm ? 'multipart/form-data' : undefined) }
+        : {}),
       responses: {
-        200: answerOf('The answer.', response && shared.schema(response, 'output')),
+        200: withEvents(entry, answerOf('The answer.', response && shared.schema(response, 'output'))),
         ...errorResponses(errorsOf(entry)),
       },
     },
   }
+}
+
+function withEvents({ operationRoute }: Entry, answer: JsonSchema): JsonSchema {
+  return operationRoute?.streamed ? { ...answer, content: { ...(answer.content as JsonSchema), ...EVENTS } } : answer
 }
 
 function errorsOf({ method, models, path }: Entry): (number | 'default')[] {

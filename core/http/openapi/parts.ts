@@ -13,8 +13,8 @@ export function errorResponses(statuses: readonly (number | 'default')[]): JsonS
   return Object.fromEntries(statuses.map((status) => [String(status), { $ref: '#/components/responses/Error' }]))
 }
 
-export function requestBody(schema: JsonSchema, required: boolean): JsonSchema {
-  return { required, content: { 'application/json': { schema } } }
+export function requestBody(schema: JsonSchema, required: boolean, type = 'application/json'): JsonSchema {
+  return { required, content: { [type]: { schema } } }
 }
 
 /** Without a schema the answer is not JSON, and its content type is open. */

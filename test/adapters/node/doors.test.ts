@@ -10,7 +10,7 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testi
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { Outcome } from '../../../core/types/context.ts'
 import { expectWithin } from '../../support/in-time.ts'
-import { OPERATION_BODIES } from '../../support/operation-bodies.ts'
+import { OPERATION_BODIES, OPERATION_FORMS } from '../../support/operation-bodies.ts'
 import { DOORS, type Door } from './doors.ts'
 import { FLOOD_BYTES, flooding } from './flood.ts'
 import { ask, DIALECTS, until } from './support.ts'
@@ -96,6 +96,15 @@ const CASES: Case[] = [
     { what: path, path, body: body('vendor/m'), status: 200 },
     { what: `${path}, malformed`, path, body: '{"a":', status: 400 },
   ]),
+  ...Object.keys(OPERATION_FORMS).map((path) => ({
+    what: path,
+    path,
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: `${['model', 'prompt'].map((name) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\nvendor/m\r\n`).join('')}${['file', 'image'].map((name) => `--b\r\ncontent-disposition: form-data; name="${name}"; filename="a"\r\n\r\nbytes\r\n`).join('')}--b--\r\n`,
+    status: 200,
+  })),
+  ...['/v1/batches', '/v1/audio/voices'].map((path) => ({ what: path, path, method: 'GET', status: 200 })),
+  { what: 'a batch that is not there', path: '/v1/batches/batch_x', method: 'GET', status: 404 },
   { what: '/v1/web/fetch', path: '/v1/web/fetch', body: { url: 'http://127.0.0.1/' }, status: 400 },
   { what: 'chat validation', path: chat.path, body: { model: 'echo/x', messages: [] }, status: 400 },
   { what: 'no model', path: chat.path, body: { messages: [{ role: 'user', content: 'x' }] }, status: 400 },
@@ -125,7 +134,9 @@ it('the cases cover every data route', () => {
   for (const { path } of t.gateway.routes.entries) {
     const stem = path.replace(/\*$/, '')
     expect(
-      CASES.some((one) => one.path.startsWith(stem) && (one.status === 200 || path === '/v1/web/fetch')),
+      CASES.some(
+        (one) => one.path.startsWith(stem) && (one.status === 200 || path === '/v1/web/fetch' || path === '/v1/batches/*'),
+      ),
       path,
     ).toBe(true)
   }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { globMatch } from '../../../core/text/glob.ts'
-import { OPERATION_BODIES } from '../../support/operation-bodies.ts'
+import { OPERATION_BODIES, OPERATION_FORMS } from '../../support/operation-bodies.ts'
 import { ask, bearer, errorOf, gatewayWithKeys, makeKey } from './support.ts'
 
 interface Case {
@@ -20,11 +20,15 @@ const BODIES: Record<string, (model: string) => unknown> = {
   '/v1/messages/count_tokens': ask,
   '/v1/responses': (model) => ({ model, input: 'hi' }),
   ...OPERATION_BODIES,
+  ...OPERATION_FORMS,
 }
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
 /** The scope of each route, if the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
-  [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search|batches)/, 'model'],
+  [/^\/v1\/batches\/\*$/, 'none'],
+  [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search)/, 'model'],
+  // Its items are checked one by one: see test/operations/batches.test.ts.
+  [/^\/v1\/batches$/, 'rate'],
   [/^\/v1(beta)?\/.*\*$/, 'model'],
   [/^\/v1\/web\/fetch$/, 'rate'],
 ]
@@ -50,6 +54,7 @@ describe('per-key scoping', () => {
   afterAll(() => t.close())
   const send = (one: Case, model: string, key: string) => {
     const { path, body } = one.call(model)
+    if (body instanceof FormData) return t.fetch(path, { method: 'POST', body, headers: bearer(key) })
     return t.post(path, body, bearer(key))
   }
 

@@ -12,15 +12,12 @@ const start = async (names: string, options?: SiteOptions) => {
   s = await site(names.split(''), options)
 }
 
-/** Routes as plugins will bring them: images, embeddings, web fetch. */
+/** Answers operations besides chat without an upstream. */
 const routes = definePlugin({
-  name: 'other-routes',
+  name: 'other-answers',
   setup(gateway) {
     const answer = { kind: 'raw' as const, status: 200, headers: [], body: new TextEncoder().encode('{}') }
     gateway.hook('answer', (ctx) => (ctx.operation === 'chat' ? undefined : answer))
-    const decode = () => ({}) as never
-    const routed = { method: 'POST', scope: 'none', decode } as const
-    gateway.data({ ...routed, path: '/v1/images/generations', operation: 'images', models: 'image' })
   },
 })
 
