@@ -127,7 +127,9 @@ describe('a batch', () => {
     const done = await until(json.id, 'cancelled')
     expect(done.results).toHaveLength(4)
     expect(v.vendor.requests).toHaveLength(4)
-    expect(((await (await v.t.fetch(`/v1/batches/${json.id}/cancel`, { method: 'POST' })).json()) as Batch).status).toBe('cancelled')
+    expect(((await (await v.t.fetch(`/v1/batches/${json.id}/cancel`, { method: 'POST' })).json()) as Batch).status).toBe(
+      'cancelled',
+    )
   })
 
   it('of a process that ended: another one takes its items, and each has one result', async () => {
