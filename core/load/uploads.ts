@@ -10,7 +10,7 @@ interface Waiting {
   enter(): void
 }
 
-/** What an upload belongs to; a request's context. */
+/** The request of an upload. */
 interface Owner {
   onStop(fn: (reason: GatewayErrorShape) => void): () => void
 }
