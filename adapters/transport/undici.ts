@@ -134,7 +134,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over) return
+    // After a pause undici repeats the callback without bytes. A pause on that would repeat for ever.
+    if (this.#over || chunk.length === 0) return
     const wait = this.#decoder === null ? this.#pass(chunk) : this.#decoder.write(chunk)
     if (wait === undefined) return
     controller.pause()

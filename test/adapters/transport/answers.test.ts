@@ -261,3 +261,24 @@ it('a compressed answer waits for its reader as a plain one does', async () => {
   })
   expect(bytes).toBe(text.length)
 })
+
+it('a handler that pauses at each chunk gets every byte once, and no empty chunk', async () => {
+  const body = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251))
+  answer = (res) => res.end(body)
+  const chunks: Uint8Array[] = []
+  await new Promise<void>((resolve, reject) => {
+    const sent = transport.send(wireRequest(url, { stream: true }), {
+      head() {},
+      data(chunk) {
+        chunks.push(chunk)
+        if (chunk.length > 0) return Promise.resolve()
+        sent.abort(GatewayError.clientGone())
+        reject(new Error('an empty chunk'))
+        return undefined
+      },
+      end: resolve,
+      error: reject,
+    })
+  })
+  expect(Buffer.concat(chunks).equals(body)).toBe(true)
+})
