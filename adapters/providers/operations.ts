@@ -59,7 +59,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   siliconflow: { ...like('embeddings', 'rerank', 'speech', 'transcription'), images: own('siliconflow') },
   stability: { images: own('stability') },
   tavily: { search: own('tavily', SEARCH) },
-  together: like('embeddings', 'rerank', 'images', 'speech', 'transcription'),
+  together: { ...like('embeddings', 'rerank', 'speech', 'transcription'), images: own('together') },
   upstage: like('embeddings'),
   'vercel-gateway': like('embeddings', 'images'),
   vllm: like('embeddings', 'rerank', 'transcription'),

@@ -104,7 +104,7 @@ describe('the vendors', () => {
       2,
     ],
     ['xai', 'grok-2-image', '/v1/images/generations', { model: 'grok-2-image', n: 2, aspect_ratio: '16:9' }, 1],
-    ['together', 'flux', '/v1/images/generations', { model: 'flux', n: 2, size: '1792x1024' }, 1],
+    ['together', 'flux', '/v1/images/generations', { model: 'flux', n: 2, width: 1792, height: 1024 }, 1],
   ])('%s/%s', async (provider, model, path, body, calls) => {
     v = await vendors([provider])
     const { status, json } = await ask({ model: `${provider}/${model}`, prompt: 'a cat', n: 2, size: '1792x1024' })

@@ -8,6 +8,7 @@ import { booleanField, numberField, others, textField } from '../../dialects/sha
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 import { formBoolean, formNumber, formText, otherFields } from '../shared/form-fields.ts'
+import { hasFormat } from './openai.ts'
 
 const KNOWN = new Set(['model', 'prompt', 'n', 'size', 'quality', 'response_format', 'stream', 'image', 'mask'])
 const MOST_IMAGES = 10
@@ -87,7 +88,7 @@ export function encodeImages(
     ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
   }))
   // A link would need a store of its own: the image itself is better than an error.
-  if (format === 'url' && images.some(({ url }) => url === undefined)) codec.warn('response_format_b64_json')
+  if (images.some((image) => !hasFormat(image, format))) codec.warn(`response_format_${format === 'url' ? 'b64_json' : 'url'}`)
   const { inputTotal, outputTotal, total } = usage
   const counts = { input_tokens: inputTotal, output_tokens: outputTotal, total_tokens: total }
   if (stream)

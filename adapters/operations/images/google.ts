@@ -1,35 +1,37 @@
 // Images of Google's API: `generateContent` with images as output, and `:predict` of the Imagen models.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { tokenCount } from '../../../core/models/token-count.ts'
 import { bytesToBase64, concatBytes } from '../../../core/text/bytes.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { OperationCodec, OperationUpstream } from '../../../core/types/operation.ts'
 import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageIn } from './openai.ts'
-import { ratioOf } from './sizes.ts'
+import { vendorMembers } from './own-members.ts'
+import { RATIOS, ratioFor } from './sizes.ts'
 
 export const googleImages: OperationCodec<'images'> = async (request, upstream) => {
   if (request.task === 'vary') throw GatewayError.unsupported('image', 'This model makes no variations.')
-  if (request.stream) upstream.codec.warn('partial_images_unsupported')
   const isImagen = upstream.model.startsWith('imagen')
   if (isImagen && request.task === 'edit') throw GatewayError.unsupported('image', 'This model edits no images.')
-  const images = isImagen ? await predicted(request, upstream) : await generated(request, upstream)
+  const members = vendorMembers(request, upstream.codec)
+  const { images, usage: counted } = isImagen
+    ? { images: await predicted(request, upstream, members), usage: undefined }
+    : await generated(request, upstream, members)
   if (images.length === 0) throw GatewayError.upstream(400, 'The model made no image: its filters may have refused the prompt.')
-  const usage = usageIn(undefined, request, images.length)
+  const usage = usageIn(counted, request, images.length)
   const created = Math.floor(upstream.codec.now() / 1000)
   return { usage, answer: () => ({ model: upstream.model, usage, created, images, extra: {} }) }
 }
 
-function ratio({ size }: Frozen<ImagesRequest>, { codec }: OperationUpstream): string | undefined {
-  const found = ratioOf(size)
-  if (found?.exact === false) codec.warn('aspect_ratio_approximated')
-  return found?.ratio
-}
-
-async function predicted(request: Frozen<ImagesRequest>, upstream: OperationUpstream): Promise<ImagesAnswer['images']> {
-  const aspectRatio = ratio(request, upstream)
-  const parameters = { ...(request.extra as JsonObject), sampleCount: request.count, ...(aspectRatio ? { aspectRatio } : {}) }
+async function predicted(
+  request: Frozen<ImagesRequest>,
+  upstream: OperationUpstream,
+  members: JsonObject,
+): Promise<ImagesAnswer['images']> {
+  const aspectRatio = ratioFor(request.size, RATIOS.imagen, upstream.codec)
+  const parameters = { ...members, sampleCount: request.count, ...(aspectRatio ? { aspectRatio } : {}) }
   const body = { instances: [{ prompt: request.prompt }], parameters }
   const { predictions } = parsed(await upstream.send({ path: `/v1beta/models/${upstream.segment}:predict`, body }))
   if (predictions !== undefined && !Array.isArray(predictions)) throw missing('predictions')
@@ -41,21 +43,41 @@ async function predicted(request: Frozen<ImagesRequest>, upstream: OperationUpst
 }
 
 /** The model makes one image per call. */
-async function generated(request: Frozen<ImagesRequest>, upstream: OperationUpstream): Promise<ImagesAnswer['images']> {
-  const aspectRatio = ratio(request, upstream)
+async function generated(
+  request: Frozen<ImagesRequest>,
+  upstream: OperationUpstream,
+  members: JsonObject,
+): Promise<{ images: ImagesAnswer['images']; usage: JsonObject | undefined }> {
+  const aspectRatio = ratioFor(request.size, RATIOS.gemini, upstream.codec)
   const sources = request.images.map(({ type, chunks }) => ({
     inlineData: { mimeType: type || 'image/png', data: bytesToBase64(concatBytes(chunks)) },
   }))
   const body = {
     contents: [{ role: 'user', parts: [...sources, { text: request.prompt }] }],
-    generationConfig: { responseModalities: ['TEXT', 'IMAGE'], ...(aspectRatio ? { imageConfig: { aspectRatio } } : {}) },
+    generationConfig: {
+      ...members,
+      responseModalities: ['TEXT', 'IMAGE'],
+      ...(aspectRatio ? { imageConfig: { aspectRatio } } : {}),
+    },
   }
   const images: ImagesAnswer['images'] = []
+  let usage: JsonObject | undefined
   for (let made = 0; made < request.count; made++) {
     const json = parsed(await upstream.send({ path: `/v1beta/models/${upstream.segment}:generateContent`, body }))
     images.push(...inlineImages(json))
+    usage = added(usage, json.usageMetadata)
   }
-  return images
+  return { images, usage }
+}
+
+/** Returns the tokens of all calls in OpenAI's names; thoughts are billed as output. */
+function added(sum: JsonObject | undefined, usage: Json | undefined): JsonObject | undefined {
+  if (!isObject(usage)) return sum
+  const count = (value: Json | undefined): number => tokenCount(value) ?? 0
+  return {
+    input_tokens: count(sum?.input_tokens) + count(usage.promptTokenCount),
+    output_tokens: count(sum?.output_tokens) + count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
+  }
 }
 
 function inlineImages({ candidates }: JsonObject): ImagesAnswer['images'] {

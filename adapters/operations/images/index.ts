@@ -6,6 +6,7 @@ import { decodeGeneration, decodeUpload, encodeImages, promptText } from './call
 import { googleImages } from './google.ts'
 import { openaiImages } from './openai.ts'
 import { bflImages } from './polled.ts'
+import { RATIOS } from './sizes.ts'
 import { stabilityImages } from './stability.ts'
 
 const response = z.looseObject({
@@ -64,7 +65,8 @@ export const images: OperationDriver<'images'> = {
   encode: encodeImages,
   codecs: {
     openai: openaiImages(),
-    xai: openaiImages({ ratio: true }),
+    xai: openaiImages({ ratios: RATIOS.xai }),
+    together: openaiImages({ pixels: true, base64: 'base64' }),
     siliconflow: openaiImages({ list: 'images', size: 'image_size', count: 'batch_size' }),
     google: googleImages,
     bfl: bflImages,

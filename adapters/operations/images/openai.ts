@@ -2,44 +2,21 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type {
-  FormBody,
-  OperationCodec,
-  OperationReply,
-  OperationUpstream,
-  UpstreamAnswer,
-  UpstreamRequest,
-} from '../../../core/types/operation.ts'
+import type { WireBody } from '../../../core/types/dialect.ts'
+import type { OperationCodec, OperationReply, OperationUpstream, UpstreamAnswer } from '../../../core/types/operation.ts'
 import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations.ts'
-import { isObject } from '../../dialects/shared/fields.ts'
+import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
-import { begun, collected, passedOn, tail } from '../shared/frames.ts'
+import { begun, collected, passedOn } from '../shared/frames.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
-import { ratioOf } from './sizes.ts'
-
-/** How an OpenAI-like vendor differs. */
-export interface ImagesForm {
-  /** True: it takes `aspect_ratio` and no `size`. */
-  ratio?: boolean
-  /** Its name for the list of images. */
-  list?: 'data' | 'images'
-  /** Its name for `size`. */
-  size?: string
-  /** Its name for `n`. */
-  count?: string
-}
-
-const PATHS = { generate: '/images/generations', edit: '/images/edits', vary: '/images/variations' } as const
-/** These models answer base64 always, and refuse the members. */
-const GPT_IMAGE = /(?:^|\/)(?:chatgpt|gpt)-image/
+import { imageEvents } from './events.ts'
+import { callOf, type ImagesForm } from './openai-request.ts'
 
 export function openaiImages(form: ImagesForm = {}): OperationCodec<'images'> {
   return async (request, upstream) => {
-    const streams = request.stream && !upstream.whole
-    const call = callOf({ ...request, stream: streams }, upstream, form)
-    if (streams) return streamed(request, upstream, call, form)
-    const answer = await upstream.send(call)
-    return whole(request, upstream, answer, form)
+    const call = callOf(request, upstream, form)
+    if (request.stream && !upstream.whole) return streamed(request, upstream, call, form)
+    return whole(request, upstream, await upstream.send(call), form)
   }
 }
 
@@ -51,9 +28,8 @@ function whole(
 ): OperationReply<ImagesAnswer> {
   const json = parsed(answer)
   const images = imagesIn(json[form.list ?? 'data'] ?? json.data)
-  const usage = usageIn(json.usage, request, images.length)
-  const asAsked =
-    form.list === undefined && !request.stream && (request.format !== 'url' || images.every(({ url }) => url !== undefined))
+  const usage = usageIn(json.usage, request, images.length, json)
+  const asAsked = form.list === undefined && !request.stream && images.every((image) => hasFormat(image, request.format))
   return {
     usage,
     answer: () => ({ model: upstream.model, usage, created: createdAt(json, upstream), images, extra: extraOf(json) }),
@@ -64,7 +40,7 @@ function whole(
 async function streamed(
   request: Frozen<ImagesRequest>,
   upstream: OperationUpstream,
-  call: UpstreamRequest,
+  call: ReturnType<typeof callOf>,
   form: ImagesForm,
 ): Promise<OperationReply<ImagesAnswer>> {
   const answer = await upstream.stream({ ...call, accept: 'text/event-stream' })
@@ -72,58 +48,39 @@ async function streamed(
   // Some vendors ignore `stream`.
   if (!headers.get('content-type')?.startsWith('text/event-stream')) {
     const bytes = await collected(chunks)
-    return whole(request, upstream, { status, headers, bytes, json: () => wireBody(bytes) }, form)
+    return whole(request, upstream, { status, headers, bytes, json: () => bodyOf(bytes) }, form)
   }
-  const end = tail()
+  const events = imageEvents()
   const usage = usageIn(undefined, request, request.count)
   const answered = { model: upstream.model, usage, created: Math.floor(upstream.codec.now() / 1000), images: [], extra: {} }
+  // A caller who leaves after the partial images has what it asked for, and the vendor bills it.
+  const billed = () => events.completed() || (events.failed() ? 0 : request.count)
   return {
     usage,
     answer: () => answered,
     stream: {
       contentType: 'text/event-stream; charset=utf-8',
-      source: passedOn(await begun(answer), true, end.seen),
-      usage: () => usageIn(end.last()?.usage, request, request.count),
+      source: passedOn(await begun(answer), true, events.seen),
+      usage: () => usageIn(events.usage(), request, billed(), events.made()),
     },
   }
 }
 
-function callOf(request: Frozen<ImagesRequest>, upstream: OperationUpstream, form: ImagesForm): UpstreamRequest {
-  const { task, images, mask } = request
-  const fields = fieldsOf(request, upstream, form)
-  const path = PATHS[task]
-  if (task === 'generate') return { path, body: fields }
-  const body: FormBody = {
-    fields: Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
-    files: [...images, ...(mask === null ? [] : [mask])],
+/** @throws GatewayError 502 when it is not a JSON object. */
+function bodyOf(bytes: Uint8Array): WireBody {
+  try {
+    return wireBody(bytes)
+  } catch (error) {
+    throw GatewayError.protocol('The upstream answered with broken JSON.', error)
   }
-  return { path, body }
 }
 
-function fieldsOf(request: Frozen<ImagesRequest>, { model, codec }: OperationUpstream, form: ImagesForm): JsonObject {
-  const { prompt, count, size, quality, format, stream, extra } = request
-  const fixed = GPT_IMAGE.test(model)
-  const { style, ...rest } = extra as JsonObject
-  if (fixed && (style !== undefined || format !== undefined)) codec.warn('unsupported_image_fields')
-  const ratio = form.ratio ? ratioOf(size) : null
-  if (ratio?.exact === false) codec.warn('aspect_ratio_approximated')
-  return {
-    ...rest,
-    ...(style === undefined || fixed ? {} : { style }),
-    model,
-    ...(prompt === '' ? {} : { prompt }),
-    ...(count === 1 ? {} : { [form.count ?? 'n']: count }),
-    ...(form.ratio
-      ? ratio === null
-        ? {}
-        : { aspect_ratio: ratio.ratio }
-      : size === undefined
-        ? {}
-        : { [form.size ?? 'size']: size }),
-    ...(quality === undefined ? {} : { quality }),
-    ...(format === undefined || fixed ? {} : { response_format: format }),
-    ...(stream ? { stream } : {}),
-  }
+export function hasFormat(
+  { url, base64 }: Frozen<ImagesAnswer['images'][number]>,
+  format: Frozen<ImagesRequest>['format'],
+): boolean {
+  if (format === undefined) return true
+  return (format === 'url' ? url : base64) !== undefined
 }
 
 /** @throws GatewayError 502 when there is no image. */
@@ -142,12 +99,20 @@ function imagesIn(list: Json | undefined): ImagesAnswer['images'] {
   })
 }
 
-export function usageIn(wire: Json | undefined, { size, quality }: Frozen<ImagesRequest>, images: number): ImagesAnswer['usage'] {
+/** The price depends on the size and the quality of the images that were made: `auto` is resolved by the vendor. */
+export function usageIn(
+  wire: Json | undefined,
+  request: Frozen<ImagesRequest>,
+  images: number,
+  made: JsonObject = {},
+): ImagesAnswer['usage'] {
+  const size = loose(made.size) || request.size
+  const quality = loose(made.quality) || request.quality
   const units = { images, ...(size === undefined ? {} : { size }), ...(quality === undefined ? {} : { quality }) }
   return reportedUsage(wire, units) ?? usageOf({ units })
 }
 
-export function createdAt({ created }: JsonObject, { codec }: OperationUpstream): number {
+function createdAt({ created }: JsonObject, { codec }: OperationUpstream): number {
   return typeof created === 'number' ? created : Math.floor(codec.now() / 1000)
 }
 

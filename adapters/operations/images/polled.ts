@@ -1,25 +1,29 @@
 // Images of Black Forest Labs: a job that is polled until it is ready.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { bytesToBase64, concatBytes } from '../../../core/text/bytes.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
+import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { OperationCodec, OperationUpstream } from '../../../core/types/operation.ts'
+import type { ImagesRequest } from '../../../core/types/operations.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageIn } from './openai.ts'
-import { pixelsOf } from './sizes.ts'
+import { vendorMembers } from './own-members.ts'
+import { pixelsOf, RATIOS, ratioFor } from './sizes.ts'
 
+/** Models that take `aspect_ratio` in place of `width` and `height`. */
+const BY_RATIO = /ultra|kontext/
 const POLL_MS = 500
 /** The longest wait for one image, ms. */
 const LONGEST_MS = 300_000
 
 export const bflImages: OperationCodec<'images'> = async (request, upstream) => {
   if (request.task === 'vary') throw GatewayError.unsupported('image', 'This model makes no variations.')
-  const pixels = pixelsOf(request.size)
+  const members = vendorMembers(request, upstream.codec, ['output_format'])
   const sources = request.images.map(({ chunks }) => bytesToBase64(concatBytes(chunks)))
   const body: JsonObject = {
-    ...(request.extra as JsonObject),
+    ...members,
     prompt: request.prompt,
-    ...(pixels === null ? {} : { width: pixels.width, height: pixels.height }),
+    ...sizeOf(request, upstream),
     ...Object.fromEntries(sources.map((data, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, data])),
   }
   const urls: string[] = []
@@ -27,6 +31,12 @@ export const bflImages: OperationCodec<'images'> = async (request, upstream) => 
   const usage = usageIn(undefined, request, urls.length)
   const created = Math.floor(upstream.codec.now() / 1000)
   return { usage, answer: () => ({ model: upstream.model, usage, created, images: urls.map((url) => ({ url })), extra: {} }) }
+}
+
+function sizeOf({ size }: Frozen<ImagesRequest>, { model, codec }: OperationUpstream): JsonObject {
+  if (!BY_RATIO.test(model)) return { ...pixelsOf(size) }
+  const ratio = ratioFor(size, RATIOS.bfl, codec)
+  return ratio === undefined ? {} : { aspect_ratio: ratio }
 }
 
 async function jobResult(upstream: OperationUpstream, body: JsonObject): Promise<string> {

@@ -5,21 +5,22 @@ import type { ImagesAnswer } from '../../../core/types/operations.ts'
 import { loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageIn } from './openai.ts'
-import { ratioOf } from './sizes.ts'
+import { vendorMembers } from './own-members.ts'
+import { RATIOS, ratioFor } from './sizes.ts'
 
 /** Models of the route `sd3`; the others have a route of their own name. */
 const SD3 = /^sd3/
 
 export const stabilityImages: OperationCodec<'images'> = async (request, upstream) => {
   if (request.task !== 'generate') throw GatewayError.unsupported('image', 'Edits and variations are not served for this model.')
-  const ratio = ratioOf(request.size)
-  if (ratio?.exact === false) upstream.codec.warn('aspect_ratio_approximated')
-  const { model } = upstream
+  const { model, codec } = upstream
+  const members = vendorMembers(request, codec, ['output_format'])
+  const ratio = ratioFor(request.size, RATIOS.stability, codec)
   const fields: (readonly [string, string])[] = [
     ['prompt', request.prompt],
-    ...(ratio === null ? [] : [['aspect_ratio', ratio.ratio] as const]),
+    ...(ratio === undefined ? [] : [['aspect_ratio', ratio] as const]),
     ...(SD3.test(model) ? [['model', model] as const] : []),
-    ...Object.entries(request.extra).map(([name, value]) => [name, String(value)] as const),
+    ...Object.entries(members).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
   ]
   const body: FormBody = { fields, files: [] }
   const images: ImagesAnswer['images'] = []
