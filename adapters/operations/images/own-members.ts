@@ -16,7 +16,7 @@ const OPENAI_MEMBERS = [
 ]
 
 /**
- * Returns the members that are meant for the vendor, and warns about the ones that are left out.
+ * Returns the members of the vendor, and warns about the ones that are left out.
  * @param taken members of OpenAI that the vendor has under the same name.
  * @throws GatewayError for a mask: an edit of the whole image is not what the caller asked for.
  */
