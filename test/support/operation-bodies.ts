@@ -33,3 +33,6 @@ function form(parts: Record<string, string | Blob>): FormData {
   for (const [name, value] of Object.entries(parts)) made.set(name, value)
   return made
 }
+
+/** Operations besides chat, which the trial provider does not serve. */
+export const OPERATIONS = /^\/v1\/(?:embeddings|rerank|moderations|ocr|search|images\/generations|audio\/speech)$/

@@ -7,7 +7,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { bearer, makeKey } from '../../plugins/keys/support.ts'
 import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
-import { PAGE } from '../../support/operation-bodies.ts'
+import { OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 
@@ -34,8 +34,6 @@ const SENSIBLE: Readonly<Record<string, object>> = {
   'PUT /api/pricing/overrides': { data: [] },
   'POST /api/webhooks/endpoints': { url: 'https://hooks.example.com/in' },
 }
-/** Operations besides chat, which the trial provider does not serve. */
-const OPERATIONS = /^\/v1\/(?:embeddings|rerank|moderations|ocr|search|images\/generations|audio\/speech)$/
 const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
 
 let t: TestGateway
@@ -66,7 +64,6 @@ afterAll(() => t.close())
 const isData = ({ path }: Operation) => path.startsWith('/v1/') || path.startsWith('/v1beta/')
 /** The stream of live events never ends. */
 const control = () => reader.operations.filter((operation) => !isData(operation) && operation.path !== '/api/events')
-/** Forms have tests of their own. */
 const data = () => reader.operations.filter((operation) => isData(operation) && !operation.isForm)
 
 /** Objects only, because a schema without rules allows anything. */
