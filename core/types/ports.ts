@@ -102,6 +102,8 @@ export interface Sink {
 export interface ByteSource {
   pump(sink: Pick<Sink, 'write' | 'drained'>): Promise<void>
   cancel(reason?: unknown): void
+  /** The failure that ended the bytes, when they carry it to the caller themselves; null: none. */
+  failure?(): GatewayErrorShape | null
 }
 
 export interface WireRequest {

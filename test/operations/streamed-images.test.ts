@@ -77,3 +77,12 @@ it('a vendor that answers JSON to a stream request: one event for each image', a
     'event: image_generation.completed\ndata: {"type":"image_generation.completed","created_at":5,"b64_json":"AA"}\n\n',
   )
 })
+
+it('a stream that is cut ends in an error event, and the request settles as 502', async () => {
+  const partial = event('image_generation.partial_image', { b64_json: 'AAAA', partial_image_index: 0 })
+  v = await vendors(['openai'], { upstream: [frames([partial, completed(9_000)], { cut: { after: 1, how: 'fin' } })] })
+  const text = await (await v.t.post('/v1/images/generations', ask)).text()
+  expect(text).toContain('event: error')
+  await v.t.untilSettled(1)
+  expect(v.t.settled[0]?.outcome).toMatchObject({ status: 502, aborted: false })
+})

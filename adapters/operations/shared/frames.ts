@@ -12,7 +12,9 @@ const KEPT_BYTES = 64 * 1024
 
 /** Forwards the bytes. A failure in mid-stream ends the stream with an error event when `sse` is true, and without one otherwise. */
 export function passedOn({ chunks, cancel }: UpstreamStreamAnswer, sse: boolean, seen?: (chunk: Uint8Array) => void): ByteSource {
+  let failure: GatewayError | null = null
   return {
+    failure: () => failure,
     async pump(sink) {
       try {
         for await (const chunk of chunks) {
@@ -23,7 +25,8 @@ export function passedOn({ chunks, cancel }: UpstreamStreamAnswer, sse: boolean,
         }
       } catch (thrown) {
         if (!sse) throw thrown
-        const { message, type, code } = GatewayError.from(thrown)
+        failure = GatewayError.from(thrown)
+        const { message, type, code } = failure
         const error = { type: 'error', error: { message, type, code, param: null } }
         sink.write(encodeUtf8(`event: error\ndata: ${JSON.stringify(error)}\n\n`))
       }

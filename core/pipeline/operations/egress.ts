@@ -55,6 +55,7 @@ async function sendStream(
     unbind()
     const reported = usage()
     if (ctx.facts !== null && reported !== null) ctx.facts.usage = reported
+    if (ctx.facts !== null) ctx.facts.error = source.failure?.() ?? null
   }
   to.end()
 }

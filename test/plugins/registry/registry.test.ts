@@ -21,7 +21,7 @@ describe('/api/registry', () => {
       docs_url: 'https://platform.openai.com/docs/api-reference',
       base_url: 'https://api.openai.com/v1',
       wire_formats: ['chat', 'responses'],
-      endpoints: ['chat'],
+      endpoints: ['chat', 'embeddings', 'moderations', 'images', 'speech', 'transcription'],
       auth: ['api_key'],
       needs_key: true,
       key_variable: 'OPENAI_API_KEY',
@@ -32,7 +32,11 @@ describe('/api/registry', () => {
       connections: 0,
     })
     expect(await of('azure')).toMatchObject({ base_url: null, aliases: ['azure-openai'] })
-    expect(await of('ollama')).toMatchObject({ needs_key: false, key_variable: null, endpoints: ['chat', 'count_tokens'] })
+    expect(await of('ollama')).toMatchObject({
+      needs_key: false,
+      key_variable: null,
+      endpoints: ['chat', 'count_tokens', 'embeddings'],
+    })
     expect(await of('github-models')).toMatchObject({ key_variable: 'GITHUB_MODELS_API_KEY' })
     expect(await of('echo')).toMatchObject({ connections: 1 })
     const made = await add(t, { provider: 'gemini', api_key: 'sk-registry-canary', enabled: false })
