@@ -2,6 +2,6 @@
 import type { RequestContext } from '../types/context.ts'
 
 /** Returns true when `ctx.request` has messages: a chat request, or one whose tokens are counted. */
-export function isConversation(ctx: RequestContext): ctx is RequestContext<'chat' | 'count_tokens'> {
+export function isConversation(ctx: RequestContext): ctx is RequestContext & RequestContext<'chat' | 'count_tokens'> {
   return ctx.operation === 'chat' || ctx.operation === 'count_tokens'
 }
