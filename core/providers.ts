@@ -54,7 +54,10 @@ export function defineProvider(provider: Provider): Provider {
 
 /** Search has no format of OpenAI's; the most common one is Perplexity's. */
 const OPENAI_LIKE: Provider['operations'] = Object.fromEntries(
-  ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription'].map((name) => [name, { codec: 'openai' }]),
+  ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription', 'compact'].map((name) => [
+    name,
+    { codec: 'openai' },
+  ]),
 )
 const CUSTOM = { ...OPENAI_LIKE, search: { codec: 'perplexity', defaultModel: 'search' } }
 

@@ -7,6 +7,7 @@ import { batches } from './batches/index.ts'
 import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
+import { compaction } from './compaction/index.ts'
 import { connections } from './connections/index.ts'
 import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
@@ -115,6 +116,7 @@ export interface PresetOptions {
   countTokens?: false
   defaultModels?: false
   webFetch?: false
+  compaction?: false
   batches?: false
   voices?: false
   heartbeat?: false
@@ -171,6 +173,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.countTokens !== false && countTokens(),
     options.defaultModels !== false && defaultModels(),
     options.webFetch !== false && webFetch(),
+    options.compaction !== false && compaction(),
     options.batches !== false && batches(),
     options.voices !== false && voices(),
     options.heartbeat !== false && heartbeat(),
@@ -224,6 +227,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   countTokens: true,
   defaultModels: true,
   webFetch: true,
+  compaction: true,
   batches: true,
   voices: true,
   heartbeat: true,

@@ -1,6 +1,7 @@
 // The operations that the gateway serves besides chat.
 import type { OperationDriver } from '../../core/types/operation.ts'
 import type { MediaOperation } from '../../core/types/operations.ts'
+import { compact } from './compact/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { images } from './images/index.ts'
 import { moderations } from './moderations/index.ts'
@@ -19,4 +20,5 @@ export const operations = [
   speech,
   transcription,
   search,
+  compact,
 ] as unknown as readonly OperationDriver<MediaOperation>[]

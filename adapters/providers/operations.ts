@@ -16,7 +16,7 @@ const SEARCH = { defaultModel: 'search' }
 const COHERE = 'https://api.cohere.com'
 
 export const OPERATIONS: Readonly<Record<string, Served>> = {
-  azure: like('embeddings', 'images', 'speech', 'transcription'),
+  azure: like('compact', 'embeddings', 'images', 'speech', 'transcription'),
   'black-forest-labs': { images: own('bfl') },
   brave: { search: own('brave', SEARCH) },
   cloudflare: like('embeddings'),
@@ -48,7 +48,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   novita: like('embeddings'),
   nvidia: { embeddings: own('nvidia') },
   ollama: { embeddings: own('openai') },
-  openai: like('embeddings', 'moderations', 'images', 'speech', 'transcription'),
+  openai: like('compact', 'embeddings', 'moderations', 'images', 'speech', 'transcription'),
   openrouter: like('embeddings'),
   perplexity: { search: own('perplexity', SEARCH) },
   sambanova: like('embeddings', 'transcription'),

@@ -172,6 +172,23 @@ export interface SearchAnswer extends Answer {
   total: number | null
 }
 
+/** A conversation of the responses dialect that becomes shorter. */
+export interface CompactRequest extends ModelRequest {
+  /** Items as the caller sent them; a single text is a user message. */
+  input: JsonObject[]
+  instructions?: string
+  /** `native`: the vendor compacts. `heuristic`: no model is called. `model`: a model writes a summary. Absent: native where it exists. */
+  mode?: 'native' | 'heuristic' | 'model'
+}
+
+export interface CompactAnswer extends Answer {
+  id: string
+  /** Seconds since the epoch. */
+  created: number
+  /** Items of the responses dialect. */
+  output: JsonObject[]
+}
+
 /** Requests by operation. `Requests` contains them. */
 export interface OperationRequests {
   embeddings: EmbeddingsRequest
@@ -182,6 +199,7 @@ export interface OperationRequests {
   speech: SpeechRequest
   transcription: TranscriptionRequest
   search: SearchRequest
+  compact: CompactRequest
 }
 
 export interface OperationAnswers {
@@ -193,6 +211,7 @@ export interface OperationAnswers {
   speech: SpeechAnswer
   transcription: TranscriptionAnswer
   search: SearchAnswer
+  compact: CompactAnswer
 }
 
 /** An operation with a canonical form of its own. */

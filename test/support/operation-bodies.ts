@@ -7,6 +7,7 @@ export const OPERATION_BODIES: Readonly<Record<string, (model: string) => Record
   '/v1/images/generations': (model) => ({ model, prompt: 'a cat' }),
   '/v1/audio/speech': (model) => ({ model, input: 'hi', voice: 'alloy' }),
   '/v1/search': (model) => ({ model, query: 'hi' }),
+  '/v1/responses/compact': (model) => ({ model, input: 'hi', mode: 'native' }),
 }
 
 /** For the port `readPage`. */
@@ -35,4 +36,5 @@ function form(parts: Record<string, string | Blob>): FormData {
 }
 
 /** Operations besides chat, which the trial provider does not serve. */
-export const OPERATIONS = /^\/v1\/(?:embeddings|rerank|moderations|ocr|search|images\/generations|audio\/speech)$/
+export const OPERATIONS =
+  /^\/v1\/(?:embeddings|rerank|moderations|ocr|search|responses\/compact|images\/generations|audio\/speech)$/

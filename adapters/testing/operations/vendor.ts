@@ -52,6 +52,7 @@ const ANSWERS: readonly (readonly [RegExp, (json: Json, request: RecordedRequest
   [/\/rerank$/, rerank],
   [/\/moderations$/, moderate],
   [/\/ocr$/, ocr],
+  [/\/responses\/compact$/, compacted],
   [/\/(?:search|customsearch\/v1)$/, search],
   [/^\/(?:v1\/)?$/, search],
 ]
@@ -117,6 +118,17 @@ function ocr({ model, pages }: Json): unknown {
     })),
     model,
     usage_info: { pages_processed: wanted.length, doc_size_bytes: 1234 },
+  }
+}
+
+function compacted({ input }: Json): unknown {
+  const users = list(input).filter((item) => typeof item === 'object' && (item as Json).role === 'user')
+  return {
+    id: 'resp_1',
+    object: 'response.compaction',
+    created_at: 1_700_000_000,
+    output: [...users, { id: 'cmp_1', type: 'compaction', encrypted_content: 'vendor-secret' }],
+    usage: { input_tokens: 50, output_tokens: 10, total_tokens: 60 },
   }
 }
 

@@ -21,7 +21,7 @@ describe('/api/registry', () => {
       docs_url: 'https://platform.openai.com/docs/api-reference',
       base_url: 'https://api.openai.com/v1',
       wire_formats: ['chat', 'responses'],
-      endpoints: ['chat', 'embeddings', 'moderations', 'images', 'speech', 'transcription'],
+      endpoints: ['chat', 'compact', 'embeddings', 'moderations', 'images', 'speech', 'transcription'],
       auth: ['api_key'],
       needs_key: true,
       key_variable: 'OPENAI_API_KEY',

@@ -1,0 +1,42 @@
+// Compaction by OpenAI-like vendors. The answer passes through untouched.
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { WireBody } from '../../../core/types/dialect.ts'
+import type { OperationCodec } from '../../../core/types/operation.ts'
+import type { CompactAnswer, CompactRequest } from '../../../core/types/operations.ts'
+import { decodeUsage } from '../../dialects/responses/usage.ts'
+import { isObject, loose } from '../../dialects/shared/fields.ts'
+import { JSON_TYPE, missing, refuseError, scanned } from '../shared/answers.ts'
+import { estimatedUsage } from '../shared/usage.ts'
+import { compactTexts } from './caller.ts'
+
+export const openaiCompact: OperationCodec<'compact'> = async (request, upstream) => {
+  const body = spliced(upstream.wire, upstream.model) ?? bodyOf(request, upstream.model)
+  const answer = await upstream.send({ path: '/responses/compact', body })
+  const wire = scanned(answer)
+  refuseError(wire.get('error'))
+  if (!wire.peek('output')?.startsWith('[')) throw missing('output')
+  const usage = decodeUsage(wire.get('usage'), upstream.codec.quirks) ?? estimatedUsage(compactTexts.read(request))
+  return {
+    usage,
+    answer: () => decoded(wire.json(), usage, upstream.model),
+    wire: { contentType: JSON_TYPE, body: answer.bytes },
+  }
+}
+
+function spliced(wire: WireBody | null, model: string): WireBody | null {
+  wire?.set('model', model)
+  wire?.remove('mode')
+  return wire
+}
+
+function bodyOf({ input, instructions, extra }: Frozen<CompactRequest>, model: string): JsonObject {
+  return { ...(extra as JsonObject), model, input: input as Json, ...(instructions === undefined ? {} : { instructions }) }
+}
+
+/** @throws GatewayError 502 for items that are not objects. */
+function decoded(json: Frozen<JsonObject>, usage: CompactAnswer['usage'], model: string): CompactAnswer {
+  const output = json.output as Json[]
+  if (!output.every(isObject)) throw missing('output')
+  const created = typeof json.created_at === 'number' ? json.created_at : 0
+  return { id: loose(json.id as Json), created, model, output, usage }
+}
