@@ -187,7 +187,7 @@ function addGatewayHeaders(out: string[], ctx: RequestState, status: number): vo
       )
     }
   }
-  if (ctx.operation === 'chat') {
+  if (ctx.operation === 'chat' || ctx.operation === 'embeddings') {
     out.push('x-gateway-cache', ctx.cached === false ? 'miss' : 'hit')
     if (ctx.cached !== false) out.push('x-gateway-cache-type', ctx.cached)
   }

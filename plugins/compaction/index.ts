@@ -82,7 +82,7 @@ export const compaction = definePlugin({
         const { mode = native(ctx) ? 'native' : 'heuristic' } = ctx.request
         return mode === 'heuristic' ? heuristic(ctx) : undefined
       },
-      { order: 'pre', operation: 'compact' },
+      { order: 'pre', operation: 'compact', onError: 'closed' },
     )
     gateway.hook(
       'call',
@@ -116,7 +116,7 @@ export const compaction = definePlugin({
         }
         return ctx.stream ? asStream(answer) : answer
       },
-      { order: 'pre', operation: 'chat', when: (ctx) => mentions(ctx, '"compaction_trigger"') },
+      { order: 'pre', operation: 'chat', onError: 'closed', when: (ctx) => mentions(ctx, '"compaction_trigger"') },
     )
   },
 })

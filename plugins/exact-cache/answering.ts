@@ -7,7 +7,7 @@ import type { Result } from '../../core/types/result.ts'
 import type { DirectiveReader } from './cache-directives.ts'
 import { isComplete } from './complete-answer.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'
-import { bodyForm, editedForm, keyOf } from './key.ts'
+import { bodyForm, changedForm, editedForm, keyOf } from './key.ts'
 import type { MemoryStore } from './memory-store.ts'
 import type { CacheLookup, CachePolicyService } from './service.ts'
 import type { SharedStore } from './shared-store.ts'
@@ -97,6 +97,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     const scope = {
       orgId,
       keyId,
+      operation: ctx.operation,
       dialect: ctx.dialect,
       model: ctx.requestedModel,
       policy: policy.of(ctx),
@@ -104,7 +105,11 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       headers: HEADERS.map((name) => ctx.headers.get(name)),
       edited: ctx.edited,
     }
-    const form = ctx.edited && isConversation(ctx) ? editedForm(ctx.request, ignoreKeys) : bodyForm(body, ignoreKeys)
+    const form = !ctx.edited
+      ? bodyForm(body, ignoreKeys)
+      : isConversation(ctx)
+        ? editedForm(ctx.request, ignoreKeys)
+        : changedForm(ctx.request, ignoreKeys)
     return keyOf((data) => sources.mac(data), scope, form)
   }
 
@@ -144,7 +149,7 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
     ctx.hold({
       settle(outcome) {
         const call = callOf(ctx, outcome, clock.now())
-        if (sent === null || call === null || directives.of(ctx).noStore === true || !isComplete(ctx.dialect, sent.body)) return
+        if (sent === null || call === null || directives.of(ctx).noStore === true || !isComplete(ctx, sent.body)) return
         // A copy, because the bytes may be a small part of a large buffer.
         const answer = { ...sent, body: new Uint8Array(sent.body), at: call.at, ttlMs, call }
         memory.keep(key, index, answer)

@@ -1,12 +1,12 @@
-// Decides which answers are cached: complete ones with text. Truncated, refused and filtered answers, and tool calls, are not.
+// Decides which answers are cached: complete ones with text, and vectors. Truncated, refused and filtered answers, and tool calls, are not.
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
 
 type Json = Record<string, unknown>
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-export function isComplete(dialect: Dialect, body: Uint8Array): boolean {
+export function isComplete({ operation, dialect }: Pick<RequestContext, 'operation' | 'dialect'>, body: Uint8Array): boolean {
   if (body.length === 0 || body.length > MAX_ANSWER_BYTES) return false
   let answer: unknown
   try {
@@ -15,9 +15,15 @@ export function isComplete(dialect: Dialect, body: Uint8Array): boolean {
     return false
   }
   if (!isObject(answer) || isObject(answer.error)) return false
+  if (operation === 'embeddings') return isCompleteList(answer)
   if (dialect === 'chat') return isCompleteChat(answer)
   if (dialect === 'messages') return isCompleteMessage(answer)
   return dialect === 'responses' && isCompleteResponse(answer)
+}
+
+function isCompleteList({ data }: Json): boolean {
+  const list = objects(data)
+  return list.length > 0 && list.every(({ embedding }) => Array.isArray(embedding) || isText(embedding))
 }
 
 function isCompleteChat({ choices }: Json): boolean {

@@ -1,4 +1,4 @@
-// The exact cache: a non-stream request that was answered within the window gets the same bytes again, and equal requests wait while the
+// The exact cache: a chat or embeddings request without streaming that was answered within the window gets the same bytes again, and equal requests wait while the
 // first one is being answered. It is off until GATEWAY_DEDUP_TTL_MS, the setting or a plugin sets the window.
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
@@ -13,6 +13,7 @@ import { sharedStore } from './shared-store.ts'
 import { flights } from './singleflight.ts'
 
 const SWEEP_MS = 60_000
+const OPERATIONS: ReadonlySet<string> = new Set(['chat', 'embeddings'])
 const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
 
 /** Provides the services `exactCache` and `cachePolicy`. */
@@ -79,7 +80,7 @@ export const exactCache = definePlugin({
       }),
       {
         when: (ctx) =>
-          ctx.operation === 'chat' && !ctx.stream && ttlOf(ctx) > 0 && DIALECTS.has(ctx.dialect) && ctx.ingress !== null,
+          OPERATIONS.has(ctx.operation) && !ctx.stream && ttlOf(ctx) > 0 && DIALECTS.has(ctx.dialect) && ctx.ingress !== null,
       },
     )
     gateway.every('sweep', SWEEP_MS, async () => memory.sweep(clock.now()))

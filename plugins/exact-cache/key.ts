@@ -2,7 +2,7 @@
 // needs the master key.
 import { comparableJson } from '../../core/json/comparable-json.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../../core/types/canonical.ts'
 import type { CachePolicyService, PolicyVersion } from './service.ts'
 
 /** Everything that a key covers besides the request's form; all members are required. */
@@ -10,6 +10,7 @@ export interface Scope {
   readonly orgId: number | null
   /** null: anonymous. */
   readonly keyId: number | null
+  readonly operation: Operation
   readonly dialect: Dialect
   /** As the caller sent it. */
   readonly model: string
@@ -24,8 +25,8 @@ export interface Scope {
 
 /** @param form the request as text. */
 export function keyOf(mac: (data: string) => string, scope: Scope, form: string): string {
-  const { orgId, keyId, dialect, model, headers, policy, seed, edited } = scope
-  const parts = [orgId, keyId === null ? 'anon' : keyId, dialect, model, headers, policy, seed, edited]
+  const { orgId, keyId, operation, dialect, model, headers, policy, seed, edited } = scope
+  const parts = [orgId, keyId === null ? 'anon' : keyId, operation, dialect, model, headers, policy, seed, edited]
   return mac(`${JSON.stringify(parts)}\n${form}`)
 }
 
@@ -50,6 +51,11 @@ export function editedForm(request: Frozen<CanonicalRequest>, ignoreKeys: readon
   const { ext, sampling, ...rest } = request
   const own = comparableJson(ext[source] ?? {}, ignored)
   return `${comparableJson(rest, ignored)}\n${comparableJson(sampling, ignored)}\n${comparableJson({ ...ext, [source]: null })}\n${own}`
+}
+
+/** The form of a changed request that is not a conversation. */
+export function changedForm(request: object, ignoreKeys: readonly string[] = []): string {
+  return comparableJson(request as Json, new Set([...LEFT_OUT, ...ignoreKeys]))
 }
 
 const OTHER_NAMES: Readonly<Record<string, string>> = {
