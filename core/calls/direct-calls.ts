@@ -9,7 +9,7 @@ import { settle } from '../pipeline/settle.ts'
 import { joinUrl, proxyFor } from '../pipeline/upstream-url.ts'
 import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls, SideBill } from '../services.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
-import { credentialsIn } from '../text/sanitize.ts'
+import { credentialsOf } from '../text/sanitize.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'
@@ -79,7 +79,7 @@ async function connected(
     await provider.authorize(wire, dialect, secret)
     return await fetched(runtime, wire, timeoutMs)
   } catch (error) {
-    throw withoutSecrets(GatewayError.from(error), [...credentialsIn(connection.headers), ...(secret === null ? [] : [secret])])
+    throw withoutSecrets(GatewayError.from(error), credentialsOf(connection, secret))
   }
 }
 

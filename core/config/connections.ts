@@ -3,7 +3,7 @@ import type { ProviderTable } from '../providers.ts'
 import type { Connection } from '../types/provider.ts'
 import { operationIn } from './addresses.ts'
 import type { ConnectionConfig, GatewayConfig } from './define.ts'
-import { resolveSecret, type SecretSources } from './secret.ts'
+import { isSecretRef, resolveSecret, type SecretSources } from './secret.ts'
 
 export interface ConfiguredConnection {
   readonly connection: Connection
@@ -51,6 +51,7 @@ function one(
     )
   }
   const enabled = entry.enabled !== false
+  const { headers, headerSecrets } = enabled ? headersOf(entry.headers ?? {}, sources, at) : NO_HEADERS
   const proxyUrl = entry.proxyUrl === undefined ? null : resolveSecret(entry.proxyUrl, sources, `${at}.proxyUrl`)
   if (proxyUrl !== null && proxyUrl !== 'direct' && !/^(https?|socks5):\/\//.test(proxyUrl)) {
     throw new Error(`${at}.proxyUrl: the proxy must be an http, https or socks5 URL, or \`direct\`.`)
@@ -68,9 +69,28 @@ function one(
       priority: entry.priority ?? index,
       maxInflight: entry.maxInflight ?? null,
       proxyUrl,
-      headers: entry.headers ?? {},
+      headers,
+      ...(headerSecrets.length === 0 ? {} : { headerSecrets }),
       defaultModel: entry.defaultModel ?? null,
       caps: entry.caps ?? null,
     },
   }
+}
+
+const NO_HEADERS = { headers: {}, headerSecrets: [] }
+
+function headersOf(
+  given: NonNullable<ConnectionConfig['headers']>,
+  sources: SecretSources,
+  at: string,
+): { headers: Record<string, string>; headerSecrets: string[] } {
+  const headerSecrets: string[] = []
+  const headers = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const text = resolveSecret(value, sources, `${at}.headers.${name}`)
+      if (isSecretRef(value)) headerSecrets.push(text)
+      return [name, text]
+    }),
+  )
+  return { headers, headerSecrets }
 }

@@ -43,6 +43,10 @@ export function isSecretMember(member: string): boolean {
   return SECRET_MEMBERS.test(member)
 }
 
+function canonicalHeader(value: unknown): unknown {
+  return isSecretRef(value) ? { secret: value.secret, name: value.name } : { secret: 'inline' }
+}
+
 function canonical(value: unknown, member = ''): unknown {
   if (typeof value === 'string' && isSecretMember(member)) return { secret: 'inline' }
   if (typeof value === 'string') return maskUrl(value)
@@ -51,7 +55,7 @@ function canonical(value: unknown, member = ''): unknown {
     return Object.fromEntries(
       Object.keys(value)
         .sort()
-        .map((name) => [name, { secret: 'inline' }]),
+        .map((name) => [name, canonicalHeader((value as Record<string, unknown>)[name])]),
     )
   if (Array.isArray(value)) return value.map((item) => canonical(item))
   if (isSecretRef(value)) return { secret: value.secret, name: value.name }

@@ -24,7 +24,7 @@ export interface ConnectionConfig {
   maxInflight?: number
   /** http, https or socks5; `direct` bypasses the global proxy. */
   proxyUrl?: string | SecretRef
-  headers?: Record<string, string>
+  headers?: Record<string, string | SecretRef>
   defaultModel?: string
   /** Facts that override those of the model's family; `none`: no fact is known. */
   caps?: ConnectionCaps
@@ -84,7 +84,7 @@ const connectionSchema = z.strictObject({
   priority: z.int().min(-1_000_000).max(1_000_000).optional(),
   maxInflight: z.int().min(0).optional(),
   proxyUrl: secretSchema.optional(),
-  headers: z.record(z.string(), z.string()).optional(),
+  headers: z.record(z.string(), secretSchema).optional(),
   defaultModel: z.string().optional(),
   caps: connectionCaps.optional(),
   enabled: z.boolean().optional(),

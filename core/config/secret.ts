@@ -13,7 +13,36 @@ export const secret = {
 }
 
 export function isSecretRef(value: unknown): value is SecretRef {
-  return typeof value === 'object' && value !== null && 'secret' in value && 'name' in value
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false
+  const { secret: kind, name } = value as Partial<SecretRef>
+  return (kind === 'env' || kind === 'file') && typeof name === 'string'
+}
+
+/** A type in which every free text may be a reference to a secret. */
+export type WithSecrets<T> = T extends string
+  ? string extends T
+    ? T | SecretRef
+    : T
+  : T extends (...args: never[]) => unknown
+    ? T
+    : T extends readonly (infer U)[]
+      ? WithSecrets<U>[]
+      : T extends object
+        ? { [K in keyof T]: WithSecrets<T[K]> }
+        : T
+
+/** Returns a copy in which the references have their values. Lists and plain objects are searched. @throws Error naming the place. */
+export function withSecretValues(
+  value: unknown,
+  resolve: (reference: SecretRef, where: string) => string,
+  where: string,
+): unknown {
+  if (isSecretRef(value)) return resolve(value, where)
+  if (Array.isArray(value)) return value.map((item, index) => withSecretValues(item, resolve, `${where}[${index}]`))
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withSecretValues(member, resolve, `${where}.${name}`)]),
+  )
 }
 
 export interface SecretSources {

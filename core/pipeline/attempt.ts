@@ -5,7 +5,7 @@ import { forkBody } from '../json/wire-body.ts'
 import { capsOf } from '../models/model-caps.ts'
 import { checkedModelId } from '../models/model-id.ts'
 import type { ConnectionService } from '../services.ts'
-import { credentialsIn } from '../text/sanitize.ts'
+import { credentialsIn, credentialsOf } from '../text/sanitize.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Candidate } from '../types/context.ts'
@@ -170,5 +170,5 @@ function sentCredentials(wire: WireRequest, secret: string | null, connection: C
     const name = wire.headers[i] as string
     if (/^(?:proxy-)?authorization$|^cookie$|api-key$/i.test(name)) sent[name] = wire.headers[i + 1] as string
   }
-  return [...credentialsIn(connection.headers), ...credentialsIn(sent), ...(secret === null ? [] : [secret])]
+  return [...credentialsOf(connection, secret), ...credentialsIn(sent)]
 }

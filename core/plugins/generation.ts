@@ -1,5 +1,6 @@
 // Builds a generation: the plugins of one configuration, set up, sealed and numbered. A reload builds the next one beside the old one.
 // Unchanged plugins are carried over with everything they registered.
+import type { Configuration } from '../config/configuration.ts'
 import type { Env } from '../config/env.ts'
 import { migrate, refuseNewer } from '../db/migrate.ts'
 import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
@@ -54,7 +55,8 @@ export interface GenerationSource {
  * @throws Error naming the plugin; everything set up for this generation has been torn down by then.
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
-  const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env)))
+  const { secret } = source.services.get('configuration') as Configuration
+  const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env, secret)))
   refuseDuplicates(wanted)
   const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }
   const kept = carriedOver(wanted, previous, source.services)

@@ -1,19 +1,28 @@
-// Resolves a plugin's options: the factory's argument, overridden by variables, checked against the plugin's schema.
+// Resolves a plugin's options: the factory's argument with the values of its secrets, overridden by variables, checked against the plugin's
+// schema.
 import type { ZodObject } from 'zod'
 import type { Env } from '../config/env.ts'
+import { type SecretRef, withSecretValues } from '../config/secret.ts'
 import { WORDED } from '../text/issue-text.ts'
 import type { Plugin } from '../types/plugin.ts'
 import { optionVariables } from './variables.ts'
 
 /**
  * Returns the options of the config file, overridden by the variables that are declared for the fields.
- * @throws Error naming plugin and field, and the variable that the value came from.
+ * @throws Error naming plugin and field, and the variable that the value came from, or that a secret reference names.
  */
-export function resolveOptions(plugin: Plugin, env: Env): Record<string, unknown> {
+export function resolveOptions(
+  plugin: Plugin,
+  env: Env,
+  secretOf: (reference: SecretRef, where: string) => string,
+): Record<string, unknown> {
   const schema = plugin.definition.config as ZodObject | undefined
-  const given = plugin.options as Record<string, unknown>
   const wrong = (what: string): Error => new Error(`The plugin \`${plugin.name}\` got wrong options: ${what}`)
-  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('they must be an object')
+  if (typeof plugin.options !== 'object' || Array.isArray(plugin.options)) throw wrong('they must be an object')
+  const given = withSecretValues(plugin.options, secretOf, `The options of the plugin \`${plugin.name}\``) as Record<
+    string,
+    unknown
+  >
   if (schema === undefined) return given
   const merged: Record<string, unknown> = { ...given }
   const sources = new Map<string, string>()

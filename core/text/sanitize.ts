@@ -34,6 +34,16 @@ export function credentialsIn(headers: Readonly<Record<string, string>>): string
   })
 }
 
+/** Returns what errors of a connection must not show. */
+export function credentialsOf({ headers, headerSecrets = [] }: ConnectionHeaders, secret: string | null): string[] {
+  return [...credentialsIn(headers), ...headerSecrets, ...(secret === null ? [] : [secret])]
+}
+
+interface ConnectionHeaders {
+  readonly headers: Readonly<Record<string, string>>
+  readonly headerSecrets?: readonly string[]
+}
+
 function isOpaque(piece: string): boolean {
   return piece.length >= MIN_OPAQUE && /\d/.test(piece) && /[a-z]/i.test(piece)
 }

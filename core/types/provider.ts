@@ -22,6 +22,8 @@ export interface Connection {
   readonly maxInflight: number | null
   readonly proxyUrl: string | null
   readonly headers: Readonly<Record<string, string>>
+  /** Header values that came from secret references: errors never show them. */
+  readonly headerSecrets?: readonly string[]
   readonly defaultModel: string | null
   /** Absent or null: the facts of the model's family apply. */
   readonly caps?: ConnectionCaps | null

@@ -1,4 +1,4 @@
-// Compaction items of the gateway. Their content is sealed for the organization: no other tenant can read it, and nobody can change it.
+// Compaction items of the gateway. Their content is sealed for the organization: no other tenant can read it, and a change is noticed.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import type { Frozen, Json, JsonObject } from '../../core/types/canonical.ts'

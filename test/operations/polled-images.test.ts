@@ -5,6 +5,7 @@ import { operationReply } from '../../adapters/testing/operations/vendor.ts'
 import type { RecordedRequest, Step } from '../../adapters/testing/script.ts'
 import { undiciTransport } from '../../adapters/transport/undici.ts'
 import { headerBag } from '../../core/http/headers.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
 import type { Transport, WireRequest } from '../../core/types/ports.ts'
 import { type Vendors, vendors } from './support.ts'
 
@@ -84,7 +85,7 @@ it('an image that is never ready is 504', async () => {
   expect(clock.monotonic()).toBeLessThan(600_000)
 })
 
-it('a poll at another origin is sent without the key', async () => {
+it('a poll at another origin is sent without the key, and without the headers of the connection or of a plugin', async () => {
   const direct = undiciTransport()
   const polls: WireRequest[] = []
   const transport: Transport = {
@@ -105,12 +106,20 @@ it('a poll at another origin is sent without the key', async () => {
     },
   }
   const started = JSON.stringify({ id: 'job', polling_url: 'https://poll.example.com/v1/get_result?id=job' })
-  v = await vendors(['black-forest-labs'], { upstream: [{ kind: 'raw', status: 200, body: started }], ports: { transport } })
+  const keyed = definePlugin({
+    name: 'keyed',
+    setup(gateway) {
+      gateway.hook('encoded', (_ctx, call) => void call.headers.set('x-own-key', 'sk-own'))
+    },
+  })
+  const upstream: Step[] = [{ kind: 'raw', status: 200, body: started }]
+  v = await vendors(['black-forest-labs'], { upstream, ports: { transport }, plugins: [keyed()] })
   const response = await v.t.post(path, { model: 'black-forest-labs/flux-pro', prompt: 'a cat' })
   expect(await response.json()).toMatchObject({ data: [{ url: 'https://example.com/a.png' }] })
   expect(polls).toMatchObject([{ method: 'GET', url: 'https://poll.example.com/v1/get_result?id=job' }])
   expect(sent().headers['x-key']).toBe('sk-black-forest-labs')
-  expect(polls[0]?.headers.join()).not.toContain('sk-black-forest-labs')
+  expect(sent().headers['x-own-key']).toBe('sk-own')
+  expect(polls[0]?.headers.join()).not.toMatch(/sk-black-forest-labs|sk-own/)
   await direct.close()
 })
 

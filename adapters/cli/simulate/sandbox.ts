@@ -32,7 +32,11 @@ export function sandboxOf(config: GatewayConfig, environment: Readonly<Record<st
     options: Object.fromEntries(Object.entries(config.options ?? {}).filter(([name]) => !PLACES.includes(name))),
   }
   const own = Object.entries(environment).filter(([name]) => !PLACE_VARIABLES.test(name))
-  const missing = variablesIn({ ...sandboxed, plugins: undefined, providers: undefined }).map((name) => [name, PLACEHOLDER])
+  const missing = variablesIn({
+    ...sandboxed,
+    plugins: sandboxed.plugins?.map(({ options }) => options),
+    providers: undefined,
+  }).map((name) => [name, PLACEHOLDER])
   return {
     config: sandboxed,
     env: Object.fromEntries([...missing, ...own]),

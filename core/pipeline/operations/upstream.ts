@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors/gateway-error.ts'
 import { withoutSecrets } from '../../errors/without-secrets.ts'
 import { forkBody, writtenBody } from '../../json/wire-body.ts'
 import type { ConnectionService } from '../../services.ts'
-import { credentialsIn } from '../../text/sanitize.ts'
+import { credentialsOf } from '../../text/sanitize.ts'
 import type { CodecContext, WireBody } from '../../types/dialect.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
 import type { FormBody, OperationUpstream, UpstreamAnswer, UpstreamRequest, UpstreamStreamAnswer } from '../../types/operation.ts'
@@ -94,6 +94,8 @@ export class UpstreamCalls implements OperationUpstream {
     const url = request.url ?? joinUrl(base as string, request.path ?? '')
     const { bytes, contentType } = await this.#body(request)
     const { headers } = this.#call
+    // Credentials stay on the connection's own origin: a vendor's answer may name any other address.
+    const ours = request.url === undefined || new URL(request.url).origin === new URL(base ?? request.url).origin
     for (const name in connection.headers) headers.set(name, connection.headers[name] as string)
     const list = ['accept', request.accept ?? 'application/json', 'accept-encoding', 'identity']
     if (contentType !== null) list.push('content-type', contentType)
@@ -101,15 +103,13 @@ export class UpstreamCalls implements OperationUpstream {
     const wire: WireRequest = {
       method: request.method ?? 'POST',
       url,
-      headers: [...list, ...(request.headers ?? []), ...headers.flat()],
+      headers: [...list, ...(request.headers ?? []), ...(ours ? headers.flat() : [])],
       body: bytes,
       proxyUrl: proxyFor(this.#runtime, generation, connection, url, this.#ctx),
       connectTimeoutMs: this.#runtime.options.connectTimeoutMs,
       stream,
     }
-    this.#sent = [...credentialsIn(connection.headers), ...(secret === null ? [] : [secret])]
-    const ours = request.url === undefined || new URL(request.url).origin === new URL(base ?? request.url).origin
-    // The credential stays on the connection's own origin: a vendor's answer may name any other address.
+    this.#sent = credentialsOf(connection, secret)
     if (ours) await this.#provider.authorize(wire, this.codec.upstream, secret)
     else (generation.service('outbound') as OutboundGuard).check(url, 'polling_url')
     return wire
