@@ -63,6 +63,13 @@ export const VARIABLES: readonly Variable[] = [
   v('MASTER_KEY_PATH', 'string', null, 'File with the 32-byte master key.', atStart),
   v('REQUIRE_API_KEY', 'bool', false, 'Require a client key on /v1/*.'),
   v('REQUEST_DEADLINE_MS', 'int', null, 'Deadline of a request until its first content, ms; 0 = none.', positive),
+  v(
+    'HOOK_TIMEOUT_MS',
+    'int',
+    30_000,
+    'Longest time of one asynchronous hook that sets no `timeoutMs`, ms; 0 = no limit.',
+    positive,
+  ),
   v('UPSTREAM_CONNECT_TIMEOUT_MS', 'int', 10_000, 'Connect timeout, ms; 0 disables.', positive),
   v('UPSTREAM_IDLE_TIMEOUT_MS', 'int', 120_000, 'Longest gap between upstream bytes, ms; 0 disables.', positive),
   v('UPSTREAM_POOL_MAX_IDLE_PER_HOST', 'int', 32, 'Idle connections kept per host.', { ...positive, ...atStart }),

@@ -13,25 +13,27 @@ export interface HookSpec {
   readonly onError: 'closed' | 'open'
   /** Default timeout when the plugin sets none, for hooks that others wait for. */
   readonly timeoutMs?: number
+  /** True: the default of GATEWAY_HOOK_TIMEOUT_MS applies. Other hooks may wait for an upstream, or are not awaited. */
+  readonly bounded?: true
 }
 
 export const HOOKS: Readonly<Record<HookName, HookSpec>> = {
-  ingress: { kind: 'series', onError: 'closed' },
-  authenticate: { kind: 'first', onError: 'closed' },
-  access: { kind: 'series', onError: 'closed' },
-  resolve: { kind: 'first', onError: 'closed' },
-  request: { kind: 'series', onError: 'closed' },
+  ingress: { kind: 'series', onError: 'closed', bounded: true },
+  authenticate: { kind: 'first', onError: 'closed', bounded: true },
+  access: { kind: 'series', onError: 'closed', bounded: true },
+  resolve: { kind: 'first', onError: 'closed', bounded: true },
+  request: { kind: 'series', onError: 'closed', bounded: true },
   answer: { kind: 'first', onError: 'open' },
-  admit: { kind: 'series', onError: 'closed' },
-  reserve: { kind: 'series', onError: 'closed' },
-  candidates: { kind: 'reduce', onError: 'closed' },
+  admit: { kind: 'series', onError: 'closed', bounded: true },
+  reserve: { kind: 'series', onError: 'closed', bounded: true },
+  candidates: { kind: 'reduce', onError: 'closed', bounded: true },
   call: { kind: 'wrap', onError: 'closed' },
   attempt: { kind: 'wrap', onError: 'closed' },
-  prepare: { kind: 'series', onError: 'closed' },
-  encoded: { kind: 'series', onError: 'closed' },
+  prepare: { kind: 'series', onError: 'closed', bounded: true },
+  encoded: { kind: 'series', onError: 'closed', bounded: true },
   stream: { kind: 'stream', onError: 'closed' },
-  'stream:batch': { kind: 'reduce', onError: 'closed' },
-  response: { kind: 'reduce', onError: 'closed' },
+  'stream:batch': { kind: 'reduce', onError: 'closed', bounded: true },
+  response: { kind: 'reduce', onError: 'closed', bounded: true },
   settle: { kind: 'series', onError: 'closed' },
   settled: { kind: 'observe', onError: 'open' },
   ready: { kind: 'series', onError: 'closed' },

@@ -2,6 +2,7 @@
 // logged, then the hook fails closed (503) or open (the handler is skipped).
 import { GatewayError } from '../errors/gateway-error.ts'
 import { errorText } from '../text/error-text.ts'
+import type { Deadlines } from '../timing/deadlines.ts'
 import type { RequestContext } from '../types/context.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { HOOKS } from './catalogue.ts'
@@ -12,6 +13,8 @@ export interface GuardEnv {
   /** True: answers and events that plugins get are frozen. */
   readonly strict?: boolean
   readonly clock: Clock
+  /** For handlers that set no timeout. */
+  readonly hookTimeout?: { readonly ms: number; readonly deadlines: Deadlines } | null
   readonly log: Logger
   /** Counts a plugin's failure in `gateway_plugin_errors_total`. */
   failed(plugin: string, hook: string): void
@@ -29,6 +32,7 @@ export class GuardedHandler {
   readonly #env: GuardEnv
   readonly #returns: ReturnType | undefined
   readonly timeoutMs: number
+  readonly #bounded: boolean
   #failures = 0
 
   constructor(entry: Registration, env: GuardEnv) {
@@ -38,6 +42,7 @@ export class GuardedHandler {
     this.when = entry.options.when
     this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
     this.timeoutMs = entry.options.timeoutMs ?? HOOKS[entry.hook].timeoutMs ?? 0
+    this.#bounded = HOOKS[entry.hook].bounded === true && this.timeoutMs === 0
     this.#env = env
     this.#returns = RETURNS[entry.hook]
   }
@@ -107,13 +112,18 @@ export class GuardedHandler {
   /** Awaits the handler under its timeout. Resolves to undefined when it failed open. */
   async settle<T>(promise: PromiseLike<T>): Promise<T | undefined> {
     try {
-      const value = this.timeoutMs > 0 ? await this.withTimeout(promise) : await promise
+      const value = await (this.timeoutMs > 0 ? this.withTimeout(promise) : this.#bounded ? this.#withDefault(promise) : promise)
       this.#failures = 0
       return value
     } catch (error) {
       this.failed(error)
       return undefined
     }
+  }
+
+  #withDefault<T>(promise: PromiseLike<T>): PromiseLike<T> {
+    const { hookTimeout } = this.#env
+    return hookTimeout ? hookTimeout.deadlines.within(promise, hookTimeout.ms) : promise
   }
 
   withTimeout<T>(promise: PromiseLike<T>): Promise<T> {

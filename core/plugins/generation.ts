@@ -8,6 +8,7 @@ import type { GuardEnv } from '../hooks/guard.ts'
 import { HookRegistry } from '../hooks/registry.ts'
 import type { HookTracer } from '../services.ts'
 import { errorText, wordsOf } from '../text/error-text.ts'
+import { Deadlines } from '../timing/deadlines.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Database } from '../types/db.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
@@ -45,7 +46,7 @@ export interface GenerationSource {
   readonly fileSettings: FileSettings
   /** Services of core. Plugins' own services override them. */
   readonly services: ReadonlyMap<string, unknown>
-  readonly facilities: Omit<Facilities, 'service'>
+  readonly facilities: Omit<Facilities, 'service' | 'providerOf'>
   readonly guard: GuardEnv
   readonly db: Database | undefined
 }
@@ -62,8 +63,9 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
   const kept = carriedOver(wanted, previous, source.services)
   const built: PluginInstance[] = []
   const fresh: PluginInstance[] = []
-  const service = (token: string): unknown =>
-    built.find((instance) => instance.provides.has(token))?.provides.get(token) ?? source.services.get(token)
+  const providing = (token: string) => built.find((instance) => instance.provides.has(token))
+  const service = (token: string): unknown => providing(token)?.provides.get(token) ?? source.services.get(token)
+  const providerOf = (token: string): string | null => providing(token)?.plugin.name ?? null
   try {
     await migrateTables(wanted, kept, source, previous === null)
     for (const instance of setupOrder(wanted, kept, service, built)) {
@@ -72,7 +74,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
         fresh.push(instance)
         instance.listens = previous === null
         instance.service = service
-        await setUp(instance, { ...source, fileSettings }, service)
+        await setUp(instance, { ...source, fileSettings }, { service, providerOf })
         // A plugin cannot be carried over when another one now provides a service that it uses. A service that was missing is looked up
         // again.
         const replaced = [...instance.provides.keys()].filter((token) => previous?.service(token) !== undefined)
@@ -84,7 +86,8 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     const inFileOrder = wanted.map((instance) => kept.get(instance.plugin.name) ?? instance)
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
-    const hooks = compileHooks(registry, source.guard, service('hookTracer') as HookTracer | undefined)
+    const guard = { ...source.guard, hookTimeout: hookTimeout(source) }
+    const hooks = compileHooks(registry, guard, service('hookTracer') as HookTracer | undefined)
     const table = serviceTable(built, source)
     return {
       number: (previous?.number ?? 0) + 1,
@@ -114,6 +117,11 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     }
     throw error
   }
+}
+
+function hookTimeout({ env, guard: { clock } }: GenerationSource): GuardEnv['hookTimeout'] {
+  const ms = env.get<number>('HOOK_TIMEOUT_MS')
+  return ms === 0 ? null : { ms, deadlines: new Deadlines(clock) }
 }
 
 /** A table, because requests look services up. The first provider of a token wins; plugins override core. */
@@ -198,12 +206,16 @@ export async function readyAfterReload(generation: Generation, clock: Clock, log
 /** Timeout of a plugin's setup. Without it, a service that does not answer would block the boot and every later reload. */
 const SETUP_MS = 60_000
 
-async function setUp(instance: PluginInstance, source: GenerationSource, service: (token: string) => unknown): Promise<void> {
+async function setUp(
+  instance: PluginInstance,
+  source: GenerationSource,
+  services: Pick<Facilities, 'service' | 'providerOf'>,
+): Promise<void> {
   const { plugin } = instance
   const { clock } = source.facilities
   source.settings.enter(instance, source.fileSettings)
   try {
-    const scope = pluginScope(instance, { ...source.facilities, service })
+    const scope = pluginScope(instance, { ...source.facilities, ...services })
     const undo = await withTimeout(clock, SETUP_MS, plugin.definition.setup(scope, instance.options))
     if (typeof undo === 'function') instance.undo.push(undo)
   } catch (error) {

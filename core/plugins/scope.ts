@@ -36,6 +36,8 @@ export interface Facilities {
   readonly vault: Vault | undefined
   /** Returns a service of another plugin or of core; undefined when no plugin provides it. */
   service(token: string): unknown
+  /** Returns the name of the plugin that provides a service; null for a service of core. */
+  providerOf(token: string): string | null
   nextSlot(): number
   invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
   live(): Iterable<LiveRequest>
@@ -127,6 +129,14 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     use: (token) => {
       instance.uses.add(token as string)
       const service = lent.service(token as string)
+      const provider = lent.providerOf(token as string)
+      const { requires } = instance.plugin
+      // Otherwise the order of the list would decide whether the plugin starts.
+      if (provider !== null && !requires.includes(token as string) && !requires.includes(provider)) {
+        throw new Error(
+          `The plugin \`${name}\` uses the service \`${token as string}\` of the plugin \`${provider}\` and does not require it. Write \`requires: ['${token as string}']\`.`,
+        )
+      }
       if (service === undefined) {
         throw new Error(
           `The plugin \`${name}\` uses the service \`${token as string}\`, which no plugin provides. Name its provider in \`requires\`.`,

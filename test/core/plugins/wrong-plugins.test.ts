@@ -92,6 +92,16 @@ const WRONG: Record<string, [() => Promise<unknown>, RegExp]> = {
     () => inSetup((g) => void [g.metrics.counter('m', 'x', ['a']), g.metrics.tally('m', 'x', ['a'])]),
     /`gateway_m` is a counter by a already; a tally by a needs another name/,
   ],
+  'a service of a plugin that it does not require': [
+    () =>
+      createGateway({
+        plugins: [
+          definePlugin({ name: 'giver', setup: (g) => g.provide(any('gift'), any({})) })(),
+          definePlugin({ name: 'taker', setup: (g) => void g.use(any('gift')) })(),
+        ],
+      }),
+    /`taker` uses the service `gift` of the plugin `giver` and does not require it. Write `requires: \['gift'\]`/,
+  ],
   'a job without a time': [
     () => inSetup((g) => g.every('j', Number.NaN, async () => {})),
     /`j` of the plugin `mine` needs ms above 0/,
