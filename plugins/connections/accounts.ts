@@ -18,6 +18,7 @@ export function accountsOf(view: View<readonly OpenConnection[]>): Accounts {
   })
   return {
     list: () => accounts,
+    named: (name) => accounts.find((account) => account.name === name),
     extend(extension) {
       extensions.add(extension)
       return () => void extensions.delete(extension)
@@ -34,5 +35,12 @@ export function accountsOf(view: View<readonly OpenConnection[]>): Accounts {
 }
 
 function accountOf({ connection, row, enabled }: OpenConnection): Account {
-  return { connection, orgId: row.org_id === 0 ? null : row.org_id, enabled, authType: row.auth_type, createdAt: row.created_at }
+  return {
+    connection,
+    name: row.managed_by === 'config' ? row.config_key : null,
+    orgId: row.org_id === 0 ? null : row.org_id,
+    enabled,
+    authType: row.auth_type,
+    createdAt: row.created_at,
+  }
 }

@@ -48,7 +48,7 @@ export const connections = definePlugin({
     const accounts = accountsOf(view)
     const rules = { configuration, profile: gateway.profile, outbound: gateway.use('outbound') }
     gateway.portable(portableConnections({ view, rules, sealer, now: () => gateway.clock.now() }))
-    gateway.provide('accounts', { list: accounts.list, extend: accounts.extend })
+    gateway.provide('accounts', { list: accounts.list, named: accounts.named, extend: accounts.extend })
 
     gateway.hook(
       'resolve',

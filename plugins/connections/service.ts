@@ -3,6 +3,8 @@ import type { Connection } from '../../core/types/provider.ts'
 
 export interface Account {
   readonly connection: Connection
+  /** Its name in `connections` of the configuration file; null: the API created it. */
+  readonly name: string | null
   readonly orgId: number | null
   /** False: configured but not used. */
   readonly enabled: boolean
@@ -22,6 +24,8 @@ export interface AccountExtension {
 export interface AccountService {
   /** Every connection, also disabled ones, by priority. The list stays the same object until one changes. */
   list(): readonly Account[]
+  /** Returns the connection with this name in the configuration file; undefined when there is none. It may be disabled. */
+  named(name: string): Account | undefined
   /** Returns a function that removes it, for the plugin's teardown. */
   extend(extension: AccountExtension): () => void
 }

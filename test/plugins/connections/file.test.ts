@@ -8,6 +8,7 @@ import { fail, text } from '../../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
+import { definePlugin } from '../../../core/plugins/define.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { ask, errorOf } from '../keys/support.ts'
 import { add, call, list, MASTER_KEY } from './support.ts'
@@ -47,6 +48,24 @@ describe('declared connections', () => {
       expect(error).toMatchObject({ status: 409, code: 'managed_by_config' })
       expect(error.message).toContain('connections.acme')
     }
+  })
+
+  it('plugins find them by their name in the file', async () => {
+    const found: unknown[] = []
+    const finder = definePlugin({
+      name: 'finder',
+      requires: ['accounts'],
+      setup(gateway) {
+        const accounts = gateway.use('accounts')
+        gateway.hook('ready', () => {
+          for (const name of ['acme', 'off', 'Acme', '1', 'none']) found.push(accounts.named(name)?.connection.provider ?? null)
+        })
+      },
+    })
+    const off: ConnectionConfig = { ...acme, enabled: false }
+    const gateway = await started({ acme, off }, { plugins: [...preset(), finder()] })
+    await add(gateway, { provider: 'custom', label: 'none', base_url: 'http://127.0.0.1:9/v1', wire_format: 'chat' })
+    expect(found).toEqual(['acme', 'off', null, null, null])
   })
 
   it('keep their id over edits and absence, and do not act while they are gone', async () => {
