@@ -14,6 +14,8 @@ export interface Sent {
   /** The access (see `accessOf`) at the time of the call. */
   readonly access: unknown
   readonly model: string
+  /** The name of a lock that the call may cause. */
+  readonly lock: string
   /** The state's serial when it started. */
   seen: number
   /** True for the one request that an open circuit admits. */
@@ -53,12 +55,12 @@ export class AccountBook {
 
   failed(sent: Sent, error: GatewayErrorShape, effect: Effect): void {
     const { clock, announce, rules, changed } = this.#options
-    const { state, connection, access, model } = sent
+    const { state, connection, access, lock } = sent
     const now = clock.monotonic()
     state.lastUsedAt = clock.now()
     state.lastError = { status: error.upstream?.status || error.status, message: error.message, at: clock.now() }
     const before = state.serial
-    const started = state.apply(effect, access, model, now, sent.seen)
+    const started = state.apply(effect, access, lock, now, sent.seen)
     const circuit = this.#judge(sent, effect, now)
     if (started.cooldownMs !== undefined) announce.cooldownStarted(connection, started.cooldownMs, 'retry_after')
     if (started.quota) announce.quotaExhausted(connection)

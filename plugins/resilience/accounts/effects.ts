@@ -37,11 +37,12 @@ const MISCONFIGURED_MS = 60_000
 const OVERLOADED_MS = 5000
 const BACKOFF_MS = 2000
 
-/** @param error one from an upstream. */
-export function effectOf(error: GatewayErrorShape): Effect {
+/** @param error one from an upstream. @param conversation false: the upstream may have no route for the operation. */
+export function effectOf(error: GatewayErrorShape, conversation = true): Effect {
   const { status, kind, stale, vendorCode } = error.upstream as UpstreamFailure
   // A dead proxy or a socket that was idle for too long shows nothing about the account.
   if (status === 0) return kind === 'proxy' || stale ? {} : { breaker: true }
+  if (!conversation && isMissingRoute(error)) return {}
   if (status >= 500) return serverEffect(error, status === 529 || vendorCode === 'overloaded_error')
   if (status >= 300 && status < 400) return { lock: { ms: MISCONFIGURED_MS, backoff: false, reason: 'misconfigured', all: true } }
   switch (status) {
@@ -101,6 +102,12 @@ function isBilling400(error: GatewayErrorShape): boolean {
       error.upstream?.vendorCode ?? '',
     ) || /^your credit balance is too low\b/i.test(error.message)
   )
+}
+
+/** It shows nothing about the account or the model. */
+function isMissingRoute({ message, upstream }: GatewayErrorShape): boolean {
+  const { status, vendorCode } = upstream as UpstreamFailure
+  return status === 501 || (status === 404 && !/model/i.test(`${vendorCode ?? ''} ${message}`))
 }
 
 /** A 404 about another thing that the request names: the caller's mistake, whatever the model is. */

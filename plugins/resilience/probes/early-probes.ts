@@ -3,6 +3,7 @@
 // failed probe leaves the opening time unchanged.
 import type { Candidate, RequestContext, Slot } from '../../../core/types/context.ts'
 import type { AccountBook } from '../accounts/account-book.ts'
+import { lockName } from '../request/lock-name.ts'
 
 /** After this time a request probes no further circuit: its caller has already waited for one without an answer. */
 const PATIENCE_MS = 2000
@@ -28,7 +29,7 @@ export function earlyProbes({ book, since, everyMs }: EarlyProbesOptions): Early
       const every = everyMs()
       if (every === 0) return []
       const found = candidates.filter(({ connection, target }) =>
-        book.of(connection.id).admitsEarly(connection, target.model, now, every),
+        book.of(connection.id).admitsEarly(connection, lockName(ctx, target.model), now, every),
       )
       if (found.length > 0) since.set(ctx, now)
       return found

@@ -56,7 +56,7 @@ export function startProber(gateway: PluginGateway, book: AccountBook, metrics: 
     const half = !state.breaker.closed
     if (half && !state.breaker.beginProbe(now)) return
     const access = book.accessOf(connection)
-    const sent: Sent = { state, connection, access, model: '', seen: state.serial, probe: half, test: false }
+    const sent: Sent = { state, connection, access, model: '', lock: '', seen: state.serial, probe: half, test: false }
     const ending = new AbortController()
     const stop = () => ending.abort(GatewayError.timeout('The list of models did not come in time.'))
     signal.addEventListener('abort', stop, { once: true })

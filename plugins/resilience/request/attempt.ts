@@ -1,5 +1,6 @@
 // Wraps each upstream call: admits probes, takes the in-flight slot, and applies the result to the account. A whole answer counts when it
 // arrives, a stream when it ends. A stream that breaks after its first content is a failure; one that the caller leaves has no effect.
+import { isConversation } from '../../../core/calls/conversation.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { rootOf } from '../../../core/records/root-request.ts'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
@@ -15,6 +16,7 @@ import type { EarlyProbes } from '../probes/early-probes.ts'
 import { isTest, skipping } from './candidates.ts'
 import type { Capacity } from './capacity.ts'
 import type { CooldownWait } from './cooldown-wait.ts'
+import { lockName } from './lock-name.ts'
 import type { Renewal } from './renewal.ts'
 
 export interface AttemptParts {
@@ -40,14 +42,15 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
     const test = isTest(ctx)
     const limit = capacity.limitOf(connection)
     const now = state.quiet ? 0 : gateway.clock.monotonic()
+    const lock = lockName(ctx, target.model)
     // Time may have passed since the candidates were chosen.
-    const block = test ? null : state.blocked(connection, target.model, now)
+    const block = test ? null : state.blocked(connection, lock, now)
     const everyMs = block?.reason === 'circuit_open' ? early.everyMs(ctx, now) : null
-    const looks = everyMs !== null && state.admitsEarly(connection, target.model, now, everyMs)
+    const looks = everyMs !== null && state.admitsEarly(connection, lock, now, everyMs)
     if (block !== null && !looks) return Promise.reject(skipping(block, now))
     const start = (probe: boolean, release: () => void): Promise<Result> => {
       const access = book.accessOf(connection)
-      const sent: Sent = { state, connection, access, model: target.model, seen: state.serial, probe, test }
+      const sent: Sent = { state, connection, access, model: target.model, lock, seen: state.serial, probe, test }
       state.inflight++
       return new AttemptRun(parts, ctx, sent, release).run(next)
     }
@@ -149,7 +152,7 @@ class AttemptRun {
   #effectOf(error: GatewayErrorShape): Effect {
     const { connection, model } = this.#sent
     const byRule = this.#parts.rules({ error, provider: connection.provider, model })
-    return byRule === null || (byRule.again && this.#retried) ? effectOf(error) : byRule
+    return byRule === null || (byRule.again && this.#retried) ? effectOf(error, isConversation(this.#ctx)) : byRule
   }
 
   #note(error: GatewayErrorShape, effect: Effect): void {

@@ -9,6 +9,7 @@ import type { Connection } from '../../../core/types/provider.ts'
 import type { AccountBook } from '../accounts/account-book.ts'
 import type { Block } from '../accounts/account-state.ts'
 import type { EarlyProbes } from '../probes/early-probes.ts'
+import { lockName } from './lock-name.ts'
 
 export interface CandidatesParts {
   book: AccountBook
@@ -73,7 +74,7 @@ export function candidatesHook({
     const blocks = new Map<Candidate, Block>()
     for (const candidate of candidates) {
       const { connection, target } = candidate
-      const block = book.of(connection.id).blocked(connection, target.model, now)
+      const block = book.of(connection.id).blocked(connection, lockName(ctx, target.model), now)
       if (block !== null) blocks.set(candidate, block)
     }
     // A probe may fail also when it is due, so only closed circuits count.
