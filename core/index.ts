@@ -2,6 +2,7 @@
 
 export { isConversation } from './calls/conversation.ts'
 export { addedUsage, asStream, changedForCaller, withUsage } from './calls/derived-answer.ts'
+export { routeIsMissing, vendorServes } from './calls/vendor-serves.ts'
 export { ExpiringMap, type ExpiringMapOptions } from './collections/expiring-map.ts'
 export type { Configuration } from './config/configuration.ts'
 export type { MemberChange } from './config/declaration.ts'

@@ -54,7 +54,7 @@ export function defineProvider(provider: Provider): Provider {
 
 /** Search has no format of OpenAI's; the most common one is Perplexity's. */
 const OPENAI_LIKE: Provider['operations'] = Object.fromEntries(
-  ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription', 'compact'].map((name) => [
+  ['embeddings', 'rerank', 'moderations', 'ocr', 'images', 'speech', 'transcription', 'compact', 'completions'].map((name) => [
     name,
     { codec: 'openai' },
   ]),

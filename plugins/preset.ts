@@ -8,6 +8,7 @@ import { budgets } from './budgets/index.ts'
 import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
 import { compaction } from './compaction/index.ts'
+import { completions } from './completions/index.ts'
 import { connections } from './connections/index.ts'
 import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
@@ -117,6 +118,7 @@ export interface PresetOptions {
   defaultModels?: false
   webFetch?: false
   compaction?: false
+  completions?: false
   batches?: false
   voices?: false
   heartbeat?: false
@@ -174,6 +176,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.defaultModels !== false && defaultModels(),
     options.webFetch !== false && webFetch(),
     options.compaction !== false && compaction(),
+    options.completions !== false && completions(),
     options.batches !== false && batches(),
     options.voices !== false && voices(),
     options.heartbeat !== false && heartbeat(),
@@ -228,6 +231,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   defaultModels: true,
   webFetch: true,
   compaction: true,
+  completions: true,
   batches: true,
   voices: true,
   heartbeat: true,

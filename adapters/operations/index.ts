@@ -2,6 +2,7 @@
 import type { OperationDriver } from '../../core/types/operation.ts'
 import type { MediaOperation } from '../../core/types/operations.ts'
 import { compact } from './compact/index.ts'
+import { completions } from './completions/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { images } from './images/index.ts'
 import { moderations } from './moderations/index.ts'
@@ -21,4 +22,5 @@ export const operations = [
   transcription,
   search,
   compact,
+  completions,
 ] as unknown as readonly OperationDriver<MediaOperation>[]

@@ -39,9 +39,13 @@ const isChoice = (value: unknown): boolean => isObject(value) && listOf(value.pa
 
 const isResponse = (value: unknown): boolean => isObject(value) && listOf(value.choices, isChoice) && isObject(value.usage)
 
-/** The answer of an operation other than chat has no choices. */
-const isAnswer = (value: unknown): boolean =>
-  isObject(value) && ('choices' in value ? isResponse(value) : isText(value.model) && isObject(value.usage))
+const isContinued = (value: unknown): boolean => isObject(value) && isText(value.text)
+
+/** The answer of an operation other than chat has no choices, or those of completions. */
+const isAnswer = (value: unknown): boolean => {
+  if (!isObject(value) || !('choices' in value)) return isObject(value) && isText(value.model) && isObject(value.usage)
+  return isResponse(value) || (listOf(value.choices, isContinued) && isObject(value.usage))
+}
 
 /** Header text that a server accepts. */
 const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)

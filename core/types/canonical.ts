@@ -21,6 +21,7 @@ export type Operation =
   | 'chat'
   | 'count_tokens'
   | 'compact'
+  | 'completions'
   | 'embeddings'
   | 'rerank'
   | 'moderations'

@@ -66,6 +66,8 @@ export interface OperationDriver<O extends MediaOperation = MediaOperation> {
 export interface OperationUsage {
   /** Upper bound of the tokens that are read; absent: none. */
   inputTokens?: number
+  /** Upper bound of the tokens that are written; absent: none, or not known. */
+  outputTokens?: number
   units?: Usage['units']
   /** False: the request does not say how much it may use (pages of a document). */
   bounded?: false
@@ -79,6 +81,8 @@ export type OperationCodec<O extends MediaOperation = MediaOperation> = (
 
 export interface OperationReply<A> {
   readonly usage: Usage
+  /** True: the answer was made of a chat call whose own hooks have run, so the hook `response` does not run again. */
+  readonly checked?: true
   /** Built on first use: an answer that passes through untouched is never parsed. */
   answer(): A
   /** The upstream's own bytes in the caller's format, sent unless a hook changed the answer. */

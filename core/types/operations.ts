@@ -1,7 +1,7 @@
 // Canonical requests and answers of the operations other than chat. Each is small: what plugins read, change, price and record. `extra`
 // holds members that the canonical form does not know; a codec of the caller's own wire format passes them on.
 import type { Usage } from './answer.ts'
-import type { JsonObject } from './canonical.ts'
+import type { Json, JsonObject } from './canonical.ts'
 
 /** A part of a multipart form that is a file. The bytes stay in the chunks in which they arrived: they are not copied. */
 export interface UploadedFile {
@@ -172,6 +172,35 @@ export interface SearchAnswer extends Answer {
   total: number | null
 }
 
+/** A text that a model continues (OpenAI's legacy completions). Members of the wire format that only vendors read are in `extra`. */
+export interface CompletionsRequest extends ModelRequest {
+  /** Texts, or token arrays of the model's own tokenizer. One text that was not in an array has `single`. */
+  prompts: string[] | number[][]
+  single: boolean
+  /** The text after the gap that the model fills. */
+  suffix?: string
+  maxTokens?: number
+  /** Answers per prompt. */
+  count: number
+  /** So many answers are made per prompt; the best `count` of them are sent. */
+  bestOf?: number
+  /** True: the answer begins with the prompt. */
+  echo: boolean
+  logprobs?: number
+  stop?: string[]
+  temperature?: number
+  topP?: number
+  stream: boolean
+  includeUsage: boolean
+}
+
+export interface CompletionsAnswer extends Answer {
+  id: string
+  /** Seconds since the epoch. */
+  created: number
+  choices: { index: number; text: string; finish: string | null; logprobs: Json | null }[]
+}
+
 /** A conversation of the responses dialect that becomes shorter. */
 export interface CompactRequest extends ModelRequest {
   /** Items as the caller sent them; a single text is a user message. */
@@ -200,6 +229,7 @@ export interface OperationRequests {
   transcription: TranscriptionRequest
   search: SearchRequest
   compact: CompactRequest
+  completions: CompletionsRequest
 }
 
 export interface OperationAnswers {
@@ -212,6 +242,7 @@ export interface OperationAnswers {
   transcription: TranscriptionAnswer
   search: SearchAnswer
   compact: CompactAnswer
+  completions: CompletionsAnswer
 }
 
 /** An operation with a canonical form of its own. */
@@ -227,4 +258,6 @@ export interface ServedOperation {
   readonly baseUrl?: string
   /** The model of requests that name the provider only. */
   readonly defaultModel?: string
+  /** Globs of the models that have it; absent: all. */
+  readonly models?: readonly string[]
 }

@@ -2,6 +2,7 @@
 // items. The compaction items that it writes are read back for every upstream.
 import { z } from 'zod'
 import { asStream } from '../../core/calls/derived-answer.ts'
+import { routeIsMissing, vendorServes } from '../../core/calls/vendor-serves.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import { noUsage } from '../../core/models/token-estimate.ts'
@@ -14,15 +15,12 @@ import type { Result } from '../../core/types/result.ts'
 import { digestOf } from './digest.ts'
 import { entriesOf, entryOf, isKept } from './entries.ts'
 import { KEPT_TURNS, split } from './heuristic.ts'
-import { vendorCompacts } from './native.ts'
 import { itemsWithDigests, withDigests } from './read-back.ts'
 import { opened, sealedItem } from './sealed.ts'
 import { summaryOf } from './summary.ts'
 
 /** So many of the last steps keep their text when the answer to a trigger holds them. */
 const RECENT_STEPS = 3 * KEPT_TURNS
-/** Statuses of an upstream that has no such route. */
-const NOT_THERE: ReadonlySet<number | undefined> = new Set([404, 405, 501])
 
 export const compaction = definePlugin({
   name: 'compaction',
@@ -37,7 +35,7 @@ export const compaction = definePlugin({
   },
   setup(gateway) {
     const { clock, settings, vault } = gateway
-    const native = vendorCompacts(gateway.use('configuration').providers, gateway.use('connections'))
+    const native = vendorServes('compact', 'responses', gateway.use('configuration').providers, gateway.use('connections'))
     const seal = (ctx: RequestContext, digest: string) => sealedItem(vault, digest, ctx.principal.orgId)
     const open = (ctx: RequestContext) => (sealed: string) => opened(vault, sealed, ctx.principal.orgId, 'input')
 
@@ -90,7 +88,7 @@ export const compaction = definePlugin({
         if (ctx.request.mode === 'model') return summarized(ctx)
         if (ctx.request.mode === 'native') return next()
         return next().catch((error: unknown) => {
-          if (GatewayError.is(error) && NOT_THERE.has(error.upstream?.status)) return heuristic(ctx)
+          if (routeIsMissing(ctx)) return heuristic(ctx)
           throw error
         })
       },

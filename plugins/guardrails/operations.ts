@@ -1,4 +1,4 @@
-// Inspects the texts of operations other than chat: the inputs of all of them, and the texts of transcriptions, OCR and searches.
+// Inspects the texts of operations other than chat: the inputs of all of them, and the texts of transcriptions, OCR, searches and completions.
 import { isConversation } from '../../core/calls/conversation.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
@@ -45,7 +45,7 @@ export function guardOperations(
 type Driver = NonNullable<ReturnType<Services['operations']['of']>>
 
 /** Other answers have no texts: vectors, scores, images, audio. */
-const WITH_TEXTS = new Set(['ocr', 'transcription', 'search'])
+const WITH_TEXTS = new Set(['ocr', 'transcription', 'search', 'completions'])
 
 function hasTexts({ id }: Driver): boolean {
   return WITH_TEXTS.has(id)

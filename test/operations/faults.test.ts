@@ -11,16 +11,17 @@ import { type Vendors, vendors } from './support.ts'
 let v: Vendors
 afterEach(() => v.close())
 
+/** Vendors whose models choose the path. */
+const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'imagen-4' }
+
 /** One provider for each codec of each operation. */
 const CASES = operations.flatMap(({ id, codecs, routes, connections }) =>
   Object.keys(codecs).flatMap((codec) => {
-    const provider = Object.entries(OPERATIONS).find(([, served]) => served[id]?.codec === codec)?.[0]
-    return provider === undefined ? [] : [{ id, codec, provider, path: routes[0]?.path as string, connections }]
+    const [provider, served] = Object.entries(OPERATIONS).find(([, each]) => each[id]?.codec === codec) ?? []
+    const model = served?.[id]?.models?.[0]?.replaceAll('*', 'x') ?? MODELS[codec] ?? 'm'
+    return provider === undefined ? [] : [{ id, codec, provider, model, path: routes[0]?.path as string, connections }]
   }),
 )
-
-/** Vendors whose models choose the path. */
-const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'imagen-4' }
 
 function posted({ t }: Vendors, path: string, model: string): Promise<Response> {
   const body = OPERATION_BODIES[path]
@@ -52,8 +53,7 @@ const FAULTS: readonly { what: string; step: Step; status: number; next: boolean
   },
 ]
 
-describe.each(CASES)('$id at $codec ($provider)', ({ provider, path, codec, connections }) => {
-  const model = MODELS[codec] ?? 'm'
+describe.each(CASES)('$id at $codec ($provider)', ({ provider, path, model, connections }) => {
   const send = () => posted(v, path, `${provider}/${model}`)
 
   it('answers', async () => {

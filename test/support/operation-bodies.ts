@@ -7,6 +7,7 @@ export const OPERATION_BODIES: Readonly<Record<string, (model: string) => Record
   '/v1/images/generations': (model) => ({ model, prompt: 'a cat' }),
   '/v1/audio/speech': (model) => ({ model, input: 'hi', voice: 'alloy' }),
   '/v1/search': (model) => ({ model, query: 'hi' }),
+  '/v1/completions': (model) => ({ model, prompt: 'hi' }),
   '/v1/responses/compact': (model) => ({ model, input: 'hi', mode: 'native' }),
 }
 

@@ -3,6 +3,7 @@
 import type { RecordedRequest, Step } from '../script.ts'
 import { raw } from '../script.ts'
 import { AUDIO_ANSWERS } from './audio.ts'
+import { COMPLETION_ANSWERS } from './completions.ts'
 import { IMAGE_ANSWERS } from './images.ts'
 
 type Json = Record<string, unknown>
@@ -20,7 +21,7 @@ function base64Of(values: readonly number[]): string {
 /** For `choose`: answers a request to any of the vendors' paths; 404 for an unknown path. */
 export function operationReply(request: RecordedRequest): Step {
   const path = request.path.replace(/\?.*$/, '')
-  for (const [pattern, answer] of [...IMAGE_ANSWERS, ...AUDIO_ANSWERS])
+  for (const [pattern, answer] of [...IMAGE_ANSWERS, ...AUDIO_ANSWERS, ...COMPLETION_ANSWERS])
     if (pattern.test(path)) return answer(request.json, request)
   for (const [pattern, answer] of ANSWERS) if (pattern.test(path)) return answered(answer(request.json, request))
   return answered({ error: { message: `no scripted answer for ${path}`, type: 'not_found' } }, 404)
@@ -29,7 +30,7 @@ export function operationReply(request: RecordedRequest): Step {
 /** Returns whether the path is one of an operation other than chat. */
 export function isOperation({ path }: RecordedRequest): boolean {
   const plain = path.replace(/\?.*$/, '')
-  return [...ANSWERS, ...IMAGE_ANSWERS, ...AUDIO_ANSWERS].some(([pattern]) => pattern.test(plain))
+  return [...ANSWERS, ...IMAGE_ANSWERS, ...AUDIO_ANSWERS, ...COMPLETION_ANSWERS].some(([pattern]) => pattern.test(plain))
 }
 
 function answered(body: unknown, status = 200): Step {

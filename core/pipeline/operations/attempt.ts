@@ -1,5 +1,7 @@
 // Runs one attempt of an operation other than chat: prepare → the codec of the provider, whose calls go through `encoded` and the
 // transport.
+
+import { serves } from '../../calls/vendor-serves.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import type { Candidate } from '../../types/context.ts'
 import type { OperationDriver, OperationReply, OperationUpstream } from '../../types/operation.ts'
@@ -46,8 +48,8 @@ export async function sendOperation(
 type AnyCodec = (request: unknown, upstream: OperationUpstream) => Promise<OperationReply<OperationAnswer>>
 
 /** @throws GatewayError: the executor continues with a candidate that serves the operation. */
-function servedBy(provider: Provider, { connection }: Candidate, driver: OperationDriver): ServedOperation {
+function servedBy(provider: Provider, { connection, target }: Candidate, driver: OperationDriver): ServedOperation {
   const served = provider.operations?.[driver.id]
-  if (served !== undefined) return served
+  if (served !== undefined && serves(served, target.model)) return served
   throw GatewayError.unsupported('model', `The provider \`${connection.provider}\` does not serve ${driver.id} here.`)
 }

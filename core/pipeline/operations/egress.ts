@@ -14,7 +14,7 @@ type AnswerResult = Extract<Result, { kind: 'answer' }>
 export function sendAnswer(runtime: Runtime, ctx: RequestState, { reply }: AnswerResult, to: ReplyWriter): Awaitable<void> {
   ctx.facts ??= { content: true, contentBytes: 0, terminal: true, usage: reply.usage, finish: null, error: null }
   const { hooks } = ctx.generation
-  if (hooks.response === null || !hooks.applies('response', ctx)) return sendReply(runtime, ctx, reply, null, to)
+  if (hooks.response === null || reply.checked || !hooks.applies('response', ctx)) return sendReply(runtime, ctx, reply, null, to)
   const answer = reply.answer()
   const changing = hooks.response(ctx, answer as never) as unknown as Awaitable<Frozen<OperationAnswer>>
   const send = (changed: Frozen<OperationAnswer>) => sendReply(runtime, ctx, reply, changed === answer ? null : changed, to)

@@ -8,8 +8,9 @@ export function estimateOperation(ctx: RequestContext, { operations, connections
   const driver = operations.of(ctx.operation)
   const service = prices()
   if (driver === undefined || service === undefined) return { nano: 0, leastNano: 0, explicit: false }
-  const { inputTokens = 0, units, bounded = true } = driver.estimate(ctx.request as never)
-  const usage = { ...noUsage(), inputTotal: inputTokens, total: inputTokens, ...(units === undefined ? {} : { units }) }
+  const { inputTokens = 0, outputTokens = 0, units, bounded = true } = driver.estimate(ctx.request as never)
+  const tokens = { inputTotal: inputTokens, outputTotal: outputTokens, total: inputTokens + outputTokens }
+  const usage = { ...noUsage(), ...tokens, ...(units === undefined ? {} : { units }) }
   let nano = 0
   for (const { provider, model } of ctx.plan?.targets ?? [])
     for (const connection of connections()?.list(provider, model, ctx) ?? [])

@@ -26,7 +26,7 @@ const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
 /** The scope of each route, if the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
   [/^\/v1\/batches\/\*$/, 'none'],
-  [/^\/v1\/(chat\/completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search)/, 'model'],
+  [/^\/v1\/(chat\/completions|completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search)/, 'model'],
   // Its items are checked one by one: see test/operations/batches.test.ts.
   [/^\/v1\/batches$/, 'rate'],
   [/^\/v1(beta)?\/.*\*$/, 'model'],

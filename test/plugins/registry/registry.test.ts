@@ -21,7 +21,7 @@ describe('/api/registry', () => {
       docs_url: 'https://platform.openai.com/docs/api-reference',
       base_url: 'https://api.openai.com/v1',
       wire_formats: ['chat', 'responses'],
-      endpoints: ['chat', 'compact', 'embeddings', 'moderations', 'images', 'speech', 'transcription'],
+      endpoints: ['chat', 'compact', 'embeddings', 'moderations', 'images', 'speech', 'transcription', 'completions'],
       auth: ['api_key'],
       needs_key: true,
       key_variable: 'OPENAI_API_KEY',
@@ -35,7 +35,7 @@ describe('/api/registry', () => {
     expect(await of('ollama')).toMatchObject({
       needs_key: false,
       key_variable: null,
-      endpoints: ['chat', 'count_tokens', 'embeddings'],
+      endpoints: ['chat', 'count_tokens', 'completions', 'embeddings'],
     })
     expect(await of('github-models')).toMatchObject({ key_variable: 'GITHUB_MODELS_API_KEY' })
     expect(await of('echo')).toMatchObject({ connections: 1 })
