@@ -119,7 +119,7 @@ export interface PresetOptions {
   webFetch?: false
   compaction?: false
   completions?: false
-  batches?: false
+  batches?: Parameters<typeof batches>[0] | false
   voices?: false
   heartbeat?: false
   answerModel?: false
@@ -177,7 +177,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.webFetch !== false && webFetch(),
     options.compaction !== false && compaction(),
     options.completions !== false && completions(),
-    options.batches !== false && batches(),
+    options.batches !== false && batches(options.batches),
     options.voices !== false && voices(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),

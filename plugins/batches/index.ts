@@ -23,8 +23,12 @@ type Ctx = RequestContext<'batches'>
 
 export const batches = definePlugin({
   name: 'batches',
+  config: z.strictObject({
+    /** Another process takes over items of a process that ended after this time. */
+    leaseMs: z.int().min(100).max(3_600_000).default(60_000),
+  }),
   migrations,
-  setup(gateway) {
+  setup(gateway, { leaseMs }) {
     const { clock, vault, db } = gateway
     const store = batchStore(db)
     const place = ({ batch_id, seq }: Pick<ItemRow, 'batch_id' | 'seq'>, orgId: number | null, what: 'body' | 'result') => ({
@@ -40,6 +44,7 @@ export const batches = definePlugin({
       clock,
       log: gateway.log,
       owner: randomId('worker_'),
+      leaseMs,
       signal: stopping.signal,
       batchOf: (id) => store.byId(id),
       open: (row, orgId) => vault.open(row.body_sealed, place(row, orgId, 'body')),

@@ -10,6 +10,7 @@ export interface WorkerParts {
   readonly clock: Clock
   readonly log: Logger
   readonly owner: string
+  readonly leaseMs: number
   /** Aborts running items: they are given back. */
   readonly signal: AbortSignal
   batchOf(id: string): Promise<Pick<BatchRow, 'org_id' | 'key_id'> | undefined>
@@ -20,13 +21,12 @@ export interface WorkerParts {
 /** Items that one process runs at a time, and those of one batch over all processes. */
 const MOST_RUNNING = 16
 const PER_BATCH = 4
-const LEASE_MS = 60_000
 /** An item whose process ended is tried once more. */
 const MOST_CLAIMS = 2
 /** The longest wait for a limit, ms. */
 const LONGEST_WAIT_MS = 60_000
 
-export function batchWorker({ store, calls, clock, log, owner, signal, batchOf, open, seal }: WorkerParts) {
+export function batchWorker({ store, calls, clock, log, owner, leaseMs, signal, batchOf, open, seal }: WorkerParts) {
   const running = new Set<Promise<void>>()
   let working: Promise<void> = Promise.resolve()
   let again = false
@@ -59,9 +59,9 @@ export function batchWorker({ store, calls, clock, log, owner, signal, batchOf, 
 
   async function claim(): Promise<void> {
     const now = clock.now()
-    if (running.size > 0) await store.renew(owner, now + LEASE_MS)
+    if (running.size > 0) await store.renew(owner, now + leaseMs)
     const room = MOST_RUNNING - running.size
-    if (room > 0 && !signal.aborted) for (const row of await store.claim(owner, now, now + LEASE_MS, room, PER_BATCH)) start(row)
+    if (room > 0 && !signal.aborted) for (const row of await store.claim(owner, now, now + leaseMs, room, PER_BATCH)) start(row)
     await store.conclude(now)
   }
 
