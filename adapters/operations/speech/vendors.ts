@@ -4,6 +4,7 @@ import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
 import type { OperationCodec, OperationReply, OperationUpstream, UpstreamRequest } from '../../../core/types/operation.ts'
 import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations.ts'
 import { begun, collected, passedOn, tail } from '../shared/frames.ts'
+import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -67,6 +68,7 @@ export const elevenlabsSpeech: OperationCodec<'speech'> = async (request, upstre
   refuseEvents(request)
   const format = ELEVEN_FORMATS[request.format]
   if (format === undefined) throw unsupportedFormat(request)
+  leftOut(upstream.codec, { instructions: request.instructions })
   const body: JsonObject = { ...(request.extra as JsonObject), text: request.input, model_id: upstream.model }
   if (request.speed !== undefined) body.voice_settings = { speed: request.speed }
   const voice = encodeURIComponent(request.voice)
@@ -86,6 +88,7 @@ const DEEPGRAM_FORMATS: Readonly<Record<string, string>> = {
 /** The voice is part of the model's name; `voice` completes a name without one. */
 export const deepgramSpeech: OperationCodec<'speech'> = async (request, upstream) => {
   refuseEvents(request)
+  leftOut(upstream.codec, { instructions: request.instructions, speed: request.speed })
   const model = /-(?:[a-z]+)-[a-z]{2}$/.test(upstream.model) ? upstream.model : `${upstream.model}-${request.voice}-en`
   const path = `/speak?model=${encodeURIComponent(model)}&${DEEPGRAM_FORMATS[request.format]}`
   return streamed(request, upstream, { path, body: { text: request.input } })

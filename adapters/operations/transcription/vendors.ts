@@ -7,6 +7,7 @@ import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/ty
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { begun, passedOn, tail } from '../shared/frames.ts'
+import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 
 type Asked = Frozen<TranscriptionRequest>
@@ -102,7 +103,8 @@ function wordsOf(list: readonly Json[], name: string): NonNullable<Answer['words
 
 export const elevenlabsTranscription: OperationCodec<'transcription'> = async (request, upstream) => {
   refuseTranslation(request)
-  const { file, language, extra } = request
+  const { file, language, prompt, temperature, include, extra } = request
+  leftOut(upstream.codec, { prompt, temperature, include })
   const fields: [string, string][] = [
     ['model_id', upstream.model],
     ...(language === undefined ? [] : [['language_code', language] as [string, string]]),
@@ -116,6 +118,8 @@ export const elevenlabsTranscription: OperationCodec<'transcription'> = async (r
 
 export const deepgramTranscription: OperationCodec<'transcription'> = async (request, upstream) => {
   refuseTranslation(request)
+  const { prompt, temperature, include } = request
+  leftOut(upstream.codec, { prompt, temperature, include })
   const query = new URLSearchParams({ model: upstream.model, smart_format: 'true' })
   if (request.language === undefined) query.set('detect_language', 'true')
   else query.set('language', request.language)
