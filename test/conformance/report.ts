@@ -3,7 +3,9 @@ import type { Dialect } from '../../core/types/canonical.ts'
 import type { Class, Outcome } from './cell.ts'
 import type { Feature } from './features/feature.ts'
 import { DIALECTS } from './neutral.ts'
+import { type OperationResult, operationNotes, operationReport } from './operations/report.ts'
 import { NOTES } from './represent.ts'
+import { SIGNS } from './signs.ts'
 import { MODELS, REASONING_MODELS } from './world.ts'
 
 export interface CellResult {
@@ -15,7 +17,6 @@ export interface CellResult {
 }
 
 const CLASSES: readonly Class[] = ['lossless', 'converted', 'warned', 'refused']
-const SIGNS: Readonly<Record<Class, string>> = { lossless: '✓', converted: '⇄', warned: '⚠', refused: '✗' }
 
 const CALLERS: Readonly<Record<Dialect, string>> = {
   chat: 'chat-completions (`openai` SDK, `/v1/chat/completions`)',
@@ -30,12 +31,17 @@ const NAMES: Readonly<Record<Dialect, string>> = {
   generate_content: 'generate-content',
 }
 
-export function report(results: readonly CellResult[], features: readonly Feature[]): string {
+export function report(
+  results: readonly CellResult[],
+  features: readonly Feature[],
+  operations: readonly OperationResult[],
+): string {
   const notes = noteNumbers(results)
   return [
     ...head(results),
     ...DIALECTS.flatMap((caller) => table(caller, results, features, notes)),
     ...totals(results),
+    ...operationReport(operations, notes.size + 1),
     ...footnotes(notes),
   ].join('\n')
 }
@@ -137,5 +143,6 @@ function noteNumbers(results: readonly CellResult[]): ReadonlyMap<string, number
 }
 
 function footnotes(notes: ReadonlyMap<string, number>): string[] {
-  return ['## Notes', '', ...[...notes].map(([note, number]) => `${number}. ${NOTES[note as keyof typeof NOTES]}`), '']
+  const texts = [...[...notes.keys()].map((note) => NOTES[note as keyof typeof NOTES]), ...operationNotes()]
+  return ['## Notes', '', ...texts.map((text, at) => `${at + 1}. ${text}`), '']
 }

@@ -1,0 +1,85 @@
+// The request of each operation, with members that vendors have under other names, and what the caller must read in the answer.
+import { expect } from 'vitest'
+import { SCRIPTED_AUDIO, SCRIPTED_TEXT } from '../../../adapters/testing/operations/audio.ts'
+import { SCRIPTED_IMAGE } from '../../../adapters/testing/operations/images.ts'
+import { scriptedVector } from '../../../adapters/testing/operations/vendor.ts'
+import type { MediaOperation } from '../../../core/types/operations.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+export interface OperationCase {
+  readonly path: string
+  /** Without the model. */
+  readonly members: Members
+  /** A form has this file besides the members. */
+  readonly file?: { readonly field: string; readonly content: string }
+  /** @throws when the caller did not get the vendor's values. */
+  check(answer: { json: Members | null; bytes: Buffer; type: string }): void
+}
+
+const TEXTS = ['a first text', 'and another one']
+const SHARED_IMAGE = { b64_json: SCRIPTED_IMAGE }
+
+export const OPERATION_CASES: Readonly<Record<MediaOperation, OperationCase>> = {
+  embeddings: {
+    path: '/v1/embeddings',
+    members: { input: TEXTS, dimensions: 4 },
+    check: ({ json }) =>
+      expect(json?.data).toEqual(TEXTS.map((text, index) => ({ object: 'embedding', index, embedding: scriptedVector(text) }))),
+  },
+  rerank: {
+    path: '/v1/rerank',
+    members: { query: 'which is the longest', documents: ['short', 'the longest of them', 'a middle one'], top_n: 2 },
+    check: ({ json }) =>
+      expect(json?.results).toEqual([
+        { index: 1, relevance_score: 0.19 },
+        { index: 2, relevance_score: 0.12 },
+      ]),
+  },
+  moderations: {
+    path: '/v1/moderations',
+    members: { input: ['a friendly text', 'an attack'] },
+    check: ({ json }) =>
+      expect(json?.results).toMatchObject([
+        { flagged: false, categories: { violence: false } },
+        { flagged: true, categories: { violence: true }, category_scores: { violence: 0.9 } },
+      ]),
+  },
+  ocr: {
+    path: '/v1/ocr',
+    members: { document: { type: 'document_url', document_url: 'https://example.com/a.pdf' }, pages: [1] },
+    check: ({ json }) => expect(json?.pages).toMatchObject([{ index: 1, markdown: expect.stringContaining('# Page 2') }]),
+  },
+  images: {
+    path: '/v1/images/generations',
+    members: { prompt: 'a cat in the sun', n: 2, size: '1024x1024', response_format: 'b64_json' },
+    check({ json }) {
+      const data = json?.data as Members[]
+      expect(data).toHaveLength(2)
+      for (const image of data)
+        expect('url' in image ? { url: expect.stringMatching(/^https:/) } : SHARED_IMAGE).toEqual(
+          'url' in image ? { url: image.url } : { b64_json: image.b64_json },
+        )
+    },
+  },
+  speech: {
+    path: '/v1/audio/speech',
+    members: { input: 'a text to say', voice: 'alloy', response_format: 'mp3', speed: 1.5 },
+    check({ bytes, type }) {
+      expect(type).toBe('audio/mpeg')
+      expect(bytes).toEqual(SCRIPTED_AUDIO)
+    },
+  },
+  transcription: {
+    path: '/v1/audio/transcriptions',
+    members: { language: 'en', response_format: 'json', temperature: 0.5 },
+    file: { field: 'file', content: 'the bytes of a recording' },
+    check: ({ json }) => expect(json?.text).toBe(SCRIPTED_TEXT),
+  },
+  search: {
+    path: '/v1/search',
+    members: { query: 'wide rivers', max_results: 1 },
+    check: ({ json }) =>
+      expect(json?.results).toMatchObject([{ position: 1, title: 'Result 1', url: 'https://www.example.com/1' }]),
+  },
+}
