@@ -28,6 +28,7 @@ const SUCCESS: Readonly<Record<string, Expected>> = {
   'speech→deepgram': 'warned dropped_speed',
   'transcription→elevenlabs': 'warned dropped_temperature',
   'transcription→deepgram': 'warned dropped_temperature',
+  'completions→mistral': 'answer',
   'search→tavily': 'answer',
   'search→perplexity': 'answer',
   'search→brave': BOTH,

@@ -76,6 +76,17 @@ export const OPERATION_CASES: Readonly<Record<MediaOperation, OperationCase>> = 
     file: { field: 'file', content: 'the bytes of a recording' },
     check: ({ json }) => expect(json?.text).toBe(SCRIPTED_TEXT),
   },
+  compact: {
+    path: '/v1/responses/compact',
+    members: { input: [{ type: 'message', role: 'user', content: 'a long conversation' }] },
+    check: ({ json }) =>
+      expect(json?.output).toMatchObject([{ role: 'user', content: 'a long conversation' }, { type: 'compaction' }]),
+  },
+  completions: {
+    path: '/v1/completions',
+    members: { prompt: 'a text to go on', suffix: 'until here', max_tokens: 9 },
+    check: ({ json }) => expect(json?.choices).toMatchObject([{ index: 0, text: '…onuntil', finish_reason: 'stop' }]),
+  },
   search: {
     path: '/v1/search',
     members: { query: 'wide rivers', max_results: 1 },

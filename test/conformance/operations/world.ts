@@ -29,7 +29,8 @@ export const CODEC_CASES: readonly CodecCase[] = operations.flatMap(({ id, codec
   Object.keys(codecs).map((codec) => {
     const using = Object.keys(OPERATIONS).filter((name) => OPERATIONS[name]?.[id]?.codec === codec)
     const provider = using.find((name) => name === codec) ?? using[0] ?? CUSTOM
-    return { operation: id, codec, provider, model: `${provider}/${MODELS[codec] ?? 'model-1'}` }
+    const only = OPERATIONS[provider]?.[id]?.models?.[0]?.replaceAll('*', '-1')
+    return { operation: id, codec, provider, model: `${provider}/${only ?? MODELS[codec] ?? 'model-1'}` }
   }),
 )
 
