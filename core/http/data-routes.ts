@@ -47,7 +47,8 @@ export function owns(path: string): boolean {
 }
 
 /** Google's stable version shares `/v1/models/` with the model list of other dialects. */
-const GOOGLE_VERB = /^\/v1\/models\/.*(?::|%3a)(?:generateContent|streamGenerateContent|countTokens)$/i
+const GOOGLE_VERB =
+  /^\/v1\/models\/.*(?::|%3a)(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/i
 
 /** Returns the dialect whose error shape the caller of a path expects, also for unknown paths. */
 export function dialectOfPath(path: string): Dialect {
@@ -148,7 +149,8 @@ export function routeTable(
         const stem = entry.path.slice(0, -1)
         if (!path.startsWith(stem)) continue
         const rest = path.slice(stem.length)
-        const parsed = entry.dataRoute === null ? entry.dialectRoute?.parse?.(rest) : named(entry.dataRoute, rest)
+        const parsed =
+          entry.dataRoute === null ? (entry.dialectRoute ?? entry.operationRoute)?.parse?.(rest) : named(entry.dataRoute, rest)
         if (parsed) return pick([entry], method, ingress, parsed)
       }
       throw GatewayError.unknownUrl(method, path, suggestPath(path, exact))

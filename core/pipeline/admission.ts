@@ -73,7 +73,7 @@ export async function largeBody({ options, turns }: Runtime, bytes: Uint8Array):
 /** Reads model, stream and dialect from the body. @throws GatewayError 400. */
 export function takeBody(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress, body: WireBody): void {
   const { dialectRoute, operationRoute } = route
-  if (operationRoute !== null) return takeJson(runtime, ctx, operationRoute, body)
+  if (operationRoute !== null) return takeJson(runtime, ctx, operationRoute, body, route.fromPath)
   ctx.body = body
   const { fromPath } = route
   const named = fromPath.model ?? (route.models === 'none' ? undefined : body.get('model'))

@@ -15,7 +15,12 @@ export interface FormBody {
 }
 
 export interface OperationRoute<O extends MediaOperation = MediaOperation> {
+  /** A path that ends in `*` is a prefix: `parse` reads the rest. */
   path: string
+  /** Reads the undecoded rest after a prefix; null: the path is not of this route. */
+  parse?(rest: string): { model: string } | null
+  /** OpenAPI path template of a prefix. */
+  template?: string
   /** `media`: 64 MiB; `default`: 2 MiB. */
   bodyLimit: 'media' | 'default'
   /** Virtual models that this route accepts. */
@@ -25,7 +30,7 @@ export interface OperationRoute<O extends MediaOperation = MediaOperation> {
   /** Reads the model's name from the body when the caller may leave `model` out. */
   modelOf?(body: WireBody): string | undefined
   /** Reads a JSON body. Absent: the route takes multipart forms only. @throws GatewayError 400 with `param`. */
-  decode?(body: WireBody): OperationRequests[O]
+  decode?(body: WireBody, path: { readonly model?: string }): OperationRequests[O]
   /** Reads a multipart form. Absent: the route takes JSON only. @throws GatewayError 400 with `param`. */
   decodeForm?(form: FormBody): OperationRequests[O]
   summary: string

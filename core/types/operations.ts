@@ -26,6 +26,8 @@ interface Answer {
 }
 
 export interface EmbeddingsRequest extends ModelRequest {
+  /** The caller's format: OpenAI's, or Google's for one text (`embedContent`) or several (`batchEmbedContents`). */
+  caller: 'openai' | 'google' | 'google_batch'
   /** Texts, or token arrays of the model's own tokenizer. One text that was not in an array has `single`. */
   input: string[] | number[][]
   single: boolean

@@ -22,6 +22,13 @@ export const PAGE = {
   links: [],
 }
 
+/** A body for each path of Google's API. */
+export function googleBody(path: string): object {
+  const content = { role: 'user', parts: [{ text: 'Hi' }] }
+  if (path.endsWith(':embedContent')) return { content }
+  return path.endsWith(':batchEmbedContents') ? { requests: [{ content }] } : { contents: [content] }
+}
+
 /** A form for each route that takes uploads only, by path. */
 export const OPERATION_FORMS: Readonly<Record<string, (model: string) => FormData>> = {
   '/v1/images/edits': (model) => form({ model, prompt: 'a hat', image: new Blob(['image']) }),
@@ -38,4 +45,4 @@ function form(parts: Record<string, string | Blob>): FormData {
 
 /** Operations besides chat, which the trial provider does not serve. */
 export const OPERATIONS =
-  /^\/v1\/(?:embeddings|rerank|moderations|ocr|search|responses\/compact|images\/generations|audio\/speech)$/
+  /:(?:embedContent|batchEmbedContents)$|^\/v1\/(?:embeddings|rerank|moderations|ocr|search|responses\/compact|images\/generations|audio\/speech)$/

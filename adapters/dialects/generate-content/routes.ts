@@ -8,11 +8,17 @@ const VERBS: ReadonlyMap<string, boolean> = new Map([
 ])
 const COUNT: ReadonlyMap<string, boolean> = new Map([['countTokens', false]])
 
+const EMBED: ReadonlyMap<string, boolean> = new Map([['embedContent', false]])
+const EMBED_MANY: ReadonlyMap<string, boolean> = new Map([['batchEmbedContents', false]])
+
 type Parsed = { model: string; stream: boolean } | null
 
 /** Reads the undecoded rest of the path; null for any other operation, an empty model or a malformed escape. */
 const parsePath = (rest: string): Parsed => parsed(rest, VERBS)
 const parseCount = (rest: string): Parsed => parsed(rest, COUNT)
+/** For the operation `embeddings`. */
+export const parseEmbed = (rest: string): Parsed => parsed(rest, EMBED)
+export const parseEmbedMany = (rest: string): Parsed => parsed(rest, EMBED_MANY)
 
 function parsed(rest: string, verbs: ReadonlyMap<string, boolean>): Parsed {
   const raw = rest.lastIndexOf(':')
@@ -28,7 +34,7 @@ function parsed(rest: string, verbs: ReadonlyMap<string, boolean>): Parsed {
   }
 }
 
-const STEMS = [
+export const STEMS = [
   '/v1beta/models/',
   // The stable path of the same API.
   '/v1/models/',

@@ -6,8 +6,9 @@ import type { WireBody } from '../../../core/types/dialect.ts'
 import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
 import type { EmbeddingsAnswer, EmbeddingsRequest } from '../../../core/types/operations.ts'
 import { numberField, others, textField } from '../../dialects/shared/fields.ts'
-import { JSON_TYPE, missing } from '../shared/answers.ts'
-import { fromBase64, toBase64 } from './vectors.ts'
+import { JSON_TYPE } from '../shared/answers.ts'
+import { encodeForGoogle } from './google-caller.ts'
+import { inEncoding } from './vectors.ts'
 
 const KNOWN = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user', 'input_type'])
 
@@ -23,6 +24,7 @@ export function decodeEmbeddings(body: WireBody): EmbeddingsRequest {
   const user = textField(json, 'user')
   const inputType = textField(json, 'input_type')
   return {
+    caller: 'openai',
     model: modelOf(json),
     ...inputOf(json.input),
     encoding: format,
@@ -64,20 +66,13 @@ function isTokens(list: readonly Json[]): list is number[] {
 
 export function encodeEmbeddings(
   { vectors, model, usage }: Frozen<EmbeddingsAnswer>,
-  { encoding }: Frozen<EmbeddingsRequest>,
+  request: Frozen<EmbeddingsRequest>,
 ): EncodedAnswer {
+  if (request.caller !== 'openai') return encodeForGoogle(vectors, usage, request)
+  const { encoding } = request
   const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: inEncoding(vector, encoding) }))
   const counts = { prompt_tokens: usage.inputTotal, total_tokens: usage.total }
   return { contentType: JSON_TYPE, body: JSON.stringify({ object: 'list', data, model, usage: counts }) }
-}
-
-/** @throws GatewayError 502 when the upstream's base64 is broken. */
-function inEncoding(vector: readonly number[] | string, encoding: 'float' | 'base64'): readonly number[] | string {
-  if (typeof vector !== 'string') return encoding === 'float' ? vector : toBase64(vector)
-  if (encoding === 'base64') return vector
-  const values = fromBase64(vector)
-  if (values === null) throw missing('data.0.embedding')
-  return values
 }
 
 /** Token lists have no texts. */

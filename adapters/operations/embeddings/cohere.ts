@@ -37,10 +37,10 @@ export function onlyTexts({ input }: Frozen<EmbeddingsRequest>): string[] {
   })
 }
 
-function bodyOf({ inputType, dimensions, extra }: Frozen<EmbeddingsRequest>, texts: string[], model: string): JsonObject {
+function bodyOf({ caller, inputType, dimensions, extra }: Frozen<EmbeddingsRequest>, texts: string[], model: string): JsonObject {
   const kind = inputType ?? 'search_document'
   return {
-    ...(extra as JsonObject),
+    ...(caller === 'openai' ? (extra as JsonObject) : {}),
     model,
     texts,
     input_type: INPUT_TYPES[kind] ?? kind,

@@ -9,7 +9,7 @@ import { estimatedUsage, reportedUsage } from '../shared/usage.ts'
 import { onlyTexts } from './cohere.ts'
 import { isVector, textsOf } from './openai.ts'
 
-const TASKS: Readonly<Record<string, string>> = {
+export const TASKS: Readonly<Record<string, string>> = {
   query: 'RETRIEVAL_QUERY',
   search_query: 'RETRIEVAL_QUERY',
   document: 'RETRIEVAL_DOCUMENT',

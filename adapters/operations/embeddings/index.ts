@@ -1,15 +1,51 @@
 // POST /v1/embeddings.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver, OperationRoute } from '../../../core/types/operation.ts'
+import { parseEmbed, parseEmbedMany, STEMS } from '../../dialects/generate-content/routes.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { decodeEmbeddings, embeddingTexts, encodeEmbeddings } from './caller.ts'
 import { cohereEmbeddings } from './cohere.ts'
 import { googleEmbeddings } from './google.ts'
+import { decodeBatchEmbed, decodeEmbedContent } from './google-caller.ts'
 import { openaiEmbeddings } from './openai.ts'
 
 const token = z.int().min(0).max(1_000_000_000)
 const vector = z.union([z.array(z.number()), z.string()])
+
+const content = z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })).min(1) })
+const one = z.looseObject({
+  content,
+  taskType: z.string().optional(),
+  outputDimensionality: z.int().min(1).optional(),
+})
+const values = z.looseObject({ values: z.array(z.number()) })
+
+/** Google's format, at the paths of generate-content. */
+const googleRoutes = STEMS.flatMap((stem): OperationRoute<'embeddings'>[] => [
+  {
+    path: `${stem}*`,
+    template: `${stem}{model}:embedContent`,
+    parse: parseEmbed,
+    bodyLimit: 'default',
+    models: 'concrete',
+    summary: 'The vector of a text, in the format of Google.',
+    decode: decodeEmbedContent,
+    body: one,
+    response: z.looseObject({ embedding: values }),
+  },
+  {
+    path: `${stem}*`,
+    template: `${stem}{model}:batchEmbedContents`,
+    parse: parseEmbedMany,
+    bodyLimit: 'default',
+    models: 'concrete',
+    summary: 'Vectors of texts, in the format of Google.',
+    decode: decodeBatchEmbed,
+    body: z.looseObject({ requests: z.array(one).min(1) }),
+    response: z.looseObject({ embeddings: z.array(values) }),
+  },
+])
 
 export const embeddings: OperationDriver<'embeddings'> = {
   id: 'embeddings',
@@ -40,6 +76,7 @@ export const embeddings: OperationDriver<'embeddings'> = {
         usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
       }),
     },
+    ...googleRoutes,
   ],
   input: embeddingTexts,
   output: NO_TEXTS as OperationDriver<'embeddings'>['output'],

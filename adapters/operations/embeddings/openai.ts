@@ -25,7 +25,8 @@ export interface EmbeddingsForm {
 
 export function openaiEmbeddings(form: EmbeddingsForm = {}): OperationCodec<'embeddings'> {
   return async (request, upstream) => {
-    const body = spliced(upstream.wire, upstream.model, request, form) ?? bodyOf(request, upstream.model, form)
+    const own = request.caller === 'openai'
+    const body = (own ? spliced(upstream.wire, upstream.model, request, form) : null) ?? bodyOf(request, upstream.model, form)
     const answer = await upstream.send({ path: form.path ?? '/embeddings', body })
     const wire = scanned(answer)
     if (wire.peek('data') === undefined) {
@@ -33,7 +34,7 @@ export function openaiEmbeddings(form: EmbeddingsForm = {}): OperationCodec<'emb
       throw missing('data')
     }
     const usage = reportedUsage(wire.get('usage')) ?? estimatedUsage(textsOf(request))
-    const asAsked = wire.raw('data.0.embedding')?.startsWith('"') === (request.encoding === 'base64')
+    const asAsked = own && wire.raw('data.0.embedding')?.startsWith('"') === (request.encoding === 'base64')
     return {
       usage,
       answer: () => decoded(wire.json(), request, usage, upstream.model),
@@ -58,13 +59,14 @@ function spliced(
 }
 
 function bodyOf(
-  { input, single, encoding, dimensions, user, inputType, extra }: Frozen<EmbeddingsRequest>,
+  { caller, input, single, encoding, dimensions, user, inputType, extra }: Frozen<EmbeddingsRequest>,
   model: string,
   form: EmbeddingsForm,
 ): JsonObject {
   const kind = inputType === undefined ? form.defaultInputType : (form.inputTypes?.[inputType] ?? inputType)
   return {
-    ...(extra as JsonObject),
+    // Members of another format mean nothing here.
+    ...(caller === 'openai' ? (extra as JsonObject) : {}),
     model,
     input: (single ? input[0] : input) as Json,
     ...(encoding === 'base64' && form.base64 !== false ? { encoding_format: 'base64' } : {}),

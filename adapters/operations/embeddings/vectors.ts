@@ -1,5 +1,6 @@
 // Converts vectors between numbers and base64 of little-endian float32.
 import { bytesToBase64 } from '../../../core/text/bytes.ts'
+import { missing } from '../shared/answers.ts'
 
 export function toBase64(values: readonly number[]): string {
   const view = new DataView(new ArrayBuffer(values.length * 4))
@@ -19,4 +20,13 @@ export function fromBase64(text: string): number[] | null {
   const view = new DataView(new ArrayBuffer(binary.length))
   for (let i = 0; i < binary.length; i++) view.setUint8(i, binary.charCodeAt(i))
   return Array.from({ length: binary.length / 4 }, (_, i) => view.getFloat32(i * 4, true))
+}
+
+/** @throws GatewayError 502 when the upstream's base64 is broken. */
+export function inEncoding(vector: readonly number[] | string, encoding: 'float' | 'base64'): readonly number[] | string {
+  if (typeof vector !== 'string') return encoding === 'float' ? vector : toBase64(vector)
+  if (encoding === 'base64') return vector
+  const values = fromBase64(vector)
+  if (values === null) throw missing('data.0.embedding')
+  return values
 }

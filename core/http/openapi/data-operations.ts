@@ -44,7 +44,8 @@ function ofDialect(entry: Entry, doc: RouteDoc, security: JsonSchema[], shared: 
 
 function ofPlugin(entry: Entry, security: JsonSchema[], shared: Components): Described {
   const { summary, body, response } = entry.operationRoute ?? entry.dataRoute ?? {}
-  const path = entry.dataRoute?.template ?? (entry.path.endsWith('*') ? `${entry.path.slice(0, -1)}{id}` : entry.path)
+  const template = (entry.operationRoute ?? entry.dataRoute)?.template
+  const path = template ?? (entry.path.endsWith('*') ? `${entry.path.slice(0, -1)}{id}` : entry.path)
   const isForm = entry.operationRoute !== null && entry.operationRoute.decode === undefined
   const parameters = pathParameters(path, undefined, shared)
   return {

@@ -17,14 +17,20 @@ export function isForm(route: MatchedRoute, ingress: Ingress): boolean {
 }
 
 /** @throws GatewayError 400 with `param`. */
-export function takeJson(runtime: Runtime, ctx: RequestState, route: OperationRoute, body: WireBody): void {
+export function takeJson(
+  runtime: Runtime,
+  ctx: RequestState,
+  route: OperationRoute,
+  body: WireBody,
+  path: MatchedRoute['fromPath'],
+): void {
   if (route.decode === undefined)
     throw GatewayError.invalid(null, 'This route takes `multipart/form-data`; send the file as a part of a form.')
-  const named = body.get('model') ?? route.modelOf?.(body)
+  const named = path.model ?? body.get('model') ?? route.modelOf?.(body)
   if (typeof named === 'string') ctx.requestedModel = named.slice(0, 256)
   ctx.body = body
   const decode = route.decode.bind(route)
-  take(runtime, ctx, route, decode(body))
+  take(runtime, ctx, route, decode(body, path))
 }
 
 /** @throws GatewayError 400 with `param`, 413. */

@@ -7,7 +7,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { bearer, makeKey } from '../../plugins/keys/support.ts'
 import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
-import { OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
+import { googleBody, OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 
@@ -286,7 +286,7 @@ describe('the data plane', () => {
 function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.body === null) return undefined
   const user = { role: 'user', content: 'Hi' }
-  if (/^\/v1beta|:\w+$/.test(operation.path)) return { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+  if (/^\/v1beta|:\w+$/.test(operation.path)) return googleBody(operation.path)
   if (operation.path === '/v1/responses') return { model, input: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
   if (operation.path === '/v1/batches') return { requests: [{ custom_id: 'a', body: { model, messages: [user] } }] }
