@@ -1,14 +1,16 @@
 // The operations besides chat that providers serve, by provider id. A vendor with its own wire format names its codec.
-import type { MediaOperation, ServedOperation } from '../../core/types/operations.ts'
+import type { ServedOperation } from '../../core/types/operation.ts'
+import type { MediaOperation } from '../../core/types/operations.ts'
 
-export type Served = Readonly<Partial<Record<MediaOperation, ServedOperation>>>
+/** Each codec is one of the operation's, by its name. */
+export type Served = Readonly<Partial<Record<MediaOperation, ServedOperation & { readonly codec: string }>>>
 
 /** Operations in OpenAI's wire format, below the provider's own address. */
 function like(...names: readonly MediaOperation[]): Served {
   return Object.fromEntries(names.map((name) => [name, { codec: 'openai' }]))
 }
 
-function own(codec: string, more: Omit<ServedOperation, 'codec'> = {}): ServedOperation {
+function own(codec: string, more: Omit<ServedOperation, 'codec'> = {}): ServedOperation & { readonly codec: string } {
   return { codec, ...more }
 }
 

@@ -3,10 +3,11 @@ import type { ConnectionService } from '../services.ts'
 import { globMatch } from '../text/glob.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { RequestContext } from '../types/context.ts'
-import type { MediaOperation, ServedOperation } from '../types/operations.ts'
+import type { ServedOperation } from '../types/operation.ts'
+import type { MediaOperation } from '../types/operations.ts'
 import type { Provider } from '../types/provider.ts'
 
-export function serves({ models }: ServedOperation, model: string): boolean {
+export function serves({ models }: Pick<ServedOperation, 'models'>, model: string): boolean {
   return models?.some((glob) => globMatch(glob, model)) ?? true
 }
 

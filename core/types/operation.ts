@@ -63,7 +63,7 @@ export interface OperationDriver<O extends MediaOperation = MediaOperation> {
   /** The most that one call can use: for reservations, before the call. */
   estimate(request: Frozen<OperationRequests[O]>): OperationUsage
   encode(answer: Frozen<OperationAnswers[O]>, request: Frozen<OperationRequests[O]>, codec: CodecContext): EncodedAnswer
-  /** By the name in `Provider.operations`. */
+  /** By the name in `Provider.operations`, for the providers that have no codec of their own. */
   readonly codecs: Readonly<Record<string, OperationCodec<O>>>
 }
 
@@ -83,6 +83,21 @@ export type OperationCodec<O extends MediaOperation = MediaOperation> = (
   request: Frozen<OperationRequests[O]>,
   upstream: OperationUpstream,
 ) => Promise<OperationReply<OperationAnswers[O]>>
+
+/** How a provider serves an operation. */
+export interface ServedOperation<O extends MediaOperation = MediaOperation> {
+  /** Name of one of the operation's codecs, or a codec of the provider's own. */
+  readonly codec: string | OperationCodec<O>
+  /** When it differs from the provider's own address. */
+  readonly baseUrl?: string
+  /** The model of requests that name the provider only. */
+  readonly defaultModel?: string
+  /** Globs of the models that have it; absent: all. */
+  readonly models?: readonly string[]
+}
+
+/** By operation. */
+export type ServedOperations = { readonly [O in MediaOperation]?: ServedOperation<O> }
 
 export interface OperationReply<A> {
   readonly usage: Usage

@@ -251,15 +251,3 @@ export interface OperationAnswers {
 export type MediaOperation = keyof OperationRequests
 export type OperationRequest = OperationRequests[MediaOperation]
 export type OperationAnswer = OperationAnswers[MediaOperation]
-
-/** How a provider serves an operation. */
-export interface ServedOperation {
-  /** Name of the codec. */
-  readonly codec: string
-  /** When it differs from the provider's own address. */
-  readonly baseUrl?: string
-  /** The model of requests that name the provider only. */
-  readonly defaultModel?: string
-  /** Globs of the models that have it; absent: all. */
-  readonly models?: readonly string[]
-}

@@ -1,7 +1,7 @@
 // Types of the provider port: an upstream service, its credential and its dialects.
 import type { Awaitable, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
 import type { CodecContext, ModelCaps, Quirks } from './dialect.ts'
-import type { MediaOperation, ServedOperation } from './operations.ts'
+import type { ServedOperations } from './operation.ts'
 import type { WireRequest } from './ports.ts'
 import type { Result } from './result.ts'
 
@@ -42,7 +42,7 @@ export interface Provider {
   readonly dialects: Readonly<Partial<Record<Dialect, string>>>
   readonly quirks: Readonly<Quirks>
   /** The operations other than chat that it serves; absent: none. */
-  readonly operations?: Readonly<Partial<Record<MediaOperation, ServedOperation>>>
+  readonly operations?: ServedOperations
   /** For trying things out. On the cloud profile it is available only when the configuration has a connection to it. */
   readonly forTrial?: boolean
   /** False when no credential is needed (ollama, echo). */

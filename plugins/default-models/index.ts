@@ -3,7 +3,8 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { globMatch } from '../../core/text/glob.ts'
 import type { Plan, RequestContext, Target } from '../../core/types/context.ts'
-import type { MediaOperation, ServedOperation } from '../../core/types/operations.ts'
+import type { ServedOperation } from '../../core/types/operation.ts'
+import type { MediaOperation } from '../../core/types/operations.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 /** The model of a search that names no provider. */
@@ -19,7 +20,7 @@ export const defaultModels = definePlugin({
     const connected = (ctx: RequestContext): readonly Connection[] =>
       accounts.list().flatMap(({ connection, orgId, enabled }) => (enabled && orgId === ctx.principal.orgId ? [connection] : []))
 
-    const servedBy = (id: string, operation: MediaOperation): ServedOperation | undefined =>
+    const servedBy = (id: string, operation: MediaOperation): Pick<ServedOperation, 'defaultModel'> | undefined =>
       providers.find((provider) => provider.id === id || provider.aliases.includes(id))?.operations?.[operation]
 
     /** Returns one target per connected search provider that the key may use, by priority. */

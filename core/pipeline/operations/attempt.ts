@@ -4,8 +4,8 @@
 import { serves } from '../../calls/vendor-serves.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
 import type { Candidate } from '../../types/context.ts'
-import type { OperationDriver, OperationReply, OperationUpstream } from '../../types/operation.ts'
-import type { OperationAnswer, ServedOperation } from '../../types/operations.ts'
+import type { OperationDriver, OperationReply, OperationUpstream, ServedOperation } from '../../types/operation.ts'
+import type { OperationAnswer } from '../../types/operations.ts'
 import type { Provider } from '../../types/provider.ts'
 import type { Result } from '../../types/result.ts'
 import { CallState, codecContext } from '../call-state.ts'
@@ -32,7 +32,8 @@ export async function sendOperation(
   }
   ctx.codec = codec
   ctx.facts = null
-  const send = driver.codecs[served.codec] as unknown as AnyCodec | undefined
+  const own = typeof served.codec === 'function' ? served.codec : driver.codecs[served.codec]
+  const send = own as unknown as AnyCodec | undefined
   if (send === undefined) throw new Error(`The operation ${driver.id} has no codec \`${served.codec}\`.`)
   const upstream = new UpstreamCalls(runtime, ctx, call, provider, served)
   try {
@@ -50,6 +51,6 @@ type AnyCodec = (request: unknown, upstream: OperationUpstream) => Promise<Opera
 /** @throws GatewayError: the executor continues with a candidate that serves the operation. */
 function servedBy(provider: Provider, { connection, target }: Candidate, driver: OperationDriver): ServedOperation {
   const served = provider.operations?.[driver.id]
-  if (served !== undefined && serves(served, target.model)) return served
+  if (served !== undefined && serves(served, target.model)) return served as ServedOperation
   throw GatewayError.unsupported('model', `The provider \`${connection.provider}\` does not serve ${driver.id} here.`)
 }

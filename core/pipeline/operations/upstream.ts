@@ -7,8 +7,14 @@ import type { ConnectionService } from '../../services.ts'
 import { credentialsOf } from '../../text/sanitize.ts'
 import type { CodecContext, WireBody } from '../../types/dialect.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
-import type { FormBody, OperationUpstream, UpstreamAnswer, UpstreamRequest, UpstreamStreamAnswer } from '../../types/operation.ts'
-import type { ServedOperation } from '../../types/operations.ts'
+import type {
+  FormBody,
+  OperationUpstream,
+  ServedOperation,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UpstreamStreamAnswer,
+} from '../../types/operation.ts'
 import type { OutboundGuard, WireRequest } from '../../types/ports.ts'
 import type { Provider } from '../../types/provider.ts'
 import type { CallState } from '../call-state.ts'
