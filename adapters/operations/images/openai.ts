@@ -113,7 +113,8 @@ export function usageIn(
 }
 
 function createdAt({ created }: JsonObject, { codec }: OperationUpstream): number {
-  return typeof created === 'number' ? created : Math.floor(codec.now() / 1000)
+  const isTime = typeof created === 'number' && Number.isSafeInteger(created) && created >= 0
+  return isTime ? created : Math.floor(codec.now() / 1000)
 }
 
 /** Members of newer models that callers know: `background`, `output_format`, `quality`, `size`. */

@@ -52,7 +52,7 @@ const mistral: OperationCodec<'ocr'> = async (request, upstream) => {
     model: loose(json.model) || upstream.model,
     usage,
     pages: pages.filter(isObject).map(({ index, markdown, ...rest }, at) => ({
-      index: typeof index === 'number' ? index : at,
+      index: tokenCount(index) ?? at,
       markdown: loose(markdown),
       extra: rest,
     })),
