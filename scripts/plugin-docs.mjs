@@ -72,11 +72,18 @@ const DECLARATIONS = {
     'core/types/ports.ts': ['Logger', 'Clock', 'Counters', 'KeyValueStore', 'Vault', 'HeaderBag'],
     'core/types/plugin.ts': ['MetricsFactory', 'Tally'],
   },
+  'Codecs of operations': {
+    'core/types/operation.ts': [
+      ...['ServedOperation', 'OperationCodec', 'OperationUpstream', 'UpstreamRequest', 'UpstreamAnswer', 'UpstreamStreamAnswer'],
+      'OperationReply',
+    ],
+  },
   Errors: { 'core/types/error.ts': ['GatewayErrorShape', 'UpstreamFailure', 'SkipReason'] },
   'The test kit': {
     'adapters/testing/test-gateway.ts': ['TestGatewayOptions', 'TestGateway'],
     'adapters/testing/script.ts': ['Delivery', 'RecordedRequest'],
     'adapters/testing/plugin-conformance-options.ts': ['PluginConformanceOptions'],
+    'adapters/testing/operation-contract-options.ts': ['OperationContract', 'ContractAnswer'],
   },
 }
 
