@@ -22,6 +22,8 @@ const USAGE: Readonly<Record<MediaOperation, OperationContract['usage']>> = {
   images: {},
   speech: { units: { characters: 13 } },
   transcription: {},
+  compact: { inputTotal: 50, outputTotal: 10 },
+  completions: { inputTotal: 7, outputTotal: 3 },
   search: { units: { queries: 1 } },
 }
 

@@ -1,4 +1,5 @@
 // Compaction by OpenAI-like vendors. The answer passes through untouched.
+import { tokenCount } from '../../../core/models/token-count.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import type { OperationCodec } from '../../../core/types/operation.ts'
@@ -33,10 +34,13 @@ function bodyOf({ input, instructions, extra }: Frozen<CompactRequest>, model: s
   return { ...(extra as JsonObject), model, input: input as Json, ...(instructions === undefined ? {} : { instructions }) }
 }
 
-/** @throws GatewayError 502 for items that are not objects. */
+function isItem(value: Json): value is JsonObject {
+  return isObject(value) && (value.type === undefined || typeof value.type === 'string')
+}
+
+/** @throws GatewayError 502 for what is no item. */
 function decoded(json: Frozen<JsonObject>, usage: CompactAnswer['usage'], model: string): CompactAnswer {
   const output = json.output as Json[]
-  if (!output.every(isObject)) throw missing('output')
-  const created = typeof json.created_at === 'number' ? json.created_at : 0
-  return { id: loose(json.id as Json), created, model, output, usage }
+  if (!output.every(isItem)) throw missing('output')
+  return { id: loose(json.id as Json), created: tokenCount(json.created_at as Json) ?? 0, model, output, usage }
 }

@@ -1,4 +1,5 @@
 // Completions at OpenAI-like vendors, and fill-in-the-middle at Mistral.
+import { tokenCount } from '../../../core/models/token-count.ts'
 import { estimateText } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
@@ -70,15 +71,20 @@ async function whole(
   const json = parsed(answer)
   if (!Array.isArray(json.choices)) throw missing('choices')
   const choices = json.choices.filter(isObject).map((choice, at) => ({
-    index: typeof choice.index === 'number' ? choice.index : at,
+    index: tokenCount(choice.index) ?? at,
     text: textOf(choice),
     finish: typeof choice.finish_reason === 'string' ? choice.finish_reason : null,
     logprobs: choice.logprobs ?? null,
   }))
   const bytes = choices.reduce((sum, { text }) => sum + text.length, 0)
   const usage = reportedUsage(json.usage) ?? guessed(request, bytes)
-  const created = typeof json.created === 'number' ? json.created : 0
-  const made: CompletionsAnswer = { id: loose(json.id), created, model: loose(json.model) || upstream.model, choices, usage }
+  const made: CompletionsAnswer = {
+    id: loose(json.id),
+    created: tokenCount(json.created) ?? 0,
+    model: loose(json.model) || upstream.model,
+    choices,
+    usage,
+  }
   return {
     usage,
     answer: () => made,
