@@ -20,7 +20,7 @@ export interface OperationContract {
   received(requests: readonly RecordedRequest[]): void
   /** Checks what the caller gets. @throws when it is not what the vendor answered. */
   answered(answer: ContractAnswer): void
-  /** What the request is charged by, from the vendor's answer. */
+  /** The counts that the request is charged by, from the vendor's answer. */
   usage: Partial<Pick<Usage, 'inputTotal' | 'outputTotal' | 'units'>>
 }
 

@@ -10,6 +10,9 @@ afterEach(() => v.close())
 /** USD: for 1M tokens, and for one unit. Prime numbers, so that no sum is right by accident. */
 const PRICES = [
   { model: 'openai/e', input: 0.131 },
+  { model: 'openai/gpt-3.5-turbo-instruct', input: 1.009, output: 2.003 },
+  { model: 'openai/c', input: 3.001, output: 5.003 },
+  { model: 'openai/i', per_image_usd: 0.040009 },
   { model: 'cohere/r', per_query_usd: 0.002003 },
   { model: 'mistral/o', per_page_usd: 0.001009 },
   { model: 'tavily/search', per_query_usd: 0.008011 },
@@ -41,12 +44,32 @@ it('a day of mixed operations: rows, sums and reports agree with the vendors', a
   const pick = seeded(17)
   let expected = 0
   let units = 0
-  const calls = Array.from({ length: 400 }, () => {
-    const kind = pick(4)
+  const calls = Array.from({ length: 2000 }, () => {
+    const kind = pick(7)
     const size = 1 + pick(40)
     if (kind === 0) {
       expected += Math.ceil((size * nano(0.131)) / 1e6)
       return ['/v1/embeddings', { model: 'openai/e', input: 'x'.repeat(size) }] as const
+    }
+    // The scripted vendor reads 7 and writes 3 tokens for each prompt, and 50 and 10 for a compaction.
+    const tokens = (input: number, output: number, rates: [number, number]) =>
+      Math.ceil((input * nano(rates[0]) + output * nano(rates[1])) / 1e6)
+    if (kind === 4) {
+      expected += tokens(7 * size, 3 * size, [1.009, 2.003])
+      return [
+        '/v1/completions',
+        { model: 'openai/gpt-3.5-turbo-instruct', prompt: Array.from({ length: size }, () => 'p'), stream: size % 2 === 0 },
+      ] as const
+    }
+    if (kind === 5) {
+      expected += tokens(50, 10, [3.001, 5.003])
+      return ['/v1/responses/compact', { model: 'openai/c', input: 'a text' }] as const
+    }
+    if (kind === 6) {
+      const n = 1 + (size % 4)
+      units += n
+      expected += n * nano(0.040009)
+      return ['/v1/images/generations', { model: 'openai/i', prompt: 'a cat', n }] as const
     }
     units += kind === 2 ? size : 1
     if (kind === 1) {
@@ -63,7 +86,10 @@ it('a day of mixed operations: rows, sums and reports agree with the vendors', a
   })
   for (let from = 0; from < calls.length; from += 40)
     await Promise.all(
-      calls.slice(from, from + 40).map(async ([path, body]) => expect((await v.t.post(path, body)).status).toBe(200)),
+      calls.slice(from, from + 40).map(async ([path, body]) => {
+        const response = await v.t.post(path, body)
+        expect(response.status, await response.text()).toBe(200)
+      }),
     )
   await v.t.untilCommitted(calls.length)
   const [row] = (await v.t.gateway.db?.all<{ cost: number; rows: number; units: number; unknown: number }>(
