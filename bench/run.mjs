@@ -3,6 +3,7 @@
 //   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare alternating; medians and ratios
 //   npm run bench -- --rounds 1         quicker
 //   npm run bench -- --s4               2,000 open streams too (memory per stream)
+//   npm run bench -- --embeddings       one vector of 1,536 floats in base64, passed through untouched; with the other options
 //   npm run bench -- --only s1,s3       some of the scenarios: s1 JSON, s2 streams, s3 both translated
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
 //   npm run bench -- --kernel           the gateway with keys, connections and the pipeline, nothing else
@@ -27,7 +28,8 @@ const json = args.includes('--json')
 const limits = args.includes('--limits')
 const withKeys = limits || args.includes('--keys')
 const only = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
-const scenarios = only ?? (args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3'])
+const chosen = args.includes('--embeddings') ? ['embeddings'] : only
+const scenarios = chosen ?? (args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3'])
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const MOCK = 9170
 if (args.includes('--awake')) process.env.BENCH_AWAKE = '1'
@@ -114,6 +116,12 @@ async function measure(name, scenario, rate) {
 }
 
 const figures = {
+  'embeddings CPU µs/request': ['embeddings', (p) => p.json_sat.cpu.us_per_request],
+  'embeddings requests/s': ['embeddings', (p) => p.json_sat.ok / p.json_sat.seconds],
+  'embeddings CPU µs/request, same rate': ['embeddings', (p) => p.json_rate.cpu.us_per_request],
+  'embeddings same rate, requests/s': ['embeddings', (p) => p.json_rate.ok / p.json_rate.seconds],
+  'embeddings 200/s p50 ms': ['embeddings', (p) => p.json_200rps.latency_ms?.p50],
+  'embeddings 200/s p99 ms': ['embeddings', (p) => p.json_200rps.latency_ms?.p99],
   's1 CPU µs/request': ['s1', (p) => p.json_sat.cpu.us_per_request],
   's1 requests/s': ['s1', (p) => p.json_sat.rps ?? p.json_sat.ok / p.json_sat.seconds],
   's1 CPU µs/request, same rate': ['s1', (p) => p.json_rate.cpu.us_per_request],
