@@ -19,13 +19,19 @@ export function pathSegments(path: string): string[] {
 
 /** Returns the span of the value at `segments` below the value that starts at `at`; null when there is none. */
 export function findSpan(bytes: Uint8Array, at: number, segments: readonly string[]): Span | null {
+  const start = findStart(bytes, at, segments)
+  return start === null ? null : { start, end: skipValue(bytes, start) }
+}
+
+/** Returns where that value starts, without reading it; null when there is none. */
+export function findStart(bytes: Uint8Array, at: number, segments: readonly string[]): number | null {
   let start = skipSpace(bytes, at)
   for (const segment of segments) {
     const found = child(bytes, start, segment)
     if (found === null) return null
     start = found
   }
-  return { start, end: skipValue(bytes, start) }
+  return start
 }
 
 function child(bytes: Uint8Array, at: number, segment: string): number | null {

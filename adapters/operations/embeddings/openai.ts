@@ -1,5 +1,6 @@
 // Embeddings of OpenAI-like vendors. The answer passes through untouched when it has the encoding that the caller asked for.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { findStart } from '../../../core/json/json-path.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import type { OperationCodec } from '../../../core/types/operation.ts'
@@ -29,19 +30,21 @@ export function openaiEmbeddings(form: EmbeddingsForm = {}): OperationCodec<'emb
     const body = (own ? spliced(upstream.wire, upstream.model, request, form) : null) ?? bodyOf(request, upstream.model, form)
     const answer = await upstream.send({ path: form.path ?? '/embeddings', body })
     const wire = scanned(answer)
-    if (wire.peek('data') === undefined) {
+    const first = findStart(answer.bytes, 0, FIRST_VECTOR)
+    if (first === null && wire.peek('data') === undefined) {
       refuseError(wire.get('error'))
       throw missing('data')
     }
     const usage = reportedUsage(wire.get('usage')) ?? estimatedUsage(textsOf(request))
-    const asAsked = own && wire.raw('data.0.embedding')?.startsWith('"') === (request.encoding === 'base64')
-    return {
-      usage,
-      answer: () => decoded(wire.json(), request, usage, upstream.model),
-      ...(asAsked ? { wire: { contentType: JSON_TYPE, body: answer.bytes } } : {}),
-    }
+    const read = () => decoded(wire.json(), request, usage, upstream.model)
+    // The first byte of a vector shows its encoding: the vector itself is neither decoded nor copied.
+    const asAsked = own && first !== null && (answer.bytes[first] === QUOTE) === (request.encoding === 'base64')
+    return asAsked ? { usage, answer: read, wire: { contentType: JSON_TYPE, body: answer.bytes } } : { usage, answer: read }
   }
 }
+
+const FIRST_VECTOR = ['data', '0', 'embedding'] as const
+const QUOTE = 0x22
 
 /** Returns the caller's own body with the model replaced, when the vendor takes it as it is. */
 function spliced(
