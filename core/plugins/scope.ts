@@ -132,7 +132,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       const provider = lent.providerOf(token as string)
       const { requires } = instance.plugin
       // Otherwise the order of the list would decide whether the plugin starts.
-      if (provider !== null && !requires.includes(token as string) && !requires.includes(provider)) {
+      if (provider !== null && !requires.some((need) => need === provider || lent.providerOf(need) === provider)) {
         throw new Error(
           `The plugin \`${name}\` uses the service \`${token as string}\` of the plugin \`${provider}\` and does not require it. Write \`requires: ['${token as string}']\`.`,
         )
