@@ -55,7 +55,10 @@ export const stripUnsupported = definePlugin({
 })
 
 /** Without these fields it would be another request. */
-const PROTECTED = new Set(['model', 'messages', 'input', 'contents', 'stream'])
+const PROTECTED = new Set([
+  ...['model', 'messages', 'input', 'contents', 'stream', 'mode'],
+  ...['prompt', 'suffix', 'echo', 'query', 'documents', 'document', 'images', 'image', 'content', 'requests'],
+])
 const NONE: ReadonlyMap<string, Change> = new Map()
 
 /** Returns the change for the next attempt; null: return the refusal. */

@@ -95,6 +95,16 @@ describe('at a vendor that has it', () => {
     expect(v.t.settled[0]?.outcome).toMatchObject({ status: 502, usage: { outputTotal: 3, estimated: true } })
   })
 
+  it.each([
+    'suffix',
+    'echo',
+  ])('a `%s` that the vendor refuses is not left out: the answer would be another one', async (param) => {
+    v = await vendors(['vllm'], { upstream: [{ kind: 'fail', status: 400, message: `Unsupported parameter: ${param}`, param }] })
+    const response = await v.t.post('/v1/completions', { model: 'vllm/m', prompt: 'a', suffix: 'b', echo: true })
+    expect(response.status).toBe(400)
+    expect(v.vendor.requests).toHaveLength(1)
+  })
+
   it('token arrays and echo pass', async () => {
     v = await vendors(['vllm'])
     await v.t.post('/v1/completions', { model: 'vllm/m', prompt: [1, 2, 3], echo: true, logprobs: 2, best_of: 3 })
