@@ -15,25 +15,15 @@ export const simulateCommand = action({
     json: { type: 'boolean', description: 'A line of JSON for each request, then one for the summary' },
   },
   async run(given) {
-    const [{ parseScript }, { behaviourOf, refuseUnknownUpstreams }, { simulate }, report] = await Promise.all([
-      import('./simulate/script.ts'),
-      import('./simulate/behaviour.ts'),
-      import('./simulate/engine.ts'),
-      import('./simulate/report.ts'),
+    const [{ parseScript }, { runScript, jsonText }, tables] = await Promise.all([
+      import('../simulation/script.ts'),
+      import('../simulation/run-script.ts'),
+      import('./simulation-table.ts'),
     ])
-    const { requests, answers } = parseScript(textOf(given.script as string))
-    const simulation = await simulate({
-      config: await configuration(given.config),
-      requests,
-      env: process.env,
-      log: warnings,
-      answer: behaviourOf(answers),
-      check: (accounts) => refuseUnknownUpstreams(answers, accounts),
-    })
-    const lines = simulation.requests.map(report.requestLine)
-    const summary = report.summaryLine(simulation)
-    if (given.json) console.log([...lines, { summary }].map((line) => JSON.stringify(line)).join('\n'))
-    else console.log(`${report.requestTable(lines)}\n\n${report.summaryText(summary)}`)
+    const script = parseScript(textOf(given.script as string))
+    const ran = await runScript(script, await configuration(given.config), { env: process.env, log: warnings })
+    if (given.json) console.log(jsonText(ran))
+    else console.log(`${tables.requestTable(ran.lines)}\n\n${tables.summaryText(ran.summary)}`)
   },
 })
 

@@ -9,6 +9,7 @@ import { createGateway } from './gateway.ts'
 import { LITERAL_SECRET, literalSecrets } from './literal-secrets.ts'
 import { findConfig, loadConfig } from './load-config.ts'
 import type { ModuleGraph } from './module-graph.ts'
+import { simulator } from './simulate-thread.ts'
 import { defaultDataDir } from './stores.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
@@ -64,7 +65,8 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   try {
     const config = path === null ? withoutFile : await followed(path)
     const create = { callsOut: true, flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
-    gateway = await createGateway(withDataDir(config, environment), { ...options.ports, env: environment }, create)
+    const ports = { simulate: simulator(path, environment), ...options.ports, env: environment }
+    gateway = await createGateway(withDataDir(config, environment), ports, create)
   } catch (error) {
     files.stop()
     throw error
@@ -113,6 +115,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   }
 
   function keepOld(error: Error): void {
+    gateway.refuseReload(error)
     const log = options.ports?.log
     const line = `The changed configuration is not used; the last good one keeps serving. ${error.message}`
     if (log) log.error('config.reload_failed', { error: line })

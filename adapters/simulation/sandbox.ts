@@ -1,7 +1,7 @@
 // Makes a configuration harmless: removes stores, keys and notifications. Routing stays the same.
 import { readFileSync } from 'node:fs'
-import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
-import { isSecretRef } from '../../../core/config/secret.ts'
+import type { ConnectionConfig, GatewayConfig } from '../../core/config/define.ts'
+import { isSecretRef } from '../../core/config/secret.ts'
 
 export interface Sandbox {
   readonly config: GatewayConfig

@@ -1,6 +1,6 @@
 // Parses the script of a simulation, JSON lines: requests with their time, and the behaviour of upstreams over time.
 import { z } from 'zod'
-import { WORDED } from '../../../core/text/issue-text.ts'
+import { WORDED } from '../../core/text/issue-text.ts'
 
 /** An upstream's answer to a call. */
 export interface UpstreamAnswer {
@@ -89,7 +89,7 @@ const upstreamLine = z.strictObject({
 })
 
 /** @throws Error naming the line, the member and the problem. */
-export function parseScript(text: string): Script {
+export function parseScript(text: string, maxRequests = MAX_REQUESTS): Script {
   const requests: ScriptedRequest[] = []
   const answers: ScriptedAnswer[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -98,7 +98,7 @@ export function parseScript(text: string): Script {
     const given = objectOf(line, number)
     if ('upstream' in given) answers.push(answerOf(checked(upstreamLine, given, number), number))
     else requests.push(...requestsOf(given, number))
-    if (requests.length > MAX_REQUESTS) throw wrong(number, `there are more than ${MAX_REQUESTS} requests by now.`)
+    if (requests.length > maxRequests) throw wrong(number, `there are more than ${maxRequests} requests by now.`)
   }
   if (requests.length === 0) throw new Error('The script asks for nothing. Add a line like {"at":"0s","model":"openai/gpt-4.1"}.')
   return { requests: byTime(requests), answers: byTime(answers) }

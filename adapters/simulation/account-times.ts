@@ -1,7 +1,7 @@
 // Measures how long accounts were unavailable, by reason. It reads their state at every step of the clock, and uses the exact end when
 // the state has one.
-import type { Connection } from '../../../core/types/provider.ts'
-import type { AccountStateRecord, AccountStateService } from '../../../plugins/resilience/service.ts'
+import type { Connection } from '../../core/types/provider.ts'
+import type { AccountStateRecord, AccountStateService } from '../../plugins/resilience/service.ts'
 
 /** Simulated ms. */
 export interface AccountTimes {
