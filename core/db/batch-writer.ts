@@ -34,6 +34,7 @@ export class BatchWriter<T> {
   #queue: Queued<T>[] = []
   #bytes = 0
   #dropped = 0
+  #droppedAt: number | null = null
   #timer: Timer | null = null
   #running: Promise<void> | null = null
   #failing = false
@@ -54,11 +55,16 @@ export class BatchWriter<T> {
     return this.#dropped
   }
 
+  /** Epoch ms of the last dropped row; null: none was dropped. */
+  get droppedAt(): number | null {
+    return this.#droppedAt
+  }
+
   /** Queues a row. @param bytes an estimate of its size. Returns false when the row was dropped. */
   push(row: T, bytes = 0): boolean {
     const { maxRows, maxBytes, maxQueuedRows, maxQueuedBytes, maxWaitMs, clock } = this.#options
     if (this.#closed || this.#queue.length >= maxQueuedRows || this.#bytes + bytes > maxQueuedBytes) {
-      this.#dropped++
+      this.#drop(1)
       return false
     }
     this.#queue.push({ row, bytes })
@@ -125,7 +131,12 @@ export class BatchWriter<T> {
       if (!this.#failing)
         log.warn('batch_writer.failing', { writer: name, error, hint: 'Rows are dropped until writes succeed.' })
       this.#failing = true
-      this.#dropped += rows.length
+      this.#drop(rows.length)
     }
+  }
+
+  #drop(rows: number): void {
+    this.#dropped += rows
+    this.#droppedAt = this.#options.clock.now()
   }
 }

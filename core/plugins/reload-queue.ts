@@ -1,12 +1,15 @@
-// Serializes reloads: the last requested configuration wins. A plugin that a reload dropped is torn down when no running request uses it.
+// Serializes reloads: the last requested configuration wins, and a refusal is remembered until one succeeds. A plugin that a reload dropped is torn down when no running request uses it.
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Clock, Logger } from '../types/ports.ts'
+import type { RefusedReload } from '../types/reload.ts'
 import { endJobs, type Generation, retire } from './generation.ts'
 
 export interface ReloadQueueSource {
   readonly clock: Clock
   readonly log: Logger
   current(): Generation
+  /** Called after each change. */
+  ended(state: 'loaded' | 'refused'): void
   /** Resolves when no request uses the generation, or after the longest wait. */
   idle(generation: Generation): Promise<unknown>
 }
@@ -19,9 +22,22 @@ export class ReloadQueue {
   readonly #held = new Set<Generation>()
   #changing: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | null = null
+  #refused: RefusedReload | null = null
 
   constructor(source: ReloadQueueSource) {
     this.#source = source
+  }
+
+  /** The refusal of the last change; null: it was taken. */
+  get refused(): RefusedReload | null {
+    return this.#refused
+  }
+
+  /** Also for a configuration that could not be loaded at all. */
+  readonly refuse = (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error)
+    this.#refused = { at: this.#source.clock.now(), message }
+    this.#source.ended('refused')
   }
 
   /** Runs `make` after all earlier changes. @throws Error once the gateway is closed. */
@@ -30,7 +46,10 @@ export class ReloadQueue {
       this.refuseClosed()
       return make()
     })
-    this.#changing = turn.catch(() => {})
+    this.#changing = turn.then(() => {
+      this.#refused = null
+      this.#source.ended('loaded')
+    }, this.refuse)
     return turn
   }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { AuditEntry } from '../../core/services.ts'
 import { auditRoutes } from './api.ts'
+import { chainFacts } from './attention.ts'
 import type { Entry } from './chain.ts'
 import { bridge, SUBSCRIPTIONS } from './events.ts'
 import { migrations } from './migrations.ts'
@@ -24,7 +25,7 @@ export const audit = definePlugin({
   variables: {
     AUDIT_RETENTION_DAYS: {
       option: 'retentionDays',
-      about: 'How long audit entries are kept, days. Only entries with an acknowledged export are pruned.',
+      about: 'Days for which audit entries are kept. Only entries with an acknowledged export are pruned.',
     },
   },
   migrations,
@@ -36,13 +37,15 @@ export const audit = definePlugin({
       append: async (entry) => bridge(events, await write(entryOf(entry, clock.now()))),
     })
     auditRoutes(gateway)
-    if (!retentionDays) return
+    const silence = gateway.use('attention').contribute('audit', chainFacts(db, clock))
+    if (!retentionDays) return silence
     gateway.every('retention', HOUR_MS, async (signal) => {
       const cutoff = clock.now() - retentionDays * DAY_MS
       let total = 0
       for (let gone = 1; gone > 0 && !signal.aborted; total += gone) gone = await pruneOldest(db, cutoff, PRUNED_AT_ONCE)
       if (total > 0) gateway.log.info('audit.pruned', { entries: total })
     })
+    return silence
   },
 })
 

@@ -15,6 +15,7 @@ export interface ChainReport {
 }
 
 const PAGE = 500
+const TAIL = 200
 
 /** Reads page by page, while writers continue. */
 export async function verifyChain(db: Db): Promise<ChainReport> {
@@ -33,6 +34,16 @@ export async function verifyChain(db: Db): Promise<ChainReport> {
       anchor_seq: anchor_seq === 0 ? null : anchor_seq,
     }
   }
+}
+
+/** Verifies the newest entries only. Returns the first one that is missing, altered or out of place; null: none. */
+export async function brokenTail(db: Db, entries = TAIL): Promise<number | null> {
+  const state = await chainState(db)
+  const from = Math.max(state.anchor_seq, state.head_seq - entries)
+  const [before] = from === state.anchor_seq ? [] : await linksAfter(db, from - 1, 1)
+  // Pruned meanwhile: the next look sees the new anchor.
+  if (from !== state.anchor_seq && before === undefined) return (await chainState(db)).anchor_seq >= from ? null : from
+  return firstBad(db, { ...state, anchor_seq: from, anchor_hash: before?.hash ?? state.anchor_hash })
 }
 
 async function firstBad(db: Db, { anchor_seq, anchor_hash, head_seq, head_hash }: ChainState): Promise<number | null> {

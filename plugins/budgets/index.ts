@@ -9,6 +9,7 @@ import { evaluator } from './alerts/evaluator.ts'
 import { notFoundText } from './api/fields.ts'
 import { budgetRoutes } from './api/routes.ts'
 import { budgetMetrics, statusOf } from './api/status.ts'
+import { budgetFacts } from './attention.ts'
 import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
 import { upstreamDialects } from './estimate/calls.ts'
 import { estimator } from './estimate/estimate.ts'
@@ -170,8 +171,9 @@ export const budgets = definePlugin({
     gateway.every('look', LOOK_MS, look)
     gateway.every('balances', REFRESH_MS, () => known.refresh(db, clock.monotonic()))
 
+    const list = (orgId: number | null) => view.current.filter((budget) => budget.orgId === orgId)
     gateway.provide('budgets', {
-      list: (orgId) => view.current.filter((budget) => budget.orgId === orgId),
+      list,
       get: (orgId, id) => view.current.find((budget) => budget.id === id && budget.orgId === orgId) ?? null,
     })
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
@@ -189,12 +191,14 @@ export const budgets = definePlugin({
       maxIncreaseDays: config.maxIncreaseDays,
       shown: (living) => statusOf(living, status),
     })
+    const silence = gateway.use('attention').contribute('budgets', budgetFacts(list, status, config.maxIncreaseDays))
     const forgetKeys = defaultKeyBudget(gateway, view, {
       usd: config.defaultKeyUsd ?? 0,
       window: config.defaultKeyWindow,
       maxUsd: maxKeyUsd,
     })
     return async () => {
+      silence()
       unlisten()
       forgetKeys()
       counts.close()

@@ -5,6 +5,7 @@ import { isInDoubt } from '../../core/db/storage-fault.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { LiveRequest } from '../../core/types/context.ts'
 import { balances, balancesOf, book, charge, release, reserve, restate } from './accounts.ts'
+import { unpricedFacts } from './attention.ts'
 import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
 import { insertDispatch, removeDispatch } from './dispatch.ts'
 import { HEARTBEAT_MS, instances } from './instances.ts'
@@ -183,7 +184,13 @@ export const ledger = definePlugin({
       ),
     )
     gateway.every('retention', RETENTION_MS, retention(db, clock, config.usageRetentionDays))
-    return () => living.leave().catch(() => {})
+    const { provider } = gateway.use('configuration')
+    const isLocal = (id: string) => provider(id)?.answer !== undefined
+    const silence = gateway.use('attention').contribute('ledger', unpricedFacts(db, clock, isLocal))
+    return () => {
+      silence()
+      return living.leave().catch(() => {})
+    }
   },
 })
 

@@ -35,7 +35,7 @@ export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyR
   gateway.api({
     method: 'GET',
     path: '/api/policy',
-    summary: 'Whether accounts that people sign in with may be used, by provider. API keys always may.',
+    summary: 'Says for each provider whether the gateway may use accounts with a personal sign-in. It may always use API keys.',
     response: z.strictObject({ data: z.array(policyRecord) }),
     handler: () => ({ data: book.all().map(recordOf) }),
   })

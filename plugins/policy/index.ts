@@ -7,8 +7,10 @@ import { isPolicyRefusal, signedInOf } from './credentials.ts'
 import { migrations } from './migrations.ts'
 import { portablePolicy } from './portable.ts'
 import { type Policy, policyOf, SUBSCRIPTION_PROVIDERS } from './rules.ts'
+import type { AccountPolicyService } from './service.ts'
 import { allPolicies, storeVerdict, type Verdict } from './store.ts'
 
+/** Provides the service `accountPolicy`. */
 export const policy = definePlugin({
   name: 'policy',
   requires: ['accounts', 'configuration'],
@@ -37,15 +39,17 @@ export const policy = definePlugin({
         .finally(() => pending.get(id) === verdict && pending.delete(id))
     }
 
+    const blocks: AccountPolicyService['blocks'] = ({ id, provider }) => {
+      if (!signedIn().has(id)) return false
+      const { mode, effective } = of(provider)
+      // Observed just now and not stored yet.
+      return effective === 'blocked' || (mode === 'auto' && pending.get(provider) === 'restricted')
+    }
+    gateway.provide('accountPolicy', { blocks })
     gateway.hook('candidates', (ctx, candidates) => {
-      const accounts = signedIn()
-      if (accounts.size === 0) return candidates
+      if (signedIn().size === 0) return candidates
       return candidates.filter((candidate) => {
-        const { id, provider } = candidate.connection
-        if (!accounts.has(id)) return true
-        const { mode, effective } = of(provider)
-        // Observed just now and not stored yet.
-        const blocked = effective === 'blocked' || (mode === 'auto' && pending.get(provider) === 'restricted')
+        const blocked = blocks(candidate.connection)
         if (blocked) ctx.skip(candidate, 'policy_blocked')
         return !blocked
       })

@@ -5,6 +5,7 @@ import type { ModelPrice } from '../../core/types/prices.ts'
 import { overrideRoutes } from './api/overrides.ts'
 import { resolveRoute } from './api/resolve.ts'
 import { syncRoutes } from './api/sync.ts'
+import { driftFacts } from './attention.ts'
 import { cardLookup } from './cards/lookup.ts'
 import { factsLayer } from './facts-layer.ts'
 import { migrations } from './migrations.ts'
@@ -123,7 +124,9 @@ export const pricing = definePlugin({
     overrideRoutes(gateway, overrideView)
     gateway.portable(portableOverrides(gateway, overrideView))
     syncRoutes(gateway, view, stopSyncing?.now ?? null)
+    const silence = gateway.use('attention').contribute('pricing', driftFacts(gateway.db))
     return async () => {
+      silence()
       takeBack()
       await stopSyncing?.stop()
     }

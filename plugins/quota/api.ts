@@ -53,7 +53,7 @@ export function quotaRoutes(gateway: PluginGateway, meter: Meter, exhausted: Exh
   gateway.api({
     method: 'GET',
     path: '/api/quota',
-    summary: 'What the providers said last of the quotas of connections.',
+    summary: 'Shows the newest quota of each connection, as its provider reported it.',
     query: z.strictObject({
       provider: z.string().max(64).optional(),
       connection_id: z

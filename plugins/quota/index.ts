@@ -5,6 +5,7 @@ import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Result } from '../../core/types/result.ts'
 import { quotaRoutes } from './api.ts'
+import { quotaFacts } from './attention.ts'
 import { ExhaustedAccounts } from './exhausted.ts'
 import { Meter } from './meter.ts'
 import { migrations } from './migrations.ts'
@@ -36,6 +37,14 @@ export const quota = definePlugin({
       if (state?.of(connection).quota_exhausted) return
       const orgId = accounts.list().find((account) => account.connection.id === connection.id)?.orgId ?? null
       const occurred_at = new Date(clock.now()).toISOString()
+      const change = {
+        kind: 'quota',
+        account_id: connection.id,
+        provider: connection.provider,
+        state: 'exhausted',
+        until,
+      } as const
+      events.emit('account.state_changed', change, { orgId })
       events.emit('account.quota_exhausted', { provider: connection.provider, account_id: connection.id, occurred_at }, { orgId })
     }
     const view = await gateway.view('exhausted', loadExhausted)
@@ -82,6 +91,7 @@ export const quota = definePlugin({
       },
       hasDriver: (provider) => asking.drivers.has(provider),
       exhaustedUntil: (connection, model) => exhausted.until(connection, model),
+      rateResetsAt: (connection, model) => meter.rateResetsAt(connection, model),
       remainingFraction: (connection, model) => meter.remaining(connection, model),
     })
     quotaRoutes(gateway, meter, exhausted, asking)
@@ -92,7 +102,9 @@ export const quota = definePlugin({
         return { status: 'quota_exhausted', quota_exhausted: true, quota_resets_at: new Date(until).toISOString() }
       },
     })
+    const silence = gateway.use('attention').contribute('quota', quotaFacts(accounts, exhausted))
     return async () => {
+      silence()
       takeBack()
       await meter.close()
     }

@@ -41,6 +41,8 @@ export interface QuotaService {
   hasDriver(provider: string): boolean
   /** Returns the epoch ms until which this account has no quota for the model; null: quota remains. */
   exhaustedUntil(connection: Connection, model: string): number | null
+  /** Returns the epoch ms until which a rate limit of the account or the model is used up; null: something remains, or nothing is known. */
+  rateResetsAt(connection: Connection, model: string): number | null
   /**
    * Returns the remaining fraction of the tightest window for this model on this account, 0 to 1, as this process last saw it; null:
    * unknown.

@@ -96,15 +96,19 @@ export function announcer(gateway: PluginGateway, orgOf: (id: string) => number 
 // 4xx, or no answer. Each provider's outage is emitted once in ten minutes.
 const WINDOW_MS = 60_000
 const MINOR = 5
-const MAJOR = 10
+export const MAJOR = 10
 /** Minimum time between two events of one provider, over all processes. A minor outage that becomes major is the same outage. */
 const DEBOUNCE_MS = 600_000
 /** Maximum remembered failures of one provider; above that only the times of the last ones are exact. */
 const MAX_FAILURES = 1000
 
-export type OutageWatch = (provider: string) => void
+export interface OutageWatch {
+  /** Call it with the provider of each failure. */
+  failed(provider: string): void
+  /** Returns the providers that failed often within the last minute. `since`: monotonic ms. */
+  current(): { provider: string; errors: number; since: number }[]
+}
 
-/** Call it with the provider of each failure. */
 export function outageWatch({ clock, counters, events, log }: PluginGateway): OutageWatch {
   const failures = new Map<string, number[]>()
 
@@ -123,9 +127,13 @@ export function outageWatch({ clock, counters, events, log }: PluginGateway): Ou
     if (await counters.once(`outage:${provider}`, DEBOUNCE_MS)) events.emit('provider.outage', data)
   }
 
-  return (provider) => {
+  const recent = (provider: string): number[] => {
     const now = clock.monotonic()
-    const times = (failures.get(provider) ?? []).filter((time) => time > now - WINDOW_MS)
+    return (failures.get(provider) ?? []).filter((time) => time > now - WINDOW_MS)
+  }
+  const failed = (provider: string): void => {
+    const now = clock.monotonic()
+    const times = recent(provider)
     times.push(now)
     if (times.length > MAX_FAILURES) times.shift()
     failures.set(provider, times)
@@ -134,4 +142,10 @@ export function outageWatch({ clock, counters, events, log }: PluginGateway): Ou
       log.warn('event.unsent', { type: 'provider.outage', error: String(error) }),
     )
   }
+  const current = () =>
+    [...failures.keys()].flatMap((provider) => {
+      const times = recent(provider)
+      return times.length < MINOR ? [] : [{ provider, errors: times.length, since: times[0] as number }]
+    })
+  return { failed, current }
 }

@@ -9,6 +9,7 @@ import { errorRules } from './accounts/error-rules.ts'
 import { startSharing } from './accounts/sharing.ts'
 import { loadStates, storeState } from './accounts/store.ts'
 import { lockRoute, recordOf } from './api.ts'
+import { accountFacts } from './attention.ts'
 import { announcer, outageWatch, SUBSCRIPTIONS } from './events.ts'
 import { accountMetrics } from './gauges.ts'
 import { migrations } from './migrations.ts'
@@ -19,6 +20,7 @@ import { accessOf, candidatesHook } from './request/candidates.ts'
 import { capacityOf } from './request/capacity.ts'
 import { cooldownWait } from './request/cooldown-wait.ts'
 import { renewal } from './request/renewal.ts'
+import { stateChanges } from './state-changes.ts'
 
 /** Provides the service `accountState`. */
 export const resilience = definePlugin({
@@ -62,7 +64,12 @@ export const resilience = definePlugin({
     const accounts = gateway.use('accounts')
     const quota = gateway.optional('quota')
     const shared = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
-    const orgOf = (id: string) => accounts.list().find(({ connection }) => connection.id === id)?.orgId ?? null
+    const accountOf = (id: string) => accounts.list().find(({ connection }) => connection.id === id)
+    const orgOf = (id: string) => accountOf(id)?.orgId ?? null
+    const tell = stateChanges(gateway, (id) => {
+      const account = accountOf(id)
+      return account && { orgId: account.orgId, provider: account.connection.provider }
+    })
 
     const unwritten = new Set<AccountState>()
     const writer = new BatchWriter<AccountState>({
@@ -76,7 +83,7 @@ export const resilience = definePlugin({
         }
       },
     })
-    const sharing = startSharing(gateway, () => book, shared)
+    const sharing = startSharing(gateway, () => book, shared, tell)
     const announce = announcer(gateway, orgOf, shared)
     const connections = gateway.use('connections')
     const book: AccountBook = new AccountBook({
@@ -100,6 +107,7 @@ export const resilience = definePlugin({
           writer.push(state)
         }
         sharing.publish(state)
+        tell(state)
       },
     })
     await loadStates(db, book.of, clock)
@@ -120,6 +128,7 @@ export const resilience = definePlugin({
         usedUp: ({ connection, target }) => (quota()?.exhaustedUntil(connection, target.model) ?? null) !== null,
       }),
     )
+    const outage = outageWatch(gateway)
     const capacity = capacityOf(gateway.counters, config.accountMaxInflight)
     gateway.hook(
       'attempt',
@@ -135,7 +144,7 @@ export const resilience = definePlugin({
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,
           deadlineMs: config.requestDeadlineMs ?? 0,
         }),
-        outage: outageWatch(gateway),
+        outage: outage.failed,
       }),
       // Retries inside count as one call of the account.
       { order: 'pre' },
@@ -165,7 +174,9 @@ export const resilience = definePlugin({
     lockRoute(gateway, book)
     if (config.healthCheckIntervalSecs) startProber(gateway, book, metrics, config.healthCheckIntervalSecs * 1000)
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
+    const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage))
     return async () => {
+      silence()
       takeBack()
       await sharing.close()
       await writer.close()

@@ -18,16 +18,16 @@ export const createBody = z.strictObject({
 export type CreateBody = z.output<typeof createBody>
 
 export const updateBody = z.strictObject({
-  window: z.enum(WINDOWS).optional().describe('What was spent in the new window is found out from usage.'),
+  window: z.enum(WINDOWS).optional().describe('The gateway computes the spending of the new window from usage.'),
   hard_limit_usd: hardLimitUsd.optional(),
   enabled: z.boolean().optional(),
 })
 
 const amount = z.number('must be a number of USD').min(1e-9, 'must be more than 0').max(MAX_USD, `must be at most ${MAX_USD}`)
 export const increaseBody = z.strictObject({
-  amount_usd: amount.optional().describe('How much more; or say one of the two others.'),
+  amount_usd: amount.optional().describe('The amount to add. Give this or one of the other two members.'),
   additional_usd: amount.optional().describe('The same as `amount_usd`.'),
-  hard_limit_usd: amount.optional().describe('Up to which limit, with the increases that hold now.'),
+  hard_limit_usd: amount.optional().describe('The limit to reach, including the increases that hold now.'),
   expires_at: z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time such as 2027-01-31T00:00:00Z' }),
   reason: z.string().max(500).nullable().optional(),
 })

@@ -181,7 +181,7 @@ export function resolveRoute(gateway: PluginGateway, view: View<Stored>, resolve
   gateway.api({
     method: 'GET',
     path: '/api/pricing/resolve',
-    summary: 'What models cost, and who says so.',
+    summary: 'Returns the prices of models and the source of each price.',
     query,
     response: z.union([priceRecord, z.strictObject({ data: z.array(priceRecord), next_cursor: z.string().nullable() })]),
     handler({ query: { model, size, quality, limit, cursor = '', ...filter }, orgId }) {

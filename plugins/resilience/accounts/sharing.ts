@@ -106,8 +106,16 @@ export function join(state: AccountState, other: Snapshot, clock: Clock): boolea
   )
 }
 
-/** @param shared whether other processes write there; otherwise this process's state is always the latest. */
-export function startSharing(gateway: PluginGateway, book: () => AccountBook, shared: boolean): Sharing {
+/**
+ * @param shared whether other processes write there; otherwise this process's state is always the latest.
+ * @param joined called with each state that other processes may have changed.
+ */
+export function startSharing(
+  gateway: PluginGateway,
+  book: () => AccountBook,
+  shared: boolean,
+  joined: (state: AccountState) => void = () => {},
+): Sharing {
   const { storage, clock, log } = gateway
   const accounts = gateway.use('accounts')
   const dirty = new Set<AccountState>()
@@ -148,6 +156,7 @@ export function startSharing(gateway: PluginGateway, book: () => AccountBook, sh
       const state = book().of(connection.id)
       // A store that restarted empty gets this process's state, because the state of its downtime exists nowhere else.
       if (there.success ? join(state, there.data, clock) : !state.quiet) publish(state)
+      if (there.success) joined(state)
     })
     await Promise.all(lists)
     mark = seen

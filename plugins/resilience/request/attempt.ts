@@ -26,7 +26,7 @@ export interface AttemptParts {
   capacity: Capacity
   rules: ErrorRules
   wait: CooldownWait
-  outage: OutageWatch
+  outage: OutageWatch['failed']
   renewal: Renewal
   /** True: other processes send probes, too. */
   shared: boolean

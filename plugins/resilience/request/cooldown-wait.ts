@@ -38,6 +38,7 @@ export function cooldownWait(gateway: PluginGateway, { maxWaitMs, deadlineMs }: 
     }
     const attempt = ctx.attempts.at(-1) as Attempt
     attempt.action = 'waited_cooldown'
+    attempt.waitedMs = ms
     return true
   }
 }

@@ -1,0 +1,140 @@
+// Facts about accounts that need attention: circuits, refused credentials, cooldowns, exhausted quotas, and outages of providers.
+import type { AttentionFacts, AttentionItem, AttentionLever } from '../../core/types/attention.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { AccountBook } from './accounts/account-book.ts'
+import { recordOf } from './api.ts'
+import { MAJOR, type OutageWatch } from './events.ts'
+import type { AccountStateRecord } from './service.ts'
+
+type Account = ReturnType<Services['accounts']['list']>[number]
+
+export function accountFacts(gateway: PluginGateway, book: AccountBook, outage: OutageWatch): AttentionFacts {
+  const { clock } = gateway
+  const accounts = gateway.use('accounts')
+  const wall = (monotonic: number) => Math.round(clock.now() - (clock.monotonic() - monotonic))
+  return ({ orgId, system }) => {
+    const mine = accounts.list().filter((account) => account.orgId === orgId && account.enabled)
+    const states = mine.map((account) => ({
+      account,
+      state: recordOf(book.of(account.connection.id), account.connection, clock),
+    }))
+    const others = (account: Account) =>
+      states.filter(
+        (one) =>
+          one.account !== account &&
+          one.account.connection.provider === account.connection.provider &&
+          one.state.status === 'active',
+      ).length
+    const items = states.flatMap(({ account, state }) => {
+      const { breaker, lastError } = book.of(account.connection.id)
+      const since = breaker.openedAt === null ? (lastError?.at ?? null) : wall(breaker.openedAt)
+      return accountFact(account, state, since, others(account))
+    })
+    const providers = new Set(mine.map(({ connection }) => connection.provider))
+    // The figures count the connections of every organization.
+    const outages = system ? outage.current().filter(({ provider }) => providers.has(provider)) : []
+    return [...items, ...outages.map(({ provider, errors, since }) => outageFact(provider, errors, wall(since)))]
+  }
+}
+
+function accountFact(account: Account, state: AccountStateRecord, since: number | null, others: number): AttentionItem[] {
+  const { connection, name } = account
+  const label = `${connection.provider}/${connection.label}`
+  const until = (time: string | null) => (time === null ? '' : ` until ${time}`)
+  const fact = {
+    subject: { kind: 'connection', id: connection.id, label },
+    since,
+    effect: effectOf(connection.provider, others),
+    link: `/connections?open=${connection.id}`,
+  }
+  const test = lever('Test it', 'POST', `/api/providers/${connection.id}/test`)
+  const locks = lever('End its locks', 'DELETE', `/api/providers/${connection.id}/locks`)
+  // The file owns its rows.
+  const disable = name === null ? [lever('Disable it', 'PUT', `/api/providers/${connection.id}`, { enabled: false })] : []
+  switch (state.status) {
+    case 'auth_failed':
+      return [
+        {
+          ...fact,
+          kind: 'credential_refused',
+          severity: 'critical',
+          title: `The provider refuses the credential of ${label}.`,
+          levers: [test, ...disable],
+        },
+      ]
+    case 'quota_exhausted':
+      return [
+        {
+          ...fact,
+          kind: 'quota_exhausted',
+          severity: 'warning',
+          title: `${label} has no quota left${until(state.quota_resets_at)}.`,
+          levers: [test, ...disable],
+        },
+      ]
+    case 'circuit_open':
+      return [
+        {
+          ...fact,
+          kind: 'circuit_open',
+          severity: state.breaker === 'open' ? 'critical' : 'warning',
+          title:
+            state.breaker === 'open'
+              ? `The circuit of ${label} is open${until(state.cooldown_until)} after ${state.consecutive_failures} failures.`
+              : `The circuit of ${label} is half open: the next request tries it.`,
+          levers: [test, ...disable],
+        },
+      ]
+    case 'cooldown':
+      return [
+        {
+          ...fact,
+          kind: 'cooldown',
+          severity: 'warning',
+          title: `${label} rests${until(state.cooldown_until)}, because the provider limits it.`,
+          levers: [test, ...disable],
+        },
+      ]
+    default:
+      return lockFact(state, label, fact, locks)
+  }
+}
+
+function lockFact(
+  { model_locks }: AccountStateRecord,
+  label: string,
+  fact: Pick<AttentionItem, 'subject' | 'since' | 'effect' | 'link'>,
+  locks: AttentionLever,
+): AttentionItem[] {
+  const all = model_locks.find(({ model }) => model === '*')
+  if (all === undefined) return []
+  const title = `All models of ${label} are locked until ${all.until}.`
+  return [{ ...fact, kind: 'models_locked', severity: 'warning', title, levers: [locks] }]
+}
+
+function effectOf(provider: string, others: number): string {
+  if (others === 0) return `Requests to ${provider} have no other connection of this provider.`
+  return `Requests go to ${others} other ${others === 1 ? 'connection' : 'connections'} of ${provider}.`
+}
+
+function outageFact(provider: string, errors: number, since: number): AttentionItem {
+  return {
+    kind: 'provider_outage',
+    severity: errors < MAJOR ? 'warning' : 'critical',
+    subject: { kind: 'provider', id: provider, label: provider },
+    title: `${provider} failed ${errors} times within a minute.`,
+    since,
+    effect: 'Requests are retried on other connections and targets, where there are any.',
+    levers: [],
+    link: `/requests?filter=provider%3A${encodeURIComponent(provider)}`,
+  }
+}
+
+function lever(
+  label: string,
+  method: AttentionLever['method'],
+  path: string,
+  body: AttentionLever['body'] = null,
+): AttentionLever {
+  return { label, method, path, body }
+}
