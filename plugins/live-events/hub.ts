@@ -1,7 +1,6 @@
 // Holds event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
 import type { Clock, Timer } from '../../core/types/ports.ts'
-import type { Settled } from './payload.ts'
-import { Ring } from './ring.ts'
+import { Ring, type Told } from './ring.ts'
 import { Subscriber } from './subscriber.ts'
 
 export interface HubOptions {
@@ -36,7 +35,7 @@ export interface Hub {
   readonly subscribers: number
   /** Number of listeners of one session. */
   listening(session: string): number
-  push(settled: Settled): void
+  push(told: Told): void
   /** Returns the stream of a new listener. */
   listen(listening: Listening): ReadableStream<Uint8Array>
   close(): void
@@ -89,14 +88,14 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
       for (const { listening } of pings.values()) if (listening.session === session) count++
       return count
     },
-    push(settled) {
-      const org = settled.orgId ?? 0
-      const channel = channelOf(settled.orgId)
+    push(told) {
+      const org = told.orgId ?? 0
+      const channel = channelOf(told.orgId)
       if (channels.size > 1) {
         channels.delete(org)
         channels.set(org, channel)
       }
-      channel.ring.push(settled)
+      channel.ring.push(told)
       for (const subscriber of channel.listeners) subscriber.wake()
     },
     listen(listening) {

@@ -1,11 +1,14 @@
-// Serves GET /api/events: completed requests as Server-Sent Events.
+// Serves GET /api/events: completed requests and changes of state as Server-Sent Events, and GET /api/live: the running ones.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shuttingDown } from '../../core/errors/shutting-down.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { lagFacts } from './attention.ts'
 import { liveHub } from './hub.ts'
 import { listenerOf } from './listener.ts'
 import { settledOf } from './payload.ts'
+import { runningRoute } from './running.ts'
+import { followState } from './state-events.ts'
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -35,24 +38,31 @@ export const liveEvents = definePlugin({
     const status = gateway.use('status')
     const operators = gateway.optional('operators')
     const lagged = metrics.tally('live_events_lagged_total', 'Live events that a listener was too slow for.', []).series()
+    const lag = lagFacts(clock)
     const hub = liveHub({
       clock,
       size: buffer,
       hello: `event: hello\ndata: ${JSON.stringify({ version: status.version, buffer })}\n\n`,
       draining: () => status.state === 'draining',
-      lagged: (events) => lagged.add(events),
+      lagged(events) {
+        lagged.add(events)
+        lag.missed(events)
+      },
     })
     const refusals = metrics.tally('live_events_refused_total', 'Listeners to live events beyond a bound.', ['bound'])
     const refused = { all: refusals.series('total'), session: refusals.series('session') }
     const gauge = metrics.gauge('live_events_subscribers', 'Listeners to live events.')
     Object.assign(gauge, { collect: () => gauge.set(hub.subscribers) })
 
+    runningRoute(gateway)
+    followState(gateway, (changed) => hub.push(changed))
     gateway.hook('settled', (ctx, outcome) => hub.push(settledOf(ctx, outcome, clock.now())))
 
     gateway.api({
       method: 'GET',
       path: '/api/events',
-      summary: 'Completed requests as they end, as Server-Sent Events. `Last-Event-ID` goes on where a connection broke.',
+      summary:
+        'Completed requests as they end, and changes of state, as Server-Sent Events. `Last-Event-ID` goes on where a connection broke.',
       // The handler checks credentials itself, because EventSource cannot send a header.
       role: 'public',
       query: z.strictObject({
@@ -85,7 +95,11 @@ export const liveEvents = definePlugin({
         return new Response(stream, { headers: HEADERS })
       },
     })
-    return () => hub.close()
+    const silence = gateway.use('attention').contribute('live-events', lag.facts)
+    return () => {
+      silence()
+      hub.close()
+    }
   },
 })
 

@@ -30,6 +30,7 @@ export interface LiveEvent {
 
 /** A settled request before formatting; most are never sent. */
 export interface Settled {
+  readonly event: 'request'
   readonly requestId: string
   /** Epoch ms. */
   readonly at: number
@@ -47,6 +48,7 @@ export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): S
   const { principal } = ctx
   const answered = answererOf(ctx, outcome)
   return {
+    event: 'request',
     requestId: ctx.id,
     at: now,
     orgId: principal.orgId,

@@ -1,8 +1,12 @@
 // Stores the last events of one organization with numbers. Their text is formatted on the first read, once for all readers.
 import { eventOf, type Settled } from './payload.ts'
+import type { Changed } from './state-events.ts'
+
+/** An event before formatting. */
+export type Told = Settled | Changed
 
 interface Kept {
-  readonly settled: Settled
+  readonly told: Told
   frame: string | null
 }
 
@@ -34,15 +38,20 @@ export class Ring {
     return number >= this.#first && number < this.#next
   }
 
-  push(settled: Settled): void {
-    this.#kept[this.#next % this.#size] = { settled, frame: null }
+  push(told: Told): void {
+    this.#kept[this.#next % this.#size] = { told, frame: null }
     this.#next++
   }
 
   /** Returns the SSE frame of a stored event. */
   frame(number: number): string {
     const kept = this.#kept[number % this.#size] as Kept
-    kept.frame ??= `id: ${number}\nevent: request\ndata: ${JSON.stringify(eventOf(kept.settled))}\n\n`
+    kept.frame ??= frameOf(number, kept.told)
     return kept.frame
   }
+}
+
+function frameOf(number: number, told: Told): string {
+  const data = told.event === 'request' ? eventOf(told) : told.data
+  return `id: ${number}\nevent: ${told.event}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -10,6 +10,7 @@ import { bodiesOf, deleteLogged } from './body-store.ts'
 import { detailOf, facets, logDetail, logRecord, recordOf, type ShownBodies } from './fields.ts'
 import { cursorOf, type LogFilter, ledByIndex, logQuery, type Place } from './filters.ts'
 import { facetsOf, type LogRow, placeBelow, rowOf, rowsBetween } from './store.ts'
+import { summaryOf, summaryQuery, summaryRecord } from './summary.ts'
 
 const params = z.object({ request_id: z.string().regex(/^(?:req_)?[0-9a-f-]{36}$/) })
 
@@ -86,6 +87,18 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     async handler({ orgId }) {
       await flush()
       return facetsOf(db, orgId)
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/logs/summary',
+    summary: 'Outcomes, times and grouped errors of a window, with requests that were refused before any upstream was asked.',
+    query: summaryQuery,
+    response: summaryRecord,
+    async handler({ query: { window }, orgId }) {
+      await flush()
+      return summaryOf(db, orgId, window, gateway.clock.now())
     },
   })
 

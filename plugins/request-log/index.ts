@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { logRoutes } from './api.ts'
+import { lossFacts } from './attention.ts'
 import { captureAnswers, failureAnswer } from './bodies/capture.ts'
 import { credentialRefusals } from './credential-refusals.ts'
 import { entryOf } from './entry.ts'
@@ -41,7 +42,7 @@ export const requestLog = definePlugin({
       option: 'retentionMaxBytes',
       about: 'Largest size of the request log with its bodies, bytes; 0 disables pruning by size.',
     },
-    LOG_BODY_RETENTION_DAYS: { option: 'bodyRetentionDays', about: 'How long bodies are kept, days; 0 = as long as rows.' },
+    LOG_BODY_RETENTION_DAYS: { option: 'bodyRetentionDays', about: 'Days for which bodies are kept; 0 = as long as rows.' },
   },
   migrations,
   setup(gateway, config) {
@@ -91,7 +92,9 @@ export const requestLog = definePlugin({
     // Runs beside the first requests, so that they do not wait.
     gateway.hook('ready', () => void pruned())
 
+    const silence = gateway.use('attention').contribute('request-log', lossFacts(queue, clock))
     return async () => {
+      silence()
       stopped.abort(new Error('teardown'))
       await pruning
       await queue.close()

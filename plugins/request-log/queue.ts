@@ -11,6 +11,8 @@ export interface LogQueue {
   push(entry: Entry, bodies: Bodies | null): void
   /** Resolves when everything pushed so far is stored or lost, or after the longest wait. */
   flush(): Promise<void>
+  /** Rows lost since this instance of the plugin was set up; `at`: epoch ms of the last loss. */
+  lost(): { rows: number; at: number | null }
   close(): Promise<void>
 }
 
@@ -124,6 +126,7 @@ export function logQueue(gateway: PluginGateway, maxBodyBytes: number): LogQueue
         })
       })
     },
+    lost: () => ({ rows: rows.dropped, at: rows.droppedAt }),
     async close() {
       await Promise.all([rows.close(), texts.close()])
       metrics.close()

@@ -12,6 +12,11 @@ export interface TimelineLine {
   model: string
   started_at: string
   latency_ms: number | null
+  ttft_ms: number | null
+  waited_ms: number | null
+  wire_format: string | null
+  lane: 'bytes' | 'events' | null
+  cause: string | null
   status: number | null
   error: { code: string | null; message: string } | null
   action: string | null
@@ -23,12 +28,12 @@ export interface TimelineLine {
 const MAX_MESSAGE = 500
 
 /** The stored timeline; null without attempts or skipped accounts. */
-export function timelineJson({ attempts, outcome }: Entry): string | null {
+export function timelineJson({ attempts, outcome, wireFormat }: Entry): string | null {
   const [only] = attempts
   if (only === undefined) return null
   // Most requests are one successful call, and its row has the same facts. The full timeline would be half of the row.
   if (attempts.length === 1 && only.action === 'returned' && only.error === undefined && only.role === undefined)
-    return `[${only.startedAt},${Math.round(only.latencyMs ?? 0)},${only.status ?? 200}]`
+    return onlyJson(only, wireFormat)
   const billed = [...outcome.steps]
   return JSON.stringify(attempts.map((attempt, index) => lineOf(attempt, index + 1, billed)))
 }
@@ -41,13 +46,17 @@ export interface OnlyCall {
   readonly tokens_prompt: number
   readonly tokens_completion: number
   readonly cost_nano: number | null
+  /** The caller's dialect. */
+  readonly wire_format: string
+  /** 0 or 1. */
+  readonly stream: number
 }
 
 export function timelineOf(json: string | null, row: OnlyCall): TimelineLine[] {
   if (json === null) return []
-  const kept = JSON.parse(json) as TimelineLine[] | [number, number, number]
-  if (!isOnly(kept)) return kept
-  const [startedAt, latency, status] = kept
+  const kept = JSON.parse(json) as Stored[] | Only
+  if (!isOnly(kept)) return kept.map((line) => ({ ...UNKNOWN, ...line }))
+  const [startedAt, latency, status, lane, wireFormat] = kept
   const call = {
     n: 1,
     role: null,
@@ -56,6 +65,12 @@ export function timelineOf(json: string | null, row: OnlyCall): TimelineLine[] {
     model: row.model ?? '',
     started_at: new Date(startedAt).toISOString(),
     latency_ms: latency,
+    // The answer of a stream counts from its first content.
+    ttft_ms: row.stream === 1 ? latency : null,
+    waited_ms: null,
+    wire_format: wireFormat === 0 ? row.wire_format : (wireFormat ?? null),
+    lane: lane === undefined ? null : (LANES[lane] ?? null),
+    cause: null,
     status,
     error: null,
     action: 'returned',
@@ -66,7 +81,24 @@ export function timelineOf(json: string | null, row: OnlyCall): TimelineLine[] {
   return [call]
 }
 
-function isOnly(kept: TimelineLine[] | [number, number, number]): kept is [number, number, number] {
+/** Rows of earlier versions lack these members. */
+type Later = 'ttft_ms' | 'waited_ms' | 'wire_format' | 'lane' | 'cause'
+type Stored = Omit<TimelineLine, Later> & Partial<Pick<TimelineLine, Later>>
+
+const UNKNOWN: Pick<TimelineLine, Later> = { ttft_ms: null, waited_ms: null, wire_format: null, lane: null, cause: null }
+
+/** Start, latency, status, number of the lane; the upstream's dialect: 0 is the caller's own, null is unknown. */
+type Only = [number, number, number, number?, (string | 0 | null)?]
+
+/** Their numbers are stored. */
+const LANES = [null, 'bytes', 'events'] as const
+
+function onlyJson({ startedAt, latencyMs, status, lane, wireFormat }: Attempt, callers: string): string {
+  const wire = wireFormat === callers ? 0 : (wireFormat ?? null)
+  return `[${startedAt},${Math.round(latencyMs ?? 0)},${status ?? 200},${LANES.indexOf(lane ?? null)},${JSON.stringify(wire)}]`
+}
+
+function isOnly(kept: Stored[] | Only): kept is Only {
   return typeof kept[0] === 'number'
 }
 
@@ -84,7 +116,7 @@ export function plainText(text: string, max: number): string {
 export const usd = (nano: number | null): number | null => (nano === null ? null : nano / 1e9)
 
 function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
-  const { candidate, startedAt, latencyMs, status, error, action, skipped, role } = attempt
+  const { candidate, startedAt, latencyMs, ttftMs, waitedMs, wireFormat, lane, status, error, action, skipped, role } = attempt
   const { connection, target } = candidate
   const step = action === 'skipped' ? null : taken(billed, attempt)
   return {
@@ -94,7 +126,12 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     connection_id: connection.id,
     model: target.model,
     started_at: new Date(startedAt).toISOString(),
-    latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
+    latency_ms: rounded(latencyMs),
+    ttft_ms: rounded(ttftMs),
+    waited_ms: rounded(waitedMs),
+    wire_format: wireFormat ?? null,
+    lane: lane ?? null,
+    cause: error === undefined || skipped !== undefined ? null : (error.upstream?.kind ?? 'gateway'),
     // No upstream was called: the gateway's own status would look like an upstream's.
     status: skipped === undefined ? (status ?? null) : null,
     error: error === undefined ? null : { code: codeOf(error), message: loggedMessage(error) },
@@ -106,6 +143,10 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     tokens: step === null ? null : { prompt: step.usage.inputTotal, completion: step.usage.outputTotal },
     cost_usd: step === null ? null : usd(step.costNano),
   }
+}
+
+function rounded(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.round(ms)
 }
 
 /** Takes this call's line of the bill. Each line is used once, for the attempt that answered. */

@@ -1,0 +1,100 @@
+// GET /api/logs/summary: outcomes and times of the newest requests, with those that were refused before any upstream was asked.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Db } from '../../core/types/db.ts'
+
+/** Newest rows that a summary reads. More would hold up other queries of SQLite. */
+const ROWS = 10_000
+const GROUPS = 20
+const WINDOWS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const
+
+const ms = z.int().nullable()
+
+export const summaryQuery = z.strictObject({
+  window: z.enum(['1h', '24h', '7d', '30d']).default('24h').describe('Up to now.'),
+})
+
+export const summaryRecord = z.strictObject({
+  window: z.strictObject({ since: z.iso.datetime(), until: z.iso.datetime() }),
+  truncated: z.boolean().describe(`True: only the newest ${ROWS.toLocaleString('en')} requests of the window are counted.`),
+  requests: z.int(),
+  answered: z.int().describe('Status below 400.'),
+  refused: z.int().describe('Status 400 to 499: wrong, not allowed, or over a limit.'),
+  failed: z.int().describe('Status 500 and above.'),
+  cached: z.int(),
+  retried: z.int().describe('Answered after more than one attempt.'),
+  p50_ms: ms.describe('Of answered requests.'),
+  p95_ms: ms,
+  ttft_p50_ms: ms.describe('Time to the first token, of streams.'),
+  errors: z
+    .array(
+      z.strictObject({
+        provider: z.string().nullable().describe('null: the gateway answered by itself.'),
+        status: z.int(),
+        code: z.string().nullable(),
+        requests: z.int(),
+        last_at: z.iso.datetime(),
+      }),
+    )
+    .describe('The most frequent first.'),
+})
+
+type Summary = z.input<typeof summaryRecord>
+
+interface Row {
+  created_at: number
+  provider: string | null
+  status: number
+  error_code: string | null
+  latency_ms: number
+  ttft_ms: number | null
+  stream: number
+  cached: string | null
+  attempts: number
+}
+
+export async function summaryOf(db: Db, orgId: number | null, window: keyof typeof WINDOWS, now: number): Promise<Summary> {
+  const since = now - WINDOWS[window]
+  const rows = await db.all<Row>(
+    sql`SELECT created_at, provider, status, error_code, latency_ms, ttft_ms, stream, cached, attempts FROM request_log
+        WHERE org_id = ${orgId ?? 0} AND created_at >= ${since} ORDER BY created_at DESC, id DESC LIMIT ${ROWS + 1}`,
+  )
+  const counted = rows.slice(0, ROWS)
+  const answered = counted.filter(({ status }) => status < 400)
+  const times = answered.map(({ latency_ms }) => latency_ms).sort((a, b) => a - b)
+  const first = answered
+    .flatMap(({ stream, ttft_ms }) => (stream === 1 && ttft_ms !== null ? [ttft_ms] : []))
+    .sort((a, b) => a - b)
+  return {
+    window: { since: new Date(since).toISOString(), until: new Date(now).toISOString() },
+    truncated: rows.length > ROWS,
+    requests: counted.length,
+    answered: answered.length,
+    refused: counted.filter(({ status }) => status >= 400 && status < 500).length,
+    failed: counted.filter(({ status }) => status >= 500).length,
+    cached: counted.filter(({ cached }) => cached !== null).length,
+    retried: answered.filter(({ attempts }) => attempts > 1).length,
+    p50_ms: percentile(times, 0.5),
+    p95_ms: percentile(times, 0.95),
+    ttft_p50_ms: percentile(first, 0.5),
+    errors: errorGroups(counted),
+  }
+}
+
+/** Nearest rank. */
+function percentile(sorted: readonly number[], part: number): number | null {
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null
+}
+
+function errorGroups(rows: readonly Row[]): Summary['errors'] {
+  const groups = new Map<string, Summary['errors'][number]>()
+  // The newest row comes first.
+  for (const { provider, status, error_code: code, created_at } of rows) {
+    if (status < 400) continue
+    const key = JSON.stringify([provider, status, code])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { provider, status, code, requests: 1, last_at: new Date(created_at).toISOString() })
+    else group.requests++
+  }
+  return [...groups.values()].sort((a, b) => b.requests - a.requests).slice(0, GROUPS)
+}
