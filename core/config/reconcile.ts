@@ -22,6 +22,14 @@ export interface PlanStep {
   readonly changes: readonly MemberChange[]
 }
 
+/** Compares the rows that the configuration file declares with the database. It changes nothing. */
+export interface ConfigPlan {
+  /** Returns the steps that reconciling would take, and tries them. Rejects when the database refuses one. */
+  checked(): Promise<readonly PlanStep[]>
+  /** Returns the same steps without trying them. */
+  differences(): Promise<readonly PlanStep[]>
+}
+
 interface Step extends PlanStep {
   /** Changes that release a name run before changes that claim one. */
   release?(db: Db): Promise<void>
@@ -61,6 +69,14 @@ export async function planOf(kinds: readonly ResourceKind[], sections: Sections,
   if (planned.length > 0 && !planned.some(({ action }) => action === 'conflict'))
     await rehearse(db, (tx) => carryOut(kinds, sections, tx))
   return planned.map(shown)
+}
+
+/** @param now returns the kinds and sections of the serving generation. Without a database there are no steps. */
+export function configPlanOf(now: () => [readonly ResourceKind[], Sections], db: Db | undefined): ConfigPlan {
+  return {
+    checked: async () => (db ? planOf(...now(), db) : []),
+    differences: async () => (db ? (await steps(...now(), db)).map(shown) : []),
+  }
 }
 
 /**

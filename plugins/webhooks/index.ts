@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { deliveryRoutes } from './api/deliveries.ts'
+import { deliveryDetailRoutes } from './api/delivery-detail.ts'
 import { endpointRoutes } from './api/endpoints.ts'
+import { endpointFacts } from './attention.ts'
 import { sender } from './delivery/attempt.ts'
 import { autoDisable } from './delivery/auto-disable.ts'
 import { deliverer } from './delivery/delivery.ts'
@@ -51,6 +53,7 @@ export const webhooks = definePlugin({
     gateway.provide('outbox', outbox)
     endpointRoutes(gateway, view, rules)
     deliveryRoutes(gateway, dispatcher)
+    deliveryDetailRoutes(gateway, dispatcher)
 
     bridge(gateway, outbox)
     const spend = new SpendBatches(gateway, outbox)
@@ -69,7 +72,9 @@ export const webhooks = definePlugin({
     )
     gateway.every('retention', HOUR_MS, (signal) => prune(db, clock.now(), signal))
 
+    const silence = gateway.use('attention').contribute('webhooks', endpointFacts(db))
     return async () => {
+      silence()
       await spend.close()
       await dispatcher.close()
     }

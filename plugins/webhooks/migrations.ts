@@ -76,4 +76,21 @@ export const migrations: Migration[] = [
         WHERE status = 'pending' AND lease_owner IS NOT NULL;
     `,
   },
+  {
+    // Attempts of a delivery, and an index to queue failed deliveries of one endpoint again.
+    id: '004-attempts',
+    up: `
+      CREATE TABLE webhooks_attempts (
+        id {{id}},
+        delivery_id TEXT NOT NULL,
+        at {{int}} NOT NULL,
+        status {{int}},
+        error TEXT,
+        duration_ms {{int}} NOT NULL
+      );
+      CREATE INDEX webhooks_attempts_delivery ON webhooks_attempts (delivery_id, id);
+      CREATE INDEX webhooks_deliveries_undelivered ON webhooks_deliveries (endpoint_id, created_at)
+        WHERE status IN ('failed', 'dead');
+    `,
+  },
 ]

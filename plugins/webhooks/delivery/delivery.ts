@@ -3,6 +3,7 @@ import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { TEST_EVENT } from '../events/catalog.ts'
 import { answeredStatement, failedStatement } from '../store.ts'
 import type { Send, Sent } from './attempt.ts'
+import { attemptStatement } from './attempts.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import { type Ending, endedStatement, type Job, jobOf, release } from './store.ts'
 
@@ -27,7 +28,12 @@ export function deliverer({ gateway, send, metrics, failed }: DeliveryParts): De
     const now = clock.now()
     const ending = endingOf(job, sent, startedAt, now)
     const ofEndpoint = endpointStatement(job, sent, startedAt)
-    await db.atomic([{ sql: endedStatement(job.id, owner, ending, now) }, ...(ofEndpoint === null ? [] : [{ sql: ofEndpoint }])])
+    const attempt = sent === GONE ? null : attemptStatement(job.id, sent, startedAt, now)
+    await db.atomic([
+      { sql: endedStatement(job.id, owner, ending, now) },
+      ...(ofEndpoint === null ? [] : [{ sql: ofEndpoint }]),
+      ...(attempt === null ? [] : [{ sql: attempt }]),
+    ])
     metrics.attempt(ending.status)
     if (ending.status === 'dead') log.warn('webhooks.dead', { delivery: job.id, endpoint: job.endpoint_id, error: sent.error })
     if (!sent.ok && job.event_type !== TEST_EVENT) await failed(job)

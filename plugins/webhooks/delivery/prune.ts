@@ -18,6 +18,8 @@ export async function prune(db: Db, now: number, signal: AbortSignal): Promise<v
   const steps: Sql[] = [
     sql`DELETE FROM webhooks_deliveries WHERE seq IN (SELECT seq FROM webhooks_deliveries
           WHERE finished_at < ${now - DELIVERED_MS} AND (status = 'delivered' OR finished_at < ${now - DEAD_MS}) LIMIT ${AT_ONCE})`,
+    sql`DELETE FROM webhooks_attempts WHERE id IN (SELECT a.id FROM webhooks_attempts a
+          WHERE NOT EXISTS (SELECT 1 FROM webhooks_deliveries d WHERE d.id = a.delivery_id) LIMIT ${AT_ONCE})`,
     sql`DELETE FROM webhooks_events WHERE id IN (SELECT v.id FROM webhooks_events v WHERE v.created_at < ${now - DELIVERED_MS}
           AND NOT EXISTS (SELECT 1 FROM webhooks_deliveries d WHERE d.event_id = v.id) LIMIT ${AT_ONCE})`,
     sql`DELETE FROM webhooks_dedup WHERE key IN (SELECT key FROM webhooks_dedup WHERE until < ${now - DAY_MS} LIMIT ${AT_ONCE})`,

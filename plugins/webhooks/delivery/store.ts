@@ -155,6 +155,11 @@ export async function findDeliveryOf(db: Db, eventId: string): Promise<DeliveryR
   return row
 }
 
+/** Returns the bytes of an event; undefined: it is no longer stored. */
+export async function eventBody(db: Db, eventId: string): Promise<string | undefined> {
+  return (await db.get<{ body: string }>(sql`SELECT body FROM webhooks_events WHERE id = ${eventId}`))?.body
+}
+
 /** Restarts the schedule; undefined: the delivery is neither failed nor dead. */
 export function requeue(db: Db, orgId: number | null, id: string, now: number): Promise<DeliveryRow | undefined> {
   return db.get(
