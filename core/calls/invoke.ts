@@ -15,8 +15,10 @@ import type { InvokeOptions } from '../types/plugin.ts'
 import type { Result } from '../types/result.ts'
 
 /** Returns the result of an internal call. @throws the GatewayError that a data-plane caller would get. */
-export async function invoke(runtime: Runtime, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
+export async function invoke(common: Runtime, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {
   const parent = (options.parent ?? null) as RequestState | null
+  const transport = parent?.generation.transport
+  const runtime: Runtime = transport === undefined ? common : Object.create(common, { transport: { value: transport } })
   // Overload does not refuse a step of an admitted request.
   if (parent === null) runtime.overload.refuseBatch()
   const ctx = childContext(runtime, request, options, parent)

@@ -1,11 +1,11 @@
 // seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
 import { topoSort } from '../collections/topo.ts'
-import type { HookTracer } from '../services.ts'
 import { wordsOf } from '../text/error-text.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/context.ts'
 import type { Unit } from '../types/db.ts'
+import type { HookTracer } from '../types/hook-tracer.ts'
 import type { HookName } from '../types/hooks.ts'
 import type { Clock } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'

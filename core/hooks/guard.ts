@@ -16,8 +16,8 @@ export interface GuardEnv {
   /** For handlers that set no timeout. */
   readonly hookTimeout?: { readonly ms: number; readonly deadlines: Deadlines } | null
   readonly log: Logger
-  /** Counts a plugin's failure in `gateway_plugin_errors_total`. */
-  failed(plugin: string, hook: string): void
+  /** Counts a plugin's failure in `gateway_plugin_errors_total`. @param refused true: the request was refused. */
+  failed(plugin: string, hook: string, refused: boolean): void
 }
 
 /** Number of consecutive failures after which one `plugin.degraded` line is logged. */
@@ -87,7 +87,7 @@ export class GuardedHandler {
   failed(thrown: unknown): void {
     if (GatewayError.is(thrown)) throw thrown
     this.#failures++
-    this.#env.failed(this.plugin, this.hook)
+    this.#env.failed(this.plugin, this.hook, !this.open)
     this.#report(thrown)
     if (this.#failures === DEGRADED_AFTER)
       this.#env.log.error('plugin.degraded', { plugin: this.plugin, hook: this.hook, failures: this.#failures })

@@ -18,7 +18,7 @@ export function instruments(meter: Meter): Instruments {
   const operation = seconds('gen_ai.client.operation.duration', 'How long upstream calls took.')
   const request = seconds('gen_ai.server.request.duration', 'How long requests took.')
   const firstToken = seconds('gen_ai.server.time_to_first_token', 'When the first byte of an answer went out.')
-  const cost = meter.createCounter('hookgate.cost', { description: 'What upstream calls cost.', unit: 'USD' })
+  const cost = meter.createCounter('hookgate.cost', { description: 'Cost of upstream calls.', unit: 'USD' })
   return {
     record(ctx, outcome) {
       const named = { 'gen_ai.operation.name': ctx.operation }

@@ -1,9 +1,9 @@
 // Describes one request as spans: the request, each upstream call, each plugin's part. They are created at the end from the timeline.
 import type { Attributes, Span } from '@opentelemetry/api'
 import { providerName } from '../../core/models/gen-ai.ts'
-import type { HookRun } from '../../core/services.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
+import type { HookRun } from '../../core/types/hook-tracer.ts'
 import type { Sdk } from './sdk.ts'
 
 export interface RequestTrace {

@@ -8,8 +8,8 @@ import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, fieldsOf, NO_FIELDS, recordOf, updateBody, virtualModelRecord, warnedRecord } from './api-fields.ts'
+import type { CheckTargets } from './check-targets.ts'
 import { virtualModel } from './directory.ts'
-import { unknownProvider } from './fields.ts'
 import type { Knowledge } from './model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
@@ -19,7 +19,6 @@ import {
   placeVirtualModel,
   toggleVirtualModel,
   updateVirtualModel,
-  type VirtualModelFields,
   type VirtualModelRow,
 } from './store.ts'
 
@@ -28,14 +27,13 @@ export interface VirtualModelRoutes {
   view: View<unknown>
   models: VirtualModelService
   knowledge: Knowledge
+  checked: CheckTargets
 }
 
 const SECTION = 'virtualModels'
 
-export function virtualModelRoutes({ gateway, view, models, knowledge }: VirtualModelRoutes): void {
+export function virtualModelRoutes({ gateway, view, models, knowledge, checked }: VirtualModelRoutes): void {
   const configuration = gateway.use('configuration')
-  const connections = gateway.use('connections')
-  const accounts = gateway.use('accounts')
   const now = () => gateway.clock.now()
 
   gateway.api({
@@ -154,32 +152,6 @@ export function virtualModelRoutes({ gateway, view, models, knowledge }: Virtual
     const model = models.get(orgId, id)
     if (model === null) throw unknown(id)
     return model
-  }
-
-  /** @throws GatewayError 400 for a new target without a connection; existing targets are not checked. */
-  function checked(fields: VirtualModelFields, orgId: number | null, standing: VirtualModel['targets'] = []): VirtualModelFields {
-    const refuseUnknown = (provider: string, param: string): void => {
-      if (configuration.known(provider) || connections.knows(provider)) return
-      const all = accounts.list()
-      if (all.some(({ connection }) => connection.provider === provider)) return
-      const own = all.filter((one) => one.orgId === orgId).map(({ connection }) => connection)
-      throw GatewayError.invalid(param, unknownProvider(provider, own))
-    }
-    const { judge } = fields.config
-    if (judge !== null) refuseUnknown(judge.slice(0, judge.indexOf('/')), 'config.judge')
-    for (const [index, target] of fields.targets.entries()) {
-      if (standing.includes(target)) continue
-      const param = `targets.${index}`
-      refuseUnknown(target.provider, param)
-      const { connectionId } = target
-      if (connectionId === null) continue
-      const named = accounts.list().find((one) => one.orgId === orgId && one.connection.id === `${connectionId}`)
-      if (named === undefined) throw GatewayError.invalid(`${param}.connection_id`, `There is no connection ${connectionId}.`)
-      const { provider } = named.connection
-      if (provider !== configuration.providerId(target.provider))
-        throw GatewayError.invalid(`${param}.connection_id`, `Connection ${connectionId} is one of \`${provider}\`.`)
-    }
-    return fields
   }
 
   async function stored(

@@ -14,6 +14,8 @@ export interface Needs {
   readonly tools: boolean
   /** Estimated prompt tokens. */
   readonly tokens: number
+  /** Returns false when it is known without an estimate that the request cannot fill the context window. */
+  mayFill(window: number): boolean
 }
 
 /** Decodes the request only when a fact needs it. */
@@ -45,7 +47,7 @@ export class RequestNeeds implements Needs {
   get maxTokens(): number | null {
     return this.#request?.maxTokens ?? null
   }
-  /** Returns false when the body's size alone shows that it cannot fill the context window. */
+  /** The body's size alone may show it. */
   mayFill(window: number): boolean {
     this.#bodyBytes ??= Number(this.#ctx.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
     // No text has a token in fewer than two bytes. Pictures behind short URLs are not counted.
@@ -74,7 +76,7 @@ export function limitsOf(facts: Iterable<KnownFacts>): Limits {
 }
 
 /** Returns false when every target can serve the request. */
-export function exceeds(needs: RequestNeeds, { blind, withoutTools, window }: Limits): boolean {
+export function exceeds(needs: Needs, { blind, withoutTools, window }: Limits): boolean {
   return (
     (blind && needs.vision) ||
     (withoutTools && needs.tools) ||
@@ -82,10 +84,17 @@ export function exceeds(needs: RequestNeeds, { blind, withoutTools, window }: Li
   )
 }
 
-export function capable({ contextWindow, capabilities }: KnownFacts, needs: RequestNeeds): boolean {
+export function capable({ contextWindow, capabilities }: KnownFacts, needs: Needs): boolean {
   if (capabilities.vision === false && needs.vision) return false
   if (capabilities.function_calling === false && needs.tools) return false
   return contextWindow === undefined || !needs.mayFill(contextWindow) || needs.tokens <= contextWindow
+}
+
+/** Returns what a request needs, without its size. */
+export function featuresOf(request: Frozen<CanonicalRequest>): ('vision' | 'tools')[] {
+  const vision = request.messages.some(({ parts }) => parts.some(showsImage))
+  const tools = request.tools.some(({ t }) => t !== 'server') && request.toolChoice?.mode !== 'none'
+  return [...(vision ? ['vision' as const] : []), ...(tools ? ['tools' as const] : [])]
 }
 
 function showsImage(part: Frozen<Part>): boolean {

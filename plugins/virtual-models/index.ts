@@ -5,7 +5,9 @@ import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import { virtualModelRoutes } from './api.ts'
+import { targetFacts } from './attention.ts'
 import { autoModel } from './auto.ts'
+import { checkTargets } from './check-targets.ts'
 import { AUTO } from './compiled-model.ts'
 import { directoryOf, virtualModel } from './directory.ts'
 import { migrations } from './migrations.ts'
@@ -18,8 +20,10 @@ import { type Find, listEntries, planOf, planOfBareId, refuseConcrete, refuseMis
 import { overflow, paramsOf, setParams } from './overflow.ts'
 import { isMultiCall, planner, type Route } from './planner.ts'
 import { portableVirtualModels } from './portable.ts'
-import { previewRoute } from './preview.ts'
+import { previewRoutes } from './preview-routes.ts'
 import { virtualModelResource } from './resource.ts'
+import { routePreview } from './route-preview.ts'
+import { simulateRoute } from './simulate-route.ts'
 import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
 
@@ -124,15 +128,12 @@ export const virtualModels = definePlugin({
     gateway.hook('encoded', (_ctx, call) => setParams(call), { when: ({ candidate }) => paramsOf(candidate) !== null })
     gateway.hook('settled', (ctx, outcome) => plans.learn(ctx, slot.get(ctx) ?? null, outcome.status))
 
-    virtualModelRoutes({ gateway, view, models, knowledge })
-    previewRoute({
-      gateway,
-      models,
-      compiled: (orgId, name) => directory.compiled(orgId, name),
-      knowledge,
-      planner: plans,
-      providerId,
-    })
+    const checked = checkTargets(gateway)
+    virtualModelRoutes({ gateway, view, models, knowledge, checked })
+    const saved = { ...models, compiled: (orgId: number | null, name: string) => directory.compiled(orgId, name) }
+    previewRoutes({ gateway, models: saved, checked, clock, knowledge, planner: plans, providerId })
+    simulateRoute(gateway, checked)
+    gateway.provide('routePreview', routePreview({ clock, knowledge, planner: plans, providerId }, find))
     gateway.resource(virtualModelResource(gateway, view))
     gateway.portable(portableVirtualModels(gateway, view, models))
 
@@ -143,7 +144,12 @@ export const virtualModels = definePlugin({
         listEntries([...directory.compiledModels(orgId), ...routes.values(), auto.shown(orgId)])
       unlist = catalogue()?.virtual({ list, only }) ?? unlist
     })
-    return () => unlist()
+    const facts = targetFacts(models, (orgId, name) => directory.compiled(orgId, name), knowledge)
+    const silence = gateway.use('attention').contribute('virtual-models', facts)
+    return () => {
+      silence()
+      unlist()
+    }
   },
 })
 

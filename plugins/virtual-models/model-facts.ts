@@ -12,7 +12,7 @@ export type Offered = ReturnType<Services['modelCatalogue']['offered']>
 
 export interface Blocked {
   readonly connection: Connection
-  readonly reason: SkipReason
+  readonly reason: SkipReason | 'assumed_down'
   /** Epoch ms. */
   readonly until: number | null
 }
@@ -20,9 +20,14 @@ export interface Blocked {
 /** The accounts of one target. */
 export interface Accounts {
   readonly total: number
+  /** Enabled ones that may serve the model, in whatever state they are. */
+  readonly considered: number
   readonly available: readonly Connection[]
   readonly blocked: readonly Blocked[]
 }
+
+/** Assumed states by connection id. `up` overrides cooldowns, circuits and quotas; a disabled connection stays disabled. */
+export type Assumed = ReadonlyMap<string, 'up' | 'down'>
 
 export interface Knowledge {
   facts(provider: string, model: string): Facts
@@ -31,7 +36,11 @@ export interface Knowledge {
   /** Returns nano-USD per 1M tokens, input and output together. */
   listedPrice(provider: string, model: string): number | null
   offered(orgId: number | null): Offered
-  accounts(orgId: number | null, target: { provider: string; model: string; connectionId: string | null }): Accounts
+  accounts(
+    orgId: number | null,
+    target: { provider: string; model: string; connectionId: string | null },
+    assumed?: Assumed,
+  ): Accounts
   /** Returns null when no plugin tracks account state. */
   stateOf(connection: Connection): AccountRecord | null
   /** Remaining fraction of the quota for the model, 0 to 1; null: unknown. */
@@ -45,6 +54,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
   const modelFacts = gateway.optional('modelFacts')
   const catalogue = gateway.optional('modelCatalogue')
   const accountState = gateway.optional('accountState')
+  const policy = gateway.optional('accountPolicy')
   const quota = gateway.optional('quota')
   const accounts = gateway.use('accounts')
   const facts = (provider: string, model: string): Facts => modelFacts()?.facts(provider, model) ?? NOTHING
@@ -55,29 +65,48 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
     offered: (orgId) => catalogue()?.offered(orgId) ?? NO_OFFERS,
     stateOf: (connection) => accountState()?.of(connection) ?? null,
     quotaLeft: (connection, model) => quota()?.remainingFraction(connection, model) ?? null,
-    accounts(orgId, { provider, model, connectionId }) {
+    accounts(orgId, { provider, model, connectionId }, assumed = NOTHING_ASSUMED) {
       const mine = accounts
         .list()
         .filter((account) => account.orgId === orgId && account.connection.provider === provider)
         .filter(({ connection }) => connectionId === null || connection.id === connectionId)
       const available: Connection[] = []
       const blocked: Blocked[] = []
+      let considered = 0
       for (const { connection, enabled } of mine) {
-        const found = enabled ? blockedBy(connection, model) : { reason: 'disabled' as const, until: null }
+        const excluded = exclusionOf(connection, model, enabled)
+        if (excluded === null) considered++
+        const found = excluded ?? blockedBy(connection, model, assumed.get(connection.id))
         if (found === null) available.push(connection)
         else blocked.push({ connection, ...found })
       }
-      return { total: mine.length, available, blocked }
+      return { total: mine.length, considered, available, blocked }
     },
   }
 
-  function blockedBy(connection: Connection, model: string): Omit<Blocked, 'connection'> | null {
-    const { allowedModels } = connection
-    if (allowedModels.length > 0 && !allowedModels.some((glob) => globMatch(glob, model)))
-      return { reason: 'not_allowed', until: null }
+  /** In the order of the hooks that remove candidates. */
+  function blockedBy(
+    connection: Connection,
+    model: string,
+    assumed: 'up' | 'down' | undefined,
+  ): Omit<Blocked, 'connection'> | null {
+    if (assumed === 'down') return { reason: 'assumed_down', until: null }
+    if (policy()?.blocks(connection)) return { reason: 'policy_blocked', until: null }
+    if (assumed === 'up') return null
     const state = accountState()?.blocked(connection, model) ?? null
     if (state !== null) return state
     const until = quota()?.exhaustedUntil(connection, model) ?? null
-    return until === null ? null : { reason: 'quota_exhausted', until }
+    if (until !== null) return { reason: 'quota_exhausted', until }
+    const resetsAt = quota()?.rateResetsAt(connection, model) ?? null
+    return resetsAt === null ? null : { reason: 'cooldown', until: resetsAt }
   }
+}
+
+const NOTHING_ASSUMED: Assumed = new Map()
+
+/** Such a connection is never a candidate. */
+function exclusionOf({ allowedModels }: Connection, model: string, enabled: boolean): Omit<Blocked, 'connection'> | null {
+  if (!enabled) return { reason: 'disabled', until: null }
+  const serves = allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
+  return serves ? null : { reason: 'not_allowed', until: null }
 }

@@ -1,4 +1,7 @@
-// Types of the service `virtualModels`.
+// Types of the services `virtualModels` and `routePreview`.
+
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { Candidate, Plan } from '../../core/types/context.ts'
 
 export const STRATEGIES = [
   'failover',
@@ -68,8 +71,15 @@ export interface VirtualModelService {
   named(orgId: number | null, name: string): VirtualModel | null
 }
 
+/** Looks where a request would go, without moving anything. */
+export interface RoutePreviewService {
+  /** Returns the account that would be asked first; null: none is available. A weighted draw counts as won by the heaviest target. */
+  first(orgId: number | null, plan: Plan, request: Frozen<CanonicalRequest>): Candidate | null
+}
+
 declare module '../../core/types/plugin.ts' {
   interface Services {
     virtualModels: VirtualModelService
+    routePreview: RoutePreviewService
   }
 }
