@@ -1,8 +1,11 @@
 // Builds the parts that live as long as the gateway, across reloads: clock, log, metrics, events, stores and settings.
 import { $fetch, createFetch } from 'ofetch'
 import { createStorage } from 'unstorage'
+import { attentionBoard } from './attention.ts'
 import { directCalls } from './calls/direct-calls.ts'
 import { ownCalls } from './calls/own-calls.ts'
+import { tracedCalls } from './calls/traced-call.ts'
+import { translator } from './calls/translate.ts'
 import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
 import { ViewHub } from './db/views.ts'
@@ -71,17 +74,21 @@ export function longLived(ports: Ports): LongLived {
 /** Returns the services of core that stay the same across reloads. */
 export function lastingServices(
   ports: Ports,
-  { metrics, settings, vectors }: LongLived,
+  { metrics, settings, vectors, clock, log }: LongLived,
   runtime: Runtime,
 ): Readonly<Record<string, unknown>> {
   return {
+    attention: attentionBoard({ clock, log }),
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
     ownCalls: ownCalls(runtime),
+    translator: translator(runtime),
+    tracedCalls: tracedCalls(runtime),
     operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },
     settings,
     vectors,
+    ...(ports.simulate === undefined ? {} : { simulator: ports.simulate }),
     ...(ports.readPage === undefined ? {} : { pages: ports.readPage }),
     outbound: ports.outbound ?? UNGUARDED,
     outboundPost: ports.outboundPost ?? NO_WAY_OUT,

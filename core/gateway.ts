@@ -4,11 +4,11 @@ import { SwapRemoveList } from './collections/swap-remove-list.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { fileOptions, type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
-import { type PlanStep, planOf, reconcile, refuseUnknown } from './config/reconcile.ts'
+import { configPlanOf, type PlanStep, reconcile, refuseUnknown } from './config/reconcile.ts'
 import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
 import { lastingServices, longLived } from './facilities.ts'
 import { pace } from './heartbeat.ts'
-import { type ControlApp, controlApp } from './http/app.ts'
+import { type ControlApp, controlApp, controlServices } from './http/app.ts'
 import { crossOrigins } from './http/cross-origin.ts'
 import { owns, routeTable } from './http/data-routes.ts'
 import { withOpenApi } from './http/openapi.ts'
@@ -26,7 +26,7 @@ import { portableRows } from './plugins/portable-rows.ts'
 import { ReloadQueue } from './plugins/reload-queue.ts'
 import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
 import { offeredProviders } from './providers.ts'
-import type { GatewayStatus } from './services.ts'
+import { gatewayStatus } from './status.ts'
 import { systemClock } from './timing/clock.ts'
 import { Ticker } from './timing/ticker.ts'
 import { YieldQueue } from './timing/yield-queue.ts'
@@ -61,6 +61,8 @@ export interface HostedGateway extends Gateway {
   readonly metrics: Metrics
   readonly overload: Overload
   live(): Iterable<LiveRequest>
+  /** Remembers that the newest configuration could not be loaded, until a reload succeeds. Operators see it. */
+  refuseReload(error: unknown): void
   /** Lists the steps that reconciling the configuration file would take now. */
   plan(): Promise<readonly PlanStep[]>
   /** Takes those steps. @throws Error for a name that is taken. */
@@ -115,27 +117,19 @@ export async function createGateway(config: object, ports: Ports, create: Create
   const heartbeat = pace(takeOptions)
   const names = naming()
   let providers = offeredProviders(ports, parsed, options.profile)
-  const status: GatewayStatus = {
-    version: VERSION,
-    get profile() {
-      return options.profile
-    },
-    get state() {
-      return runtime.draining ? 'draining' : 'serving'
-    },
-    startedAt: clock.now(),
-    checks: ports.health ?? [],
-    live,
-  }
+  const status = gatewayStatus(ports, runtime, live, () => succession.refused)
 
   const portable = portableRows(() => runtime.generation, db, views)
-  const services = { ...lastingServices(ports, shared, runtime), status, plugins, portable, heartbeat, answerModel: names }
+  const configPlan = configPlanOf(() => [runtime.generation.resources, sectionsOf(parsed)], db)
+  const lasting = lastingServices(ports, shared, runtime)
+  const services = { ...lasting, configPlan, status, plugins, portable, heartbeat, answerModel: names }
 
   const succession = new ReloadQueue({
     clock,
     log,
     current: () => runtime.generation,
-    idle: (generation) => idle((ctx) => ctx.generation === generation, RETIRE_AFTER_MS),
+    ended: (state) => shared.events.emit('config.reload', { state, generation: runtime.generation.number }),
+    idle: ({ number }) => idle((ctx) => ctx.generation.number === number, RETIRE_AFTER_MS),
   })
   let configuration: Configuration | null = null
   let api: readonly ApiRoute[] = []
@@ -185,8 +179,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         log,
         routes: nextApi,
         suggested: routes.suggested,
-        operators: generation.service('operators') as never,
-        audit: generation.service('audit') as never,
+        ...controlServices(generation),
         strict: create.strict ?? false,
       })
       refuseUnknown(generation, sectionsOf(next), nextConfiguration.exclusive)
@@ -244,7 +237,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     fetch: webFetch({ control: () => control, run: (ingress, sink) => runExchange(runtime, ingress, sink) }),
     handle: (ingress, sink) => runExchange(runtime, ingress, sink),
     owns,
-    control: { fetch: (request, peer) => control.fetch(request, peer) },
+    control: { fetch: (...call) => control.fetch(...call) },
     get env() {
       return env
     },
@@ -263,7 +256,8 @@ export async function createGateway(config: object, ports: Ports, create: Create
     metrics,
     overload: runtime.overload,
     live,
-    plan: async () => (db ? planOf(runtime.generation.resources, sectionsOf(parsed), db) : []),
+    refuseReload: succession.refuse,
+    plan: configPlan.checked,
     apply: async () => (db && views ? reconcile(runtime.generation.resources, sectionsOf(parsed), db, views) : []),
     reload: (nextConfig) =>
       succession.change(async () => {

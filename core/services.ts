@@ -1,15 +1,22 @@
 // Types of the services that core itself uses or provides; plugins widen `Services`.
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
+import type { ConfigPlan } from './config/reconcile.ts'
 import type { Usage } from './types/answer.ts'
+import type { AttentionService } from './types/attention.ts'
 import type { Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext } from './types/context.ts'
+import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
-import type { PluginInfo } from './types/plugin-info.ts'
+import type { TracedCalls, Translator } from './types/playground.ts'
+import type { PluginOverview } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
 import type { ActsFor, HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
+import type { RefusedReload } from './types/reload.ts'
+import type { Simulator } from './types/simulation.ts'
+import type { Site } from './types/site.ts'
 import type { PageReader } from './types/web-page.ts'
 
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
@@ -102,26 +109,6 @@ export interface PriceService {
   price(call: Billable): StepPrice | null
 }
 
-/** One run of a plugin's handler. */
-export interface HookRun {
-  readonly plugin: string
-  readonly hook: string
-  /** Epoch ms. */
-  readonly startedAt: number
-  /** Time spent in the handler itself, without the handlers that it wraps. */
-  readonly ms: number
-  /** undefined: the handler returned normally. */
-  readonly error: unknown
-}
-
-/** Measures the time of plugins. A tracing plugin provides it; core looks it up when hooks are sealed. */
-export interface HookTracer {
-  /** The name of the tracing plugin, which is not traced itself. */
-  readonly plugin: string
-  wants(ctx: RequestContext): boolean
-  ran(ctx: RequestContext, run: HookRun): void
-}
-
 /** The state of this process, for health routes. */
 export interface GatewayStatus {
   readonly version: string
@@ -132,6 +119,8 @@ export interface GatewayStatus {
   /** Dependencies of the gateway, such as the database and the shared store. */
   readonly checks: readonly HealthCheck[]
   live(): Iterable<LiveRequest>
+  /** The newest configuration, when it was refused and an older one keeps serving; null: the newest one serves. */
+  readonly refusedReload: RefusedReload | null
 }
 
 /** Sets how often quiet streams get a heartbeat. */
@@ -258,9 +247,11 @@ export interface OperationService {
 declare module './types/plugin.ts' {
   interface Services {
     connections: ConnectionService
+    attention: AttentionService
     configuration: Configuration
+    configPlan: ConfigPlan
     status: GatewayStatus
-    plugins: { list(): PluginInfo[] }
+    plugins: PluginOverview
     portable: PortableService
     exposition: Exposition
     heartbeat: Heartbeat
@@ -277,7 +268,11 @@ declare module './types/plugin.ts' {
     prices: PriceService
     operations: OperationService
     ownCalls: OwnCalls
+    translator: Translator
+    tracedCalls: TracedCalls
     pages: PageReader
+    simulator: Simulator
     hookTracer: HookTracer
+    site: Site
   }
 }

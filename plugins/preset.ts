@@ -2,6 +2,7 @@
 import type { Plugin } from '../core/types/plugin.ts'
 import { alerts } from './alerts/index.ts'
 import { answerModel } from './answer-model/index.ts'
+import { attention } from './attention/index.ts'
 import { audit } from './audit/index.ts'
 import { batches } from './batches/index.ts'
 import { budgets } from './budgets/index.ts'
@@ -9,9 +10,11 @@ import { cacheInjection } from './cache-injection/index.ts'
 import { catalog } from './catalog/index.ts'
 import { compaction } from './compaction/index.ts'
 import { completions } from './completions/index.ts'
+import { configPlan } from './config-plan/index.ts'
 import { connections } from './connections/index.ts'
 import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
+import { dashboard } from './dashboard/index.ts'
 import { defaultModels } from './default-models/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { guardrails } from './guardrails/index.ts'
@@ -24,6 +27,7 @@ import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
 import { metrics } from './metrics/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
+import { playground } from './playground/index.ts'
 import { pluginList } from './plugin-list/index.ts'
 import { policy } from './policy/index.ts'
 import { pricing } from './pricing/index.ts'
@@ -65,6 +69,7 @@ export type {} from './guardrails/service.ts'
 export type {} from './keys/resource.ts'
 export type {} from './keys/service.ts'
 export type {} from './ledger/service.ts'
+export type {} from './policy/service.ts'
 export type {} from './pricing/service.ts'
 export type {} from './quota/service.ts'
 export type {} from './request-log/service.ts'
@@ -88,6 +93,9 @@ export interface PresetOptions {
   exactCache?: Parameters<typeof exactCache>[0] | false
   registry?: false
   pluginList?: false
+  dashboard?: Parameters<typeof dashboard>[0] | false
+  attention?: false
+  configPlan?: false
   transfer?: false
   catalog?: false
   pricing?: Parameters<typeof pricing>[0] | false
@@ -104,6 +112,7 @@ export interface PresetOptions {
   requestLog?: Parameters<typeof requestLog>[0] | false
   savings?: Parameters<typeof savings>[0] | false
   liveEvents?: Parameters<typeof liveEvents>[0] | false
+  playground?: false
   resilience?: Parameters<typeof resilience>[0] | false
   quota?: false
   tokenSaver?: false
@@ -146,6 +155,9 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     connections(),
     options.registry !== false && registry(),
     options.pluginList !== false && pluginList(),
+    options.dashboard !== false && dashboard(options.dashboard),
+    options.attention !== false && attention(),
+    options.configPlan !== false && configPlan(),
     options.transfer !== false && transfer(),
     options.catalog !== false && catalog(),
     options.catalog !== false && options.pricing !== false && pricing(options.pricing),
@@ -162,6 +174,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.requestLog !== false && requestLog(options.requestLog),
     options.ledger !== false && options.savings !== false && savings(options.savings),
     options.liveEvents !== false && liveEvents(options.liveEvents),
+    options.playground !== false && playground(),
     options.resilience !== false && resilience(options.resilience),
     options.quota !== false && quota(),
     options.tokenSaver !== false && tokenSaver(),
@@ -201,6 +214,9 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   exactCache: true,
   registry: true,
   pluginList: true,
+  dashboard: true,
+  attention: true,
+  configPlan: true,
   transfer: true,
   catalog: true,
   pricing: true,
@@ -217,6 +233,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   requestLog: true,
   savings: true,
   liveEvents: true,
+  playground: true,
   resilience: true,
   quota: true,
   tokenSaver: true,

@@ -51,6 +51,7 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
 export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
   const { peer = unknownPeer, expectContinue = false, context } = options
   const prefix = mountPoint(options.prefix ?? '')
+  const at = { mount: prefix, pages: options.serve?.dashboard !== false }
   /** Nearly all clients send the same name. */
   let known = 'localhost'
   const refusedHost = ({ headers: { host } }: IncomingMessage): GatewayError | null => {
@@ -79,7 +80,7 @@ export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {})
     if (goOn !== undefined) continueWhenRead(req, res, goOn)
     // srvx reads req.url, so set it to the target without authority and prefix.
     req.url = target
-    void srvxHandler((request: Request) => gateway.control.fetch(request, from))(req as never, res as never)
+    void srvxHandler((request: Request) => gateway.control.fetch(request, from, at))(req as never, res as never)
   }
 }
 

@@ -17,6 +17,8 @@ interface Due {
 /** @param start epoch ms of the first moment. */
 export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   let elapsed = 0
+  // The sum of all advances, so that one that begins while another waits neither shortens it nor turns time back.
+  let goal = 0
   const due = new Set<Due>()
   const add = (ms: number, fn: () => void, every: number | null): Timer => {
     const entry: Due = { at: elapsed + ms, every, fn }
@@ -41,7 +43,8 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
       return due.size
     },
     async advance(by) {
-      const until = elapsed + milliseconds(by)
+      goal += milliseconds(by)
+      const until = goal
       for (;;) {
         const next = [...due].filter((entry) => entry.at <= until).sort((a, b) => a.at - b.at)[0]
         if (next === undefined) break
@@ -51,7 +54,7 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
         next.fn()
         await settle()
       }
-      elapsed = until
+      elapsed = Math.max(elapsed, until)
       await settle()
     },
   }

@@ -138,17 +138,29 @@ function refuseOtherSites(request: Request): void {
     throw GatewayError.forbidden('Writes from pages of other sites are refused.')
 }
 
-/** A path that fails the schema gets 404. */
+/** Decodes the parameters of a path. A path that cannot be decoded, has U+0000, or fails the schema gets 404. */
 function pathParams(schema: ZodType | undefined, params: Record<string, string>): unknown {
-  if (schema === undefined) return params
-  const result = schema.safeParse(params)
-  if (result.success) return result.data
+  const decoded = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodedPart(value)]))
+  const readable = Object.values(decoded).every((value) => value !== null)
+  if (schema === undefined && readable) return decoded
+  const result = readable ? schema?.safeParse(decoded) : undefined
+  if (result?.success === true) return result.data
   throw notFound(`There is nothing under \`${Object.values(params).join('/').slice(0, 100)}\`.`)
 }
 
 /** 404 for an id that does not exist or belongs to another caller: the two look the same. */
-export function notFound(message: string): GatewayError {
-  return new GatewayError(message, { status: 404, type: 'invalid_request_error', code: 'not_found' })
+/** null: nothing has such a name. PostgreSQL cannot store U+0000. */
+function decodedPart(text: string): string | null {
+  try {
+    const decoded = decodeURIComponent(text)
+    return decoded.includes('\0') ? null : decoded
+  } catch {
+    return null
+  }
+}
+
+export function notFound(message: string, param: string | null = null): GatewayError {
+  return new GatewayError(message, { status: 404, type: 'invalid_request_error', code: 'not_found', param })
 }
 
 function parsed(schema: ZodType | undefined, value: unknown): unknown {

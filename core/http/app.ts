@@ -5,15 +5,17 @@ import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
 import { sanitizeMessage } from '../text/sanitize.ts'
+import type { ControlPlace } from '../types/host.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Logger, Peer } from '../types/ports.ts'
+import type { Site } from '../types/site.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { type ApiEnvironment, callRoute, roleOf } from './api-routes.ts'
 import { jsonAnswer } from './json.ts'
 import { UNKNOWN_PEER } from './web-exchange.ts'
 
 export interface ControlApp {
-  fetch(request: Request, peer: Peer): Promise<Response>
+  fetch(request: Request, peer: Peer, at?: ControlPlace): Promise<Response>
 }
 
 /** Facts about a call besides the request itself. */
@@ -21,13 +23,26 @@ interface Call {
   readonly peer: Peer
   /** The id of the answer and the log lines. */
   readonly id: string
+  readonly at: ControlPlace
 }
 
 export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
   readonly routes: readonly ApiRoute[]
+  readonly site: Site | undefined
   /** Returns the data route that the caller probably intended with an unknown path. */
   suggested(path: string): string | null
+}
+
+/** Returns the services of plugins that the control plane uses itself. */
+export function controlServices(plugins: {
+  service(token: string): unknown
+}): Pick<ControlOptions, 'operators' | 'audit' | 'site'> {
+  return {
+    operators: plugins.service('operators') as ControlOptions['operators'],
+    audit: plugins.service('audit') as ControlOptions['audit'],
+    site: plugins.service('site') as ControlOptions['site'],
+  }
 }
 
 /** @throws Error when a route that writes has no audit action, or two routes have the same path. */
@@ -56,15 +71,47 @@ export function controlApp(options: ControlOptions): ControlApp {
     app.all(path, (event: H3Event) => failed(event.req as Request, GatewayError.methodNotAllowed(event.req.method, methods)))
   }
   app.all('/**', (event: H3Event) => failed(event.req as Request, unknown(event.req as Request, options)))
+  const page = async (request: Request, { at }: Call): Promise<Response | null> => {
+    const { pathname } = new URL(request.url)
+    if (options.site === undefined || at.pages === false || !mayBePage(request, pathname)) return null
+    const page = { path: pathname, headers: request.headers, mount: at.mount ?? '' }
+    const answer = await Promise.resolve(options.site.answer(page)).catch((error: unknown) => failed(request, error))
+    return answer !== null && request.method === 'HEAD' ? withoutBody(answer) : answer
+  }
   return {
-    async fetch(request, peer) {
+    async fetch(request, peer, at = {}) {
       const id = requestId()
-      calls.set(request, { peer, id })
-      const response = await app.fetch(request)
+      const call = { peer, id, at }
+      calls.set(request, call)
+      const response =
+        (new URL(request.url).pathname === '/' && acceptsHtml(request) && (await page(request, call))) ||
+        (await app.fetch(request))
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
-      return guarded(response.status === 404 && !ours ? failed(request, unknown(request, options)) : response, id)
+      if (response.status !== 404) return guarded(response, id)
+      return guarded((await page(request, call)) ?? (ours ? response : failed(request, unknown(request, options))), id)
     },
   }
+}
+
+const API_PATH = /^\/(?:api|v1|v1beta|health|healthz|metrics|dl)(?:\/|$)/
+
+/** Pages never stand in for the API: an unknown path of it stays a JSON 404. */
+function mayBePage(request: Request, path: string): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && !API_PATH.test(path) && isDecodable(path)
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Clients of the API that probe `/` accept anything or JSON; browsers name HTML. */
+function acceptsHtml(request: Request): boolean {
+  return request.headers.get('accept')?.includes('text/html') === true
 }
 
 /** Adds the headers of every answer. Makes a new Response, because a fetched one has immutable headers. */

@@ -30,8 +30,9 @@ export function webFetch({ control, run }: WebFetchSource): WebFetch {
       return response
     }
     if (leftOut(path, options?.serve)) return notServed(request.method, path)
-    if (path === url.pathname) return control().fetch(request, from)
-    return control().fetch(new Request(new URL(path + url.search, url), request), from)
+    const at = { mount: prefix, pages: options?.serve?.dashboard !== false }
+    if (path === url.pathname) return control().fetch(request, from, at)
+    return control().fetch(new Request(new URL(path + url.search, url), request), from, at)
   }
 }
 

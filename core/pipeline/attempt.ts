@@ -8,7 +8,7 @@ import type { ConnectionService } from '../services.ts'
 import { credentialsIn, credentialsOf } from '../text/sanitize.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
-import type { Candidate } from '../types/context.ts'
+import type { Attempt, Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { MediaOperation } from '../types/operations.ts'
@@ -22,11 +22,12 @@ import { inlineRemote } from './remote-media.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { callUpstream } from './upstream.ts'
-import { joinUrl, proxyFor } from './upstream-url.ts'
+import { addressOf, proxyFor } from './upstream-url.ts'
 import { replaySource } from './whole-answer.ts'
 
-/** Sends the request to one candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
-export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate: Candidate): Promise<Result> {
+/** Sends the request to the attempt's candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
+export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
+  const { candidate } = attempt
   ctx.throwIfStopped()
   const { hooks } = ctx.generation
   const { connection } = candidate
@@ -34,8 +35,9 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
   checkedModelId(candidate.target.model)
   const provider = runtime.provider(connection.provider)
   const operation = runtime.operations.get(ctx.operation as MediaOperation)
-  if (operation !== undefined) return sendOperation(runtime, ctx, candidate, provider, operation)
+  if (operation !== undefined) return sendOperation(runtime, ctx, attempt, provider, operation)
   const dialect = upstreamDialect(ctx, candidate, provider)
+  attempt.wireFormat = dialect
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)
   const call = new CallState(ctx, candidate, codec)
   if (hooks.prepare !== null) {
@@ -57,8 +59,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
     if (editing) await editing
   }
   const secret = connectionService(ctx).secretOf(connection)
-  // A registry row with '' means: the dialect is served at the provider's own address.
-  const url = joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path)
+  const url = addressOf(connection, provider, dialect, path)
   const wire: WireRequest = {
     method: 'POST',
     url,
@@ -74,7 +75,11 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
     ctx.throwIfStopped()
     const clean = (error: GatewayErrorShape) =>
       withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
-    const send = () => callUpstream({ runtime, ctx, codec, driver: upstream, byteLane: answersInBytes(ctx, call), clean }, wire)
+    const send = () => {
+      const byteLane = answersInBytes(ctx, call)
+      attempt.lane = byteLane ? 'bytes' : 'events'
+      return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, clean }, wire)
+    }
     const result = await send()
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
     return isMalformed(result, ctx) ? await send() : result
@@ -83,7 +88,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, candidate
   }
 }
 
-function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
+export function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
   const dialect =
     connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model))
   if (ctx.operation === 'count_tokens' && dialect !== 'messages' && dialect !== ctx.dialect) {

@@ -108,7 +108,7 @@ export function codecContextOf(runtime: Runtime, ctx: RequestState): CodecContex
   )
 }
 
-const NO_CONNECTION: Connection = {
+export const NO_CONNECTION: Connection = {
   id: 'gateway',
   provider: 'gateway',
   baseUrl: null,

@@ -103,6 +103,7 @@ class CandidateAttempts {
       const result = await (wrapped === null ? this.#send() : wrapped(this.#ctx, this.#candidate, this.#send))
       this.#close(null)
       this.attempt.action = 'returned'
+      if (result.kind === 'stream') this.attempt.ttftMs = this.attempt.latencyMs as number
       return { result }
     } catch (thrown) {
       const error = GatewayError.from(thrown)
@@ -119,7 +120,7 @@ class CandidateAttempts {
       return Promise.reject(error)
     }
     this.#called = true
-    return sendAttempt(this.#runtime, this.#ctx, this.#candidate).catch(this.#failed)
+    return sendAttempt(this.#runtime, this.#ctx, this.attempt).catch(this.#failed)
   }
 
   readonly #failed = (thrown: unknown): never => {

@@ -169,7 +169,7 @@ async function underDeadline(runtime: Runtime, ctx: RequestState, deadlineMs: nu
   }
 }
 
-function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRoute): RequestState {
+export function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRoute): RequestState {
   const { model } = route.fromPath
   const ctx = new RequestState({
     ingress,

@@ -3,8 +3,9 @@
 import { memoize } from '../collections/memoize.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
+import type { Dialect } from '../types/canonical.ts'
 import type { RequestContext } from '../types/context.ts'
-import type { Connection } from '../types/provider.ts'
+import type { Connection, Provider } from '../types/provider.ts'
 import type { Runtime } from './runtime.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/
@@ -26,6 +27,11 @@ function joined(base: string, path: string): string {
 
 /** Vendors of these two dialects put any prefix before the path (`/openai`, `/inference`, `/api/paas/v4`). */
 const NEVER_VERSIONED = /^\/(?:chat\/completions|responses)(?:\/|$)/
+
+export function addressOf(connection: Connection, provider: Provider, dialect: Dialect, path: string): string {
+  // A registry row with '' means: the dialect is served at the provider's own address.
+  return joinUrl(connection.baseUrl ?? (provider.dialects[dialect] || provider.baseUrl || ''), path)
+}
 
 // Returns the proxy of a call: the connection's own, the one assigned to it, OUTBOUND_PROXY, or none.
 export function proxyFor(

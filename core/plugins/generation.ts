@@ -3,25 +3,26 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Env } from '../config/env.ts'
 import { migrate, refuseNewer } from '../db/migrate.ts'
-import { type CompiledHooks, compileHooks } from '../hooks/compile.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
+import { type HookSet, hookSet } from '../hooks/hook-set.ts'
 import { HookRegistry } from '../hooks/registry.ts'
-import type { HookTracer } from '../services.ts'
 import { errorText, wordsOf } from '../text/error-text.ts'
 import { Deadlines } from '../timing/deadlines.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Database } from '../types/db.ts'
+import type { HookTracer } from '../types/hook-tracer.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
-import type { Clock, Logger } from '../types/ports.ts'
+import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import { type PluginInstance, pluginInstance, stopJobs, tearDown } from './instance.ts'
 import { resolveOptions, sameOptions } from './options.ts'
 import { type Facilities, pluginScope } from './scope.ts'
 import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
 
-export interface Generation {
+export interface Generation extends HookSet {
   readonly number: number
-  readonly hooks: CompiledHooks
+  /** Set for a traced request: its internal calls use this transport, too. */
+  readonly transport?: Transport
   readonly instances: readonly PluginInstance[]
   readonly api: readonly ApiRoute[]
   readonly data: readonly DataRoute[]
@@ -87,11 +88,11 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const guard = { ...source.guard, hookTimeout: hookTimeout(source) }
-    const hooks = compileHooks(registry, guard, service('hookTracer') as HookTracer | undefined)
+    const hooks = hookSet(registry, guard, service('hookTracer') as HookTracer | undefined)
     const table = serviceTable(built, source)
     return {
       number: (previous?.number ?? 0) + 1,
-      hooks,
+      ...hooks,
       instances: inFileOrder,
       api: inFileOrder.flatMap((instance) => instance.api),
       data: inFileOrder.flatMap((instance) => instance.data),

@@ -2,7 +2,9 @@
 import type { Registration } from '../hooks/registry.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { Awaitable } from '../types/canonical.ts'
+import type { Panel } from '../types/panel.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { PluginPage } from '../types/plugin-page.ts'
 import type { PortableKind } from '../types/portable.ts'
 import type { Clock } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
@@ -13,6 +15,10 @@ export interface PluginInstance {
   readonly hooks: Registration[]
   readonly api: ApiRoute[]
   readonly data: DataRoute[]
+  /** The panels it adds to the dashboard. */
+  readonly panels: Panel[]
+  /** Its own pages in the dashboard. */
+  readonly pages: PluginPage[]
   readonly resources: ResourceKind[]
   readonly portable: PortableKind[]
   /** The services it provides, by token. */
@@ -40,6 +46,8 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     hooks: [],
     api: [],
     data: [],
+    panels: [],
+    pages: [],
     resources: [],
     portable: [],
     provides: new Map(),

@@ -10,6 +10,7 @@ interface Failures {
   count: number
   hook: string
   at: number
+  refused: boolean
 }
 
 const DEGRADED_MS = 5 * 60_000
@@ -31,10 +32,10 @@ export class PluginList {
   }
 
   /** Counts a failure of a hook. */
-  readonly failed = (plugin: string, hook: string): void => {
+  readonly failed = (plugin: string, hook: string, refused: boolean): void => {
     this.#counter.inc({ plugin, hook })
     const before = this.#failures.get(plugin)
-    this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hook, at: this.#clock.now() })
+    this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hook, at: this.#clock.now(), refused })
   }
 
   /** Records which plugins were set up for this generation. */
@@ -42,10 +43,15 @@ export class PluginList {
     for (const instance of fresh) this.#setUpIn.set(instance, number)
   }
 
+  /** Returns the plugins of each hook in the order in which they run. */
+  order(): { hook: string; plugins: string[] }[] {
+    return this.#generation().hooks.sealed.map(({ hook, handlers }) => ({ hook, plugins: handlers.map(({ plugin }) => plugin) }))
+  }
+
   /** Returns the plugins in the order of the configuration. */
   list(): PluginInfo[] {
     return this.#generation().instances.map((instance) => {
-      const { plugin, hooks, api, data, provides } = instance
+      const { plugin, hooks, api, data, panels, pages, provides } = instance
       const failures = this.#failures.get(plugin.name)
       const origin: PluginOrigin = plugin.origin ?? { kind: this.#bundled.has(plugin.name) ? 'hookgate' : 'code' }
       return {
@@ -57,9 +63,11 @@ export class PluginList {
         hooks: [...new Set(hooks.map(({ hook }) => hook))],
         routes: [...api, ...data].map(({ method, path }) => `${method} ${path}`),
         services: [...provides.keys()],
+        panels,
+        pages,
         state: failures !== undefined && this.#clock.now() - failures.at < DEGRADED_MS ? 'degraded' : 'running',
         errors: failures?.count ?? 0,
-        lastError: failures === undefined ? null : { hook: failures.hook, at: failures.at },
+        lastError: failures === undefined ? null : { hook: failures.hook, at: failures.at, refused: failures.refused },
       }
     })
   }

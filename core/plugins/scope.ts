@@ -17,6 +17,8 @@ import type { Clock, Counters, KeyValueStore, Logger, Vault } from '../types/por
 import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
 import { checkApiRoute, checkDataRoute } from './check.ts'
+import { checkPage } from './check-page.ts'
+import { checkPanel } from './check-panel.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
 
@@ -157,6 +159,16 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       inSetup('data')
       checkDataRoute(name, route as unknown as DataRoute)
       instance.data.push(route as unknown as DataRoute)
+    },
+    panel: (panel) => {
+      inSetup('panel')
+      checkPanel(name, panel, instance.api, instance.panels)
+      instance.panels.push(panel)
+    },
+    page: (page) => {
+      inSetup('page')
+      checkPage(name, page, instance.api, instance.pages)
+      instance.pages.push(page)
     },
     view: async (view, load) => {
       const hub = lent.views ?? needs('a database', 'GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR')

@@ -57,7 +57,16 @@ export interface Attempt {
   role?: 'panel' | 'judge' | 'step'
   status?: number
   error?: GatewayErrorShape
+  /** A stream counts until its first content. */
   latencyMs?: number
+  /** Until the first content; only of a stream. */
+  ttftMs?: number
+  /** Time that the request waited for the account after this call. */
+  waitedMs?: number
+  /** The dialect of the upstream; for an operation the name of its codec. Absent when the call was not encoded. */
+  wireFormat?: string
+  /** `bytes`: the answer is passed on without decoding. */
+  lane?: 'bytes' | 'events'
   usage?: Usage
   /** The reason for the next attempt, or how this one ended. An `attempt` hook may set it before it calls `next()` again. */
   action?: AttemptAction

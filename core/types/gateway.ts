@@ -2,7 +2,7 @@
 import type { Awaitable } from './canonical.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
-import type { HostContext, ServedParts } from './host.ts'
+import type { ControlPlace, HostContext, ServedParts } from './host.ts'
 import type { FormBody, OperationDriver } from './operation.ts'
 import type {
   Clock,
@@ -20,6 +20,7 @@ import type {
   VectorStore,
 } from './ports.ts'
 import type { Provider } from './provider.ts'
+import type { Simulator } from './simulation.ts'
 import type { PageReader } from './web-page.ts'
 
 /** Facts from an embedding server about a request. */
@@ -40,7 +41,7 @@ export interface Gateway {
   /** True when handle() serves the path (`/v1/`, `/v1beta/`). */
   owns(path: string): boolean
   /** The H3 app of the current generation: health, metrics, /api. */
-  readonly control: { fetch(request: Request, peer: Peer): Awaitable<Response> }
+  readonly control: { fetch(request: Request, peer: Peer, at?: ControlPlace): Awaitable<Response> }
   /** Builds a new generation. On any failure the old one keeps serving and the promise rejects. */
   reload(config: object): Promise<void>
   /** Sets readiness to 503 at once, waits for running requests, then ends streams with their error frame. */
@@ -67,6 +68,8 @@ export interface Ports {
   fetchMedia?(url: string, signal: AbortSignal): Promise<{ mime: string; data: string }>
   /** Absent: `/v1/web/fetch` answers 503. */
   readPage?: PageReader
+  /** Absent: `/api/simulate` answers 503. */
+  simulate?: Simulator
   /**
    * Reads a multipart form without a copy of its files. @throws GatewayError 400 for a broken form. Absent: routes with uploads answer
    * 501.

@@ -12,4 +12,14 @@ export interface ServedParts {
   health?: boolean
   /** `/api/…` */
   api?: boolean
+  /** Pages: what no route has, and `/` for browsers. */
+  dashboard?: boolean
+}
+
+/** Where and how much of the control plane a host serves. */
+export interface ControlPlace {
+  /** The path under which the host mounts the gateway; default ''. */
+  readonly mount?: string
+  /** False: no pages; default true. */
+  readonly pages?: boolean
 }

@@ -1,5 +1,15 @@
 // The type of an entry of the service `plugins`.
+import type { Panel } from './panel.ts'
 import type { PluginOrigin } from './plugin.ts'
+import type { PluginPage } from './plugin-page.ts'
+
+/** The service `plugins`. */
+export interface PluginOverview {
+  /** In the order of the configuration. */
+  list(): PluginInfo[]
+  /** Every hook with its plugins in the order in which they run. */
+  order(): { hook: string; plugins: string[] }[]
+}
 
 export interface PluginInfo {
   readonly name: string
@@ -13,9 +23,14 @@ export interface PluginInfo {
   /** For example `GET /api/keys`. */
   readonly routes: readonly string[]
   readonly services: readonly string[]
+  /** The panels it adds to the dashboard. */
+  readonly panels: readonly Panel[]
+  /** Its own pages in the dashboard. */
+  readonly pages: readonly PluginPage[]
   /** `degraded` for five minutes after a failure of one of its hooks. */
   readonly state: 'running' | 'degraded'
   /** Failures of the plugin's hooks since the gateway started. */
   readonly errors: number
-  readonly lastError: { readonly hook: string; readonly at: number } | null
+  /** `refused`: the hook fails closed, so the request was refused. */
+  readonly lastError: { readonly hook: string; readonly at: number; readonly refused: boolean } | null
 }

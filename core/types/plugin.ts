@@ -8,6 +8,8 @@ import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { ContextHook, GatewayHooks, HookFor, HookOptions, OperationHookOptions } from './hooks.ts'
 import type { Operator, Role } from './operator.ts'
+import type { Panel } from './panel.ts'
+import type { PluginPage } from './plugin-page.ts'
 import type { PortableKind } from './portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Peer, Vault } from './ports.ts'
 import type { ResourceKind } from './resource.ts'
@@ -173,6 +175,10 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   optional<K extends keyof Services>(token: K): () => Services[K] | undefined
   api<P extends ZodType, Q extends ZodType, B extends ZodType, R extends ZodType>(route: ApiRoute<P, Q, B, R>): void
   data<O extends Operation>(route: DataRoute<O>): void
+  /** Shows figures of the plugin in the dashboard. Register the panel's route first. @throws Error for a malformed panel */
+  panel(panel: Panel): void
+  /** Adds a page of the plugin to the dashboard. Register the routes that it calls first. @throws Error for a malformed page */
+  page(page: PluginPage): void
   /** Rows in memory, updated across processes. `name` is scoped to the plugin. */
   view<T>(name: string, load: (db: Db) => Promise<T>): Promise<View<T>>
   /** Registers rows that the configuration file may declare. */

@@ -50,7 +50,8 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
   gateway.api({
     method: 'GET',
     path: '/api/model-catalog',
-    summary: 'What each connection could offer, allowed or not: what its provider lists, else what is known of it.',
+    summary:
+      'Lists the models of each connection, allowed or not: those that its provider lists, or else those that the gateway knows.',
     query: filter,
     response: z.strictObject({ data: z.array(suggestion) }),
     async handler({ orgId, query }) {

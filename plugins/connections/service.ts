@@ -36,7 +36,21 @@ export interface VendorModelService {
   list(connection: Connection): Promise<readonly string[]>
 }
 
+/** A part of an account's state is another one. The event stays inside the gateway. */
+export interface AccountStateChanged {
+  readonly kind: 'breaker' | 'cooldown' | 'quota' | 'credential'
+  readonly account_id: string
+  readonly provider: string
+  /** For example `open`, `closed`; `cooling`, `ended`; `exhausted`, `available`; `refused`, `accepted`. */
+  readonly state: string
+  /** Epoch ms; null: no time is known. */
+  readonly until: number | null
+}
+
 declare module '../../core/types/plugin.ts' {
+  interface EventMap {
+    'account.state_changed': AccountStateChanged
+  }
   interface Services {
     accounts: AccountService
     vendorModels: VendorModelService

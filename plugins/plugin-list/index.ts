@@ -2,6 +2,25 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 
+const panel = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  slot: z.enum(['page', 'overview', 'request', 'connection', 'key']),
+  view: z.enum(['stat', 'table', 'series', 'text']),
+  source: z.string(),
+  fields: z.array(
+    z.strictObject({
+      field: z.string(),
+      title: z.string(),
+      format: z.enum(['text', 'count', 'money', 'ms', 'percent', 'time']),
+    }),
+  ),
+})
+const page = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  routes: z.array(z.string()).describe('The routes of the plugin that the page may call.'),
+})
 const entry = z.strictObject({
   name: z.string(),
   version: z.string().nullable().describe('Of the plugin or its package; null when neither says one.'),
@@ -12,6 +31,8 @@ const entry = z.strictObject({
   hooks: z.array(z.string()),
   routes: z.array(z.string()),
   services: z.array(z.string()),
+  panels: z.array(panel),
+  pages: z.array(page),
   state: z.enum(['running', 'degraded']).describe('`degraded`: one of its hooks failed in the last five minutes.'),
   errors: z.int().describe('Failures of its hooks since the start of this process.'),
   last_error: z.strictObject({ hook: z.string(), at: z.iso.datetime() }).nullable().describe('The log has the message.'),
@@ -26,13 +47,24 @@ export const pluginList = definePlugin({
       method: 'GET',
       path: '/api/plugins',
       summary: 'Plugins in the order of the configuration, with what they registered and their failures in this process.',
-      response: z.strictObject({ data: z.array(entry) }),
+      response: z.strictObject({
+        data: z.array(entry),
+        order: z
+          .array(z.strictObject({ hook: z.string(), plugins: z.array(z.string()) }))
+          .describe('Every hook, with its plugins in the order in which they run.'),
+      }),
       handler: () => ({
+        order: plugins.order(),
         data: plugins.list().map(({ origin, apiVersion, lastError, ...info }) => ({
           ...info,
           hooks: [...info.hooks],
           routes: [...info.routes],
           services: [...info.services],
+          panels: info.panels.map(({ fields = [], ...panel }) => ({
+            ...panel,
+            fields: fields.map(({ format = 'text', ...field }) => ({ ...field, format })),
+          })),
+          pages: info.pages.map(({ id, title, routes }) => ({ id, title, routes: [...routes] })),
           source: origin.kind,
           specifier: origin.specifier ?? null,
           api_version: apiVersion,

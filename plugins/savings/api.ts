@@ -74,7 +74,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
   gateway.api({
     method: 'GET',
     path: '/api/savings/totals',
-    summary: 'What was saved in a window, in all and by source.',
+    summary: 'Sums the tokens and money saved in a window, in total and by source.',
     query: z.strictObject(windowQuery),
     response: sumAnswer.extend({
       window: windowAnswer,
@@ -95,7 +95,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
   gateway.api({
     method: 'GET',
     path: '/api/savings/rollup',
-    summary: 'What was saved in a window, by day, source, model, key or virtual model.',
+    summary: 'Sums the tokens and money saved in a window, by day, source, model, key or virtual model.',
     query: z.strictObject({ ...windowQuery, group_by: z.enum(ROLLUPS).default('day') }),
     response: z.strictObject({
       window: windowAnswer,

@@ -38,7 +38,7 @@ export const settings = definePlugin({
     gateway.api({
       method: 'GET',
       path: '/api/settings/sources',
-      summary: 'Where each value comes from, and whether gateway.config.ts pins it; by dotted key.',
+      summary: 'Says for each setting, by dotted key, where its value comes from and whether gateway.config.ts pins it.',
       response: sources,
       handler: () => Object.fromEntries(registry.declared().map(({ key, source, pinned }) => [key, { source, pinned }])),
     })

@@ -131,7 +131,7 @@ export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTen
   gateway.api({
     method: 'GET',
     path: '/api/auth/me',
-    summary: 'Who is signed in, and how.',
+    summary: 'Returns the role and rights of the caller, and the way of signing in.',
     response: profile,
     handler: ({ operator }) => ({
       user: null,

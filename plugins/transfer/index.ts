@@ -15,7 +15,7 @@ const importStep = z.strictObject({
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged', 'skip']),
   changes: z.array(z.string()).describe('Members that differ; empty for new rows.'),
-  reason: z.string().nullable().describe('Why a row is skipped, or a remark on a row that is written.'),
+  reason: z.string().nullable().describe('The reason for a skipped row, or a remark on a written row.'),
 })
 
 export const transfer = definePlugin({

@@ -18,7 +18,7 @@ const totals = z.strictObject({
   cached_requests: z.int(),
   usd_saved: z.number(),
   estimated_tokens: z.int().describe('Counted by the gateway, because the upstream did not say.'),
-  estimated_cost_usd: z.number().describe('What of the cost is of those.'),
+  estimated_cost_usd: z.number().describe('The part of `cost_usd` that comes from these tokens.'),
   estimated_charge_usd: z.number(),
   interrupted_requests: z.int().describe('Their process ended before they did.'),
 })
@@ -121,12 +121,12 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
   gateway.api({
     method: 'GET',
     path: '/api/usage/split',
-    summary: 'What the free pool served, and what connections of one’s own did.',
+    summary: 'Divides usage into requests that the free pool served and requests that your own connections served.',
     query: z.strictObject(windowQuery),
     response: z.strictObject({
       window: windowAnswer,
       truncated: z.boolean(),
-      free_pool: part.extend({ list_price_usd: z.number().describe('What it would have cost.') }),
+      free_pool: part.extend({ list_price_usd: z.number().describe('The cost of these requests at list prices.') }),
       own_provider: part,
       total: part,
     }),

@@ -3,7 +3,7 @@
 
 import { serves } from '../../calls/vendor-serves.ts'
 import { GatewayError } from '../../errors/gateway-error.ts'
-import type { Candidate } from '../../types/context.ts'
+import type { Attempt, Candidate } from '../../types/context.ts'
 import type { OperationDriver, OperationReply, OperationUpstream, ServedOperation } from '../../types/operation.ts'
 import type { OperationAnswer } from '../../types/operations.ts'
 import type { Provider } from '../../types/provider.ts'
@@ -13,16 +13,18 @@ import type { RequestState } from '../context.ts'
 import type { Runtime } from '../runtime.ts'
 import { UpstreamCalls } from './upstream.ts'
 
-/** Sends the request to one candidate. @throws GatewayError with a message free of secrets. */
+/** Sends the request to the attempt's candidate. @throws GatewayError with a message free of secrets. */
 export async function sendOperation(
   runtime: Runtime,
   ctx: RequestState,
-  candidate: Candidate,
+  attempt: Attempt,
   provider: Provider,
   driver: OperationDriver,
 ): Promise<Result> {
+  const { candidate } = attempt
   const { hooks } = ctx.generation
   const served = servedBy(provider, candidate, driver)
+  if (typeof served.codec === 'string') attempt.wireFormat = served.codec
   // Wire formats of operations are codecs, not dialects: every one authenticates like OpenAI's.
   const codec = codecContext(runtime, ctx, candidate, provider, 'chat')
   const call = new CallState(ctx, candidate, codec)
