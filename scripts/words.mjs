@@ -1,7 +1,7 @@
 // node scripts/words.mjs: finds sentences that break the rules of "Words" in comments and docs. Prints file, line and the words; exits
 // with 1 when there are any.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 /** Sentences that begin with a relative clause or with an undefined actor. Name the actor and the action instead. */
 const OPENING = /(?:^|[.;:] )(?:What|Who|Whoever|Whatever|Whose|Of|Nothing|Nobody|Somebody)\s(?![^.]*\?)/
@@ -14,7 +14,7 @@ const RULES = [OPENING, WORD, CITED]
 const listed = (...paths) =>
   execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8' })
     .split('\n')
-    .filter((path) => path !== '')
+    .filter((path) => path !== '' && existsSync(path))
 
 /** Returns the comment text of a source line; '' without one. */
 const commentOf = (line) => /^\s*(?:\/\/ ?|\/\*\* ?|\* ?)(.*?)(?:\*\/)?$/.exec(line)?.[1].trim() ?? ''

@@ -1,0 +1,130 @@
+// Completed requests as they end. All tabs of one session share one stream, because a browser opens few connections to one host.
+import { signal } from '@preact/signals'
+import { invalidate } from './query.ts'
+import { token } from './session.ts'
+import { events } from './sse.ts'
+import { joinTabs, type Tabs } from './tabs.ts'
+
+/** As the server sends it; figures and names, never content. */
+export interface LiveEvent {
+  request_id: string
+  occurred_at: string
+  api_key_label: string | null
+  provider: string | null
+  model: string | null
+  virtual_model: string | null
+  status: number
+  latency_ms: number
+  tokens: { prompt: number; completion: number; total: number }
+  cost: { cost_usd: number | null; charge_usd: number | null }
+  cached: boolean
+  stream: boolean
+  source: string
+}
+
+type Message =
+  | { kind: 'request'; event: LiveEvent; id: string | undefined }
+  | { kind: 'missed'; missed: number }
+  | { kind: 'state'; id: string | undefined }
+  | { kind: 'up' }
+  | { kind: 'down' }
+
+export type LiveState = 'off' | 'connecting' | 'live' | 'lost'
+
+export const liveState = signal<LiveState>('off')
+/** Epoch ms of the last sign of life. */
+export const liveAt = signal(0)
+
+const HIDDEN_MS = 60_000
+const RETRY_MS = [1000, 2000, 5000, 10_000]
+const listeners = new Set<(message: Message) => void>()
+let tabs: Tabs | null = null
+/** Of the last event that any tab has read, so that the next reader goes on behind it. */
+let lastId: string | null = null
+
+/** Calls the listener for each message until the returned function is called. The stream is open while anybody listens. */
+export function listen(listener: (message: Message) => void): () => void {
+  listeners.add(listener)
+  start()
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) stop()
+  }
+}
+
+let hiding: ReturnType<typeof setTimeout> | undefined
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(hiding)
+  if (document.visibilityState === 'hidden') hiding = setTimeout(stop, HIDDEN_MS)
+  else if (listeners.size > 0) start()
+})
+
+// Another session may see other requests.
+token.subscribe(() => {
+  if (tabs === null) return
+  stop()
+  start()
+})
+
+function start(): void {
+  if (tabs !== null) return
+  liveState.value = 'connecting'
+  tabs = joinTabs<Message>({
+    name: `hookgate-live ${token.value?.slice(-12) ?? ''}`,
+    read,
+    receive,
+    greeting: () => (liveState.peek() === 'live' ? { kind: 'up' } : null),
+  })
+}
+
+function stop(): void {
+  tabs?.leave()
+  tabs = null
+  for (const listener of listeners) listener({ kind: 'down' })
+  liveState.value = 'off'
+}
+
+function receive(message: Message): void {
+  liveAt.value = Date.now()
+  liveState.value = message.kind === 'down' ? 'lost' : 'live'
+  if ('id' in message && message.id !== undefined) lastId = message.id
+  if (message.kind === 'state') void invalidate('/api/attention', '/api/providers', '/api/budgets', '/api/quota')
+  for (const listener of listeners) listener(message)
+}
+
+async function read(tell: (message: Message) => void, signal: AbortSignal): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures++) {
+    try {
+      await readOnce(tell, signal, () => {
+        failures = 0
+      })
+    } catch {
+      // Told below: the page shows that the stream is lost and since when.
+    }
+    if (signal.aborted) return
+    tell({ kind: 'down' })
+    await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] as number, signal)
+  }
+}
+
+async function readOnce(tell: (message: Message) => void, signal: AbortSignal, opened: () => void): Promise<void> {
+  const headers: Record<string, string> = lastId === null ? {} : { 'last-event-id': lastId }
+  for await (const message of events({ path: '/api/events', headers, signal })) {
+    if (message === null) {
+      opened()
+      tell({ kind: 'up' })
+      continue
+    }
+    const { event, data, id } = message
+    if (event === 'lagged') tell({ kind: 'missed', missed: (JSON.parse(data) as { missed: number }).missed })
+    else if (event === 'state') tell({ kind: 'state', id: id || undefined })
+    else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+  })
+}

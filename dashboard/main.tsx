@@ -1,0 +1,26 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/parts.css'
+import './styles/connections.css'
+import './styles/overview.css'
+import './styles/playground.css'
+import './styles/requests.css'
+import './styles/routing.css'
+import './styles/system.css'
+import './styles/webhooks.css'
+import { render } from 'preact'
+import { askSiblings } from './api/session.ts'
+import { onKey } from './app/keys.tsx'
+import { followLinks } from './app/location.ts'
+import { loadMe } from './app/me.ts'
+import { Shell } from './app/shell.tsx'
+import { showHiddenCharacters } from './app/visible-text.ts'
+
+showHiddenCharacters()
+askSiblings()
+document.addEventListener('click', followLinks)
+document.addEventListener('keydown', onKey)
+void loadMe()
+const root = document.getElementById('app')
+if (root !== null) render(<Shell />, root)

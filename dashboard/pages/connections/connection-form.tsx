@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks'
+import type { Connection } from '../../ui/connection-status.tsx'
+import { Form, SelectField, TextField } from '../../ui/form.tsx'
+
+interface ConnectionFormProps {
+  of: Connection
+  submit: string
+  onSubmit: (body: object) => Promise<unknown>
+  onCancel: () => void
+}
+
+const FORMATS = [
+  ['', 'of the provider'],
+  ['chat', 'chat completions'],
+  ['messages', 'messages'],
+  ['responses', 'responses'],
+  ['generate_content', 'generate content'],
+] as const
+
+export function ConnectionForm({ of: connection, submit, onSubmit, onCancel }: ConnectionFormProps) {
+  const [label, setLabel] = useState(connection.label)
+  const [key, setKey] = useState('')
+  const [address, setAddress] = useState(connection.base_url ?? '')
+  const [format, setFormat] = useState<string>(connection.wire_format ?? '')
+  const [models, setModels] = useState(connection.allowed_models.join(', '))
+  const [priority, setPriority] = useState(String(connection.priority))
+  const [inflight, setInflight] = useState(String(connection.max_inflight ?? ''))
+  const [defaultModel, setDefaultModel] = useState(connection.default_model ?? '')
+  const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
+  const send = (): Promise<unknown> =>
+    onSubmit({
+      label,
+      ...(key !== '' && { api_key: key }),
+      base_url: orNull(address),
+      wire_format: orNull(format),
+      allowed_models: models.split(/[\s,]+/).filter(Boolean),
+      priority: Number(priority),
+      max_inflight: inflight.trim() === '' ? null : Number(inflight),
+      default_model: orNull(defaultModel),
+    })
+  return (
+    <Form submit={submit} onSubmit={send} onCancel={onCancel}>
+      <TextField name="label" label="Label" value={label} onInput={setLabel} />
+      <TextField
+        name="api_key"
+        label="Credential"
+        type="password"
+        autocomplete="off"
+        hint="Empty: it stays as it is"
+        value={key}
+        onInput={setKey}
+      />
+      <TextField
+        name="base_url"
+        label="Address"
+        type="url"
+        hint="Empty: the provider’s own"
+        value={address}
+        onInput={setAddress}
+      />
+      <div class="form-row">
+        <SelectField name="wire_format" label="Format" options={FORMATS} value={format} onInput={setFormat} />
+        <TextField name="default_model" label="Default model" value={defaultModel} onInput={setDefaultModel} />
+      </div>
+      <TextField name="allowed_models" label="Models" hint="Empty: all" value={models} onInput={setModels} />
+      <div class="form-row">
+        <TextField
+          name="priority"
+          label="Priority"
+          type="number"
+          hint="The smallest comes first"
+          value={priority}
+          onInput={setPriority}
+        />
+        <TextField
+          name="max_inflight"
+          label="Running at most"
+          type="number"
+          hint="Empty: no limit"
+          value={inflight}
+          onInput={setInflight}
+        />
+      </div>
+    </Form>
+  )
+}

@@ -1,0 +1,161 @@
+// One connection: its state, what it may do, its quota, and the levers.
+import { useState } from 'preact/hooks'
+import { answerOf, api } from '../../api/client.ts'
+import { invalidate, useGet } from '../../api/query.ts'
+import { count, percent, UNKNOWN } from '../../app/format.ts'
+import { href, setQuery } from '../../app/location.ts'
+import { may } from '../../app/me.ts'
+import { Share } from '../../ui/bars.tsx'
+import { Button } from '../../ui/button.tsx'
+import { type Connection, ConnectionStatus, rawState } from '../../ui/connection-status.tsx'
+import { Facts, Notice, Peek } from '../../ui/page.tsx'
+import { PluginPanels } from '../../ui/plugin-panels.tsx'
+import { Owner, Status } from '../../ui/status.tsx'
+import { Ago, Time } from '../../ui/text.tsx'
+import { ConnectionForm } from './connection-form.tsx'
+import { TestButton } from './test-button.tsx'
+
+export function ConnectionPeek({ of: connection }: { of: Connection }) {
+  const [editing, setEditing] = useState(false)
+  const params = { path: { id: String(connection.id) } } as never
+  const state = rawState(connection)
+  const locked = connection.managed_by === 'config'
+  const close = (): void => setQuery({ open: null })
+  const change = async (body: object): Promise<void> => {
+    await answerOf(api.PUT('/api/providers/{id}', { params, body }))
+    await invalidate('/api/providers', '/api/attention')
+  }
+  const unlock = async (model?: string): Promise<void> => {
+    await answerOf(
+      api.DELETE('/api/providers/{id}/locks', {
+        params: { path: { id: String(connection.id) }, query: model === undefined ? {} : { model } } as never,
+      }),
+    )
+    await invalidate('/api/providers', '/api/attention')
+  }
+  const remove = async (): Promise<void> => {
+    if (!confirm(`Delete ${connection.provider}/${connection.label}? Its credential is removed with it.`)) return
+    await answerOf(api.DELETE('/api/providers/{id}', { params }))
+    close()
+    await invalidate('/api/providers', '/api/attention')
+  }
+  const error = typeof state.last_error === 'object' ? state.last_error : null
+  return (
+    <Peek title={`${connection.provider}/${connection.label}`} onClose={close}>
+      {locked && <Owner managedBy="config" name={`connections.${connection.label}`} />}
+      {editing ? (
+        <ConnectionForm
+          of={connection}
+          submit="Save"
+          onCancel={() => setEditing(false)}
+          onSubmit={async (body) => {
+            await change(body)
+            setEditing(false)
+          }}
+        />
+      ) : (
+        <Facts
+          facts={[
+            ['State', <ConnectionStatus key="state" connection={connection} />],
+            [
+              'Circuit',
+              `${(state.breaker ?? 'closed').replaceAll('_', ' ')}, ${count(state.consecutive_failures ?? 0)} failures in a row`,
+            ],
+            ['Cooldown', state.cooldown_until == null ? 'none' : <Ago key="cooldown" at={state.cooldown_until} />],
+            [
+              'Running',
+              `${count(state.inflight ?? 0)}${connection.max_inflight === null ? '' : ` of ${count(connection.max_inflight)}`}`,
+            ],
+            ['Last used', <Time key="used" at={state.last_used_at} />],
+            ['Credential', connection.has_api_key ? (connection.api_key_hint ?? 'set') : 'none'],
+            ['Address', connection.base_url ?? 'of the provider'],
+            ['Format', connection.wire_format ?? 'of the provider'],
+            ['Models', connection.allowed_models.length === 0 ? 'all' : connection.allowed_models.join(', ')],
+            ['Default model', connection.default_model ?? UNKNOWN],
+            ['Priority', String(connection.priority)],
+            ['Proxy', connection.proxy_url ?? 'none'],
+          ]}
+        />
+      )}
+      {error?.message !== undefined && (
+        <Notice tone="warning">
+          Last error{error.status == null ? '' : ` ${error.status}`}: {error.message}{' '}
+          {error.at !== undefined && <Ago at={error.at} />}
+        </Notice>
+      )}
+      {(state.model_locks ?? []).length > 0 && (
+        <section>
+          <h3>Locked models</h3>
+          <ul class="stack-tight">
+            {(state.model_locks ?? []).map(({ model, until }) => (
+              <li key={model}>
+                <Status tone="waiting">{model}</Status> {until !== null && <Ago at={until} />}{' '}
+                {may('manage') && <Button onClick={() => unlock(model)}>Unlock</Button>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Quota of={connection.id} />
+      <PluginPanels slot="connection" id={connection.id} />
+      {may('manage') && !editing && (
+        <>
+          <TestButton id={connection.id} />
+          <div class="actions">
+            {(state.model_locks ?? []).length > 0 && <Button onClick={() => unlock()}>Clear all locks</Button>}
+            {!locked && (
+              <Button onClick={() => change({ enabled: !connection.enabled })}>
+                {connection.enabled ? 'Disable' : 'Enable'}
+              </Button>
+            )}
+            {!locked && <Button onClick={() => setEditing(true)}>Edit</Button>}
+            {!locked && (
+              <Button kind="danger" onClick={remove}>
+                Delete
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+      <a href={href(`/requests?filter=${encodeURIComponent(`provider:${connection.provider}`)}`)}>Requests to this provider</a>
+    </Peek>
+  )
+}
+
+function Quota({ of: id }: { of: number }) {
+  const quota = useGet('/api/quota', { query: { connection_id: id } })
+  const found = quota.data?.data[0]
+  if (found === undefined) return null
+  const refresh = async (): Promise<void> => {
+    await answerOf(api.POST('/api/quota/refresh', { body: { connection_id: id } }))
+    await invalidate('/api/quota')
+  }
+  return (
+    <section>
+      <h3>Quota{found.plan === null ? '' : ` (${found.plan})`}</h3>
+      <ul class="stack-tight">
+        {found.windows.map((window) => (
+          <li key={`${window.name} ${window.model}`}>
+            {window.name}
+            {window.model !== null && ` of ${window.model}`}:{' '}
+            {window.remaining_pct === null ? (
+              UNKNOWN
+            ) : (
+              <Share label={window.name} share={1 - window.remaining_pct / 100}>
+                {percent(window.remaining_pct / 100)} left
+              </Share>
+            )}{' '}
+            {window.resets_at !== null && (
+              <span class="quiet">
+                resets <Ago at={window.resets_at} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        Read <Ago at={found.fetched_at} /> {may('manage') && <Button onClick={refresh}>Ask again</Button>}
+      </p>
+    </section>
+  )
+}

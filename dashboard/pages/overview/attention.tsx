@@ -1,0 +1,86 @@
+// Problems that need attention: each with its effect and the actions that help.
+import { answerOf, api } from '../../api/client.ts'
+import { type Got, invalidateAll, useGet } from '../../api/query.ts'
+import { href } from '../../app/location.ts'
+import { may } from '../../app/me.ts'
+import { Button } from '../../ui/button.tsx'
+import { Loading, Panel } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Ago, Time } from '../../ui/text.tsx'
+
+type Item = Got<'/api/attention'>['data'][number]
+type Lever = Item['levers'][number]
+
+const LOOK_MS = 10_000
+
+export function Attention() {
+  const attention = useGet('/api/attention', {}, LOOK_MS)
+  return (
+    <Loading of={attention}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <p class="all-well">
+            <Status tone="ok">Nothing needs attention.</Status>
+          </p>
+        ) : (
+          <Panel title={`Attention: ${data.length}`}>
+            <ul class="attention">
+              {data.map((item) => (
+                <li key={item.id} class={item.severity}>
+                  <div>
+                    <p>
+                      <Status tone={item.severity === 'critical' ? 'failed' : 'waiting'}>
+                        <strong>
+                          <Sentence text={item.title} />
+                        </strong>
+                      </Status>{' '}
+                      {item.since !== null && (
+                        <span class="quiet">
+                          <Ago at={item.since} />
+                        </span>
+                      )}
+                    </p>
+                    {item.effect !== null && (
+                      <p class="quiet">
+                        <Sentence text={item.effect} />
+                      </p>
+                    )}
+                  </div>
+                  <div class="actions">
+                    {may('manage') && item.levers.map((lever) => <Pull key={lever.label} lever={lever} of={item} />)}
+                    {item.link !== null && (
+                      <a class="button" href={href(item.link)}>
+                        Open
+                      </a>
+                    )}
+                  </div>
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )
+      }
+    </Loading>
+  )
+}
+
+/** The server writes points in time in UTC; the page shows them in the zone of the reader. */
+function Sentence({ text }: { text: string }) {
+  return (
+    <>{text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, index) => (index % 2 === 1 ? <Time key={part} at={part} /> : part))}</>
+  )
+}
+
+function Pull({ lever, of: { subject } }: { lever: Lever; of: Item }) {
+  const pull = async (): Promise<void> => {
+    if (!confirm(`${lever.label}: ${subject.label}? It is written to the audit log.`)) return
+    // The server names the call, so its path is not known to the types.
+    const send = api[lever.method as 'POST' | 'PUT' | 'PATCH' | 'DELETE'] as (
+      path: string,
+      init: object,
+    ) => Promise<{ response: Response; data?: unknown }>
+    await answerOf(send(lever.path, lever.body === null ? {} : { body: lever.body }))
+    await invalidateAll()
+  }
+  return <Button onClick={pull}>{lever.label}</Button>
+}

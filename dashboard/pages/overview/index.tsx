@@ -1,0 +1,115 @@
+import { useGet } from '../../api/query.ts'
+import { bucketName } from '../../app/bucket-name.ts'
+import { compact, count, ms, percent } from '../../app/format.ts'
+import { href } from '../../app/location.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
+import { Bars } from '../../ui/bars.tsx'
+import { Figures } from '../../ui/figures.tsx'
+import { Empty, Loading, Page, Panel } from '../../ui/page.tsx'
+import { PluginPanels } from '../../ui/plugin-panels.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Money } from '../../ui/text.tsx'
+import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
+import { WindowChoice, windowOf } from '../../ui/window.tsx'
+import { Attention } from './attention.tsx'
+import { Checklist } from './checklist.tsx'
+import { Connections } from './connections.tsx'
+import { Outcomes } from './outcomes.tsx'
+
+const LOOK_MS = 30_000
+
+export default function Overview() {
+  const window = windowOf()
+  const usage = useGet('/api/usage', { query: { window } }, LOOK_MS)
+  const summary = useGet('/api/logs/summary', { query: { window } }, LOOK_MS)
+  const series = useGet('/api/usage/timeseries', { query: { window } }, LOOK_MS)
+  return (
+    <Page title="Overview" actions={<WindowChoice />}>
+      <AddressNote name="window" shown={window} />
+      <Checklist />
+      <Attention />
+      <Loading of={summary}>{(data) => <Outcomes of={data} />}</Loading>
+      <Loading of={usage}>
+        {({ totals, truncated, by_model, by_key }) => (
+          <>
+            {truncated && <TruncatedNotice />}
+            <Panel title="Spend" actions={<a href={href('/spend')}>details</a>}>
+              <Figures
+                of={[
+                  ['Cost', <Money key="cost" usd={totals.cost_usd} />],
+                  ['Saved', <Money key="saved" usd={totals.usd_saved} />],
+                  ['Tokens in', compact(totals.tokens.prompt)],
+                  ['Tokens out', compact(totals.tokens.completion)],
+                ]}
+              />
+            </Panel>
+            <Loading of={series}>
+              {({ data, bucket }) => (
+                <Panel title={`Requests to upstreams per ${bucket}`}>
+                  <Bars
+                    label={`Requests per ${bucket}`}
+                    format={count}
+                    bars={data.map(({ ts, requests, errors }) => ({
+                      label: bucketName(ts, bucket),
+                      value: requests,
+                      failed: errors,
+                    }))}
+                  />
+                </Panel>
+              )}
+            </Loading>
+            <Connections />
+            <PluginPanels slot="overview" />
+            <div class="columns">
+              <Panel title="Models">
+                {by_model.length === 0 ? (
+                  <Empty title="No traffic in this window" />
+                ) : (
+                  <Table
+                    label="Models"
+                    rows={by_model.slice(0, 8)}
+                    rowKey={({ model }) => String(model)}
+                    columns={[
+                      { id: 'model', title: 'Model', cell: ({ model }) => model },
+                      { id: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
+                      {
+                        id: 'failed',
+                        title: 'Failed',
+                        numeric: true,
+                        cell: ({ errors, requests }) => percent(errors / requests),
+                      },
+                      { id: 'p95', title: 'p95', numeric: true, wide: true, cell: ({ p95_ms }) => ms(p95_ms) },
+                      { id: 'cost', title: 'Spend', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+                    ]}
+                  />
+                )}
+              </Panel>
+              <Panel title="Keys">
+                {by_key.length === 0 ? (
+                  <Empty title="No request with a client key in this window" />
+                ) : (
+                  <Table
+                    label="Keys"
+                    rows={by_key.slice(0, 8)}
+                    rowKey={({ key }) => key}
+                    columns={[
+                      { id: 'key', title: 'Key', cell: ({ key }) => key },
+                      { id: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
+                      {
+                        id: 'failed',
+                        title: 'Failed',
+                        numeric: true,
+                        cell: ({ errors, requests }) => percent(errors / requests),
+                      },
+                      { id: 'cost', title: 'Spend', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+                    ]}
+                  />
+                )}
+              </Panel>
+            </div>
+          </>
+        )}
+      </Loading>
+    </Page>
+  )
+}

@@ -1,0 +1,53 @@
+// Outcomes of the requests of the window, including those that reached no upstream, and the failures in groups.
+import type { Got } from '../../api/query.ts'
+import { count, ms, percent } from '../../app/format.ts'
+import { href } from '../../app/location.ts'
+import { Figures } from '../../ui/figures.tsx'
+import { Panel } from '../../ui/page.tsx'
+import { Status, toneOf } from '../../ui/status.tsx'
+import { Ago } from '../../ui/text.tsx'
+
+type Summary = Got<'/api/logs/summary'>
+
+export function Outcomes({ of: summary }: { of: Summary }) {
+  const { requests, answered, refused, failed, cached, retried, p50_ms, p95_ms, ttft_p50_ms, errors, truncated, window } = summary
+  return (
+    <Panel title="Requests" actions={<span class="quiet">{`${minute(window.since)} to ${minute(window.until)} UTC`}</span>}>
+      {truncated && <p class="quiet">There are more: these are the newest {count(requests)}.</p>}
+      <Figures
+        of={[
+          ['Requests', count(requests), `${count(cached)} from the cache`],
+          ['Answered', requests === 0 ? '—' : percent(answered / requests), `${count(retried)} after a retry`],
+          ['Refused', count(refused), 'by a limit or as wrong'],
+          ['Failed', count(failed), 'at the upstream or here'],
+          ['Time', ms(p50_ms), `p95 ${ms(p95_ms)}`],
+          ['First token', ms(ttft_p50_ms), 'of streams'],
+        ]}
+      />
+      {errors.length > 0 && (
+        <ul class="errors">
+          {errors.slice(0, 5).map(({ provider, status, code, requests: times, last_at }) => (
+            <li key={`${provider} ${status} ${code}`}>
+              <Status tone={toneOf(status)}>{`${provider ?? 'gateway'} ${status}`}</Status> <span>{code}</span>{' '}
+              <strong>×{count(times)}</strong>{' '}
+              <span class="quiet">
+                last <Ago at={last_at} />
+              </span>{' '}
+              <a
+                href={href(
+                  `/requests?filter=${encodeURIComponent(`status:${status}${provider === null ? '' : ` provider:${provider}`}`)}`,
+                )}
+              >
+                see
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+function minute(at: string): string {
+  return at.slice(0, 16).replace('T', ' ')
+}

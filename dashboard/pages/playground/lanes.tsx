@@ -1,0 +1,113 @@
+// The stages of a run: the request to the upstream, its answer, the answer to the caller, and the hooks that ran.
+import { useState } from 'preact/hooks'
+import { count, ms, UNKNOWN } from '../../app/format.ts'
+import { href } from '../../app/location.ts'
+import { Facts, Notice, Panel } from '../../ui/page.tsx'
+import { HttpStatus, Status } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Money } from '../../ui/text.tsx'
+import type { Done, Run, Upstream } from './run.ts'
+import { readableText } from './samples.ts'
+
+export function Lanes({ of: run }: { of: Run }) {
+  return (
+    <>
+      {run.error !== null && <Notice tone="error">{run.error.message}</Notice>}
+      <Delivered of={run} />
+      {run.upstreams.map((upstream) => (
+        <WentUp key={upstream.call} of={upstream} />
+      ))}
+      {run.hooks.length > 0 && <Hooks of={run} />}
+    </>
+  )
+}
+
+function Delivered({ of: run }: { of: Run }) {
+  const [raw, setRaw] = useState(false)
+  const readable = readableText(run.delivered)
+  return (
+    <Panel
+      title="You get"
+      actions={
+        <>
+          {run.running && <Status tone="waiting">running</Status>}
+          {run.status !== null && <HttpStatus status={run.status} />}
+          <button type="button" class="button plain" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+            {raw ? 'Text' : 'Raw'}
+          </button>
+        </>
+      }
+    >
+      <pre class={raw || readable === '' ? '' : 'prose'}>{raw || readable === '' ? pretty(run.delivered) : readable}</pre>
+      {run.done !== null && <Outcome of={run.done} />}
+      {Object.entries(run.headers)
+        .filter(([name]) => name === 'x-gateway-warnings' || name === 'warning')
+        .map(([name, value]) => (
+          <p key={name} class="quiet">
+            {name}: {value}
+          </p>
+        ))}
+    </Panel>
+  )
+}
+
+function Outcome({ of: done }: { of: Done }) {
+  return (
+    <Facts
+      facts={[
+        ...(done.error === null ? [] : ([['Error', <span class="failure">{done.error.message}</span>]] as const)),
+        ['Tokens', done.usage === undefined ? UNKNOWN : `${count(done.usage.prompt)} in, ${count(done.usage.completion)} out`],
+        ['Cost', <Money key="cost" usd={done.cost_usd} />],
+        ['Time', `${ms(done.latency_ms)}, first byte ${ms(done.first_byte_ms)}`],
+        [
+          'Attempts',
+          done.attempts.map(({ provider, model, action }) => `${provider}/${model} ${action ?? ''}`).join(', ') || 'none',
+        ],
+        ['Request', done.request_id === null ? UNKNOWN : <a href={href(`/requests/${done.request_id}`)}>{done.request_id}</a>],
+      ]}
+    />
+  )
+}
+
+function WentUp({ of: { call, method, url, headers, body, status, raw } }: { of: Upstream }) {
+  return (
+    <Panel title={`Went up ${call}: ${method} ${url}`} actions={status === null ? undefined : <HttpStatus status={status} />}>
+      <details>
+        <summary>Headers</summary>
+        <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
+      </details>
+      <pre>{JSON.stringify(body, null, 2)}</pre>
+      <details>
+        <summary>Answer as received</summary>
+        <pre>{raw}</pre>
+      </details>
+    </Panel>
+  )
+}
+
+function Hooks({ of: { hooks } }: { of: Run }) {
+  const whole = hooks.reduce((sum, { us }) => sum + us, 0)
+  return (
+    <Panel title={`${hooks.length} hooks ran, ${ms(whole / 1000)}`}>
+      <Table
+        label="Hooks"
+        rows={hooks.map((hook, index) => ({ ...hook, index }))}
+        rowKey={({ index }) => index}
+        columns={[
+          { id: 'hook', title: 'Hook', cell: ({ hook }) => hook },
+          { id: 'plugin', title: 'Plugin', cell: ({ plugin }) => plugin },
+          { id: 'time', title: 'Time', numeric: true, cell: ({ us }) => `${us.toFixed(us < 10 ? 1 : 0)} µs` },
+          { id: 'result', title: '', cell: ({ failed }) => failed && <Status tone="failed">failed</Status> },
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,203 @@
+// The rows of the list: history from the log, and live events on top of it.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { answerOf, api } from '../../api/client.ts'
+import { ApiError } from '../../api/error.ts'
+import { type LiveEvent, listen } from '../../api/live.ts'
+import type { Got } from '../../api/query.ts'
+import { matches } from './filter.ts'
+
+export type LogRow = Got<'/api/logs'>['data'][number]
+/** A log row, or a live event whose log row is not read yet. */
+export type Row = Pick<
+  LogRow,
+  | 'request_id'
+  | 'created_at'
+  | 'source'
+  | 'provider'
+  | 'model'
+  | 'virtual_model'
+  | 'api_key_label'
+  | 'status'
+  | 'latency_ms'
+  | 'cost_usd'
+  | 'cached'
+  | 'stream'
+> & {
+  requested_model: string | null
+  ttft_ms: number | null
+  tokens: { prompt: number; completion: number }
+  attempts: number | null
+}
+
+const KEPT = 10_000
+const PAGE = 100
+/** Between reads of the log for events that only the log can judge. The log has a row some hundred milliseconds after its event. */
+const LOOK_MS = 2000
+
+export interface Rows {
+  readonly rows: readonly Row[]
+  /** New rows that wait above the list while the reader has scrolled down. */
+  readonly waiting: number
+  /** Events that the server could not deliver. */
+  readonly missed: number
+  readonly loading: boolean
+  readonly error: ApiError | null
+  readonly more: boolean
+  older(): void
+  showWaiting(): void
+}
+
+export function useRows(query: Readonly<Record<string, string>>, live: boolean, atTop: () => boolean): Rows {
+  const [rows, setRows] = useState<readonly Row[]>([])
+  const [cursor, setCursor] = useState<string | null>(null)
+  const [loading, setLoading] = useState(true)
+  const [error, setError] = useState<ApiError | null>(null)
+  const [waiting, setWaiting] = useState<readonly Row[]>([])
+  const [missed, setMissed] = useState(0)
+  const key = JSON.stringify(query)
+  const asked = useRef('')
+  const shown = useRef(rows)
+  shown.current = rows
+  /** Live rows that came while the first page is read; null: it is not read now. */
+  const arrived = useRef<readonly Row[] | null>(null)
+
+  const place = (fresh: readonly Row[]): void => {
+    if (arrived.current !== null) arrived.current = [...fresh, ...arrived.current]
+    if (atTop()) setRows((before) => merged(fresh, before).slice(0, KEPT))
+    else setWaiting((before) => merged(fresh, before).slice(0, KEPT))
+  }
+
+  const pageAfter = (after: string | null) =>
+    answerOf(
+      api.GET('/api/logs', {
+        params: { query: { ...query, limit: String(PAGE), ...(after !== null && { cursor: after }) } as never },
+      }),
+    )
+
+  const load = async (after: string | null): Promise<void> => {
+    asked.current = key
+    if (after === null) arrived.current = []
+    setLoading(true)
+    try {
+      const page = await pageAfter(after)
+      if (asked.current !== key) return
+      const live = arrived.current ?? []
+      setRows((before) => (after === null ? withLive(live, page.data) : merged(before, page.data)))
+      setCursor(page.next_cursor)
+      setError(null)
+    } catch (thrown) {
+      if (asked.current === key) setError(ApiError.unreachable(thrown))
+    } finally {
+      if (asked.current === key) {
+        setLoading(false)
+        arrived.current = null
+      }
+    }
+  }
+
+  /** Adds what came while the stream was away, for the server keeps only the last events. More than a page: starts anew. */
+  const catchUp = async (): Promise<void> => {
+    const page = await pageAfter(null).catch(() => null)
+    if (page === null || asked.current !== key) return
+    const known = new Set(shown.current.map(({ request_id }) => request_id))
+    const fresh = page.data.filter(({ request_id }) => !known.has(request_id))
+    if (fresh.length < page.data.length) place(fresh)
+    else void load(null)
+  }
+
+  useEffect(() => {
+    setWaiting([])
+    setMissed(0)
+    void load(null)
+  }, [key])
+
+  useEffect(() => {
+    if (!live) return
+    let batch: Row[] = []
+    let frame = 0
+    let lost = false
+    let look: ReturnType<typeof setTimeout> | undefined
+    const lookSoon = (): void => {
+      look ??= setTimeout(() => {
+        look = undefined
+        void catchUp()
+      }, LOOK_MS)
+    }
+    const flush = (): void => {
+      frame = 0
+      const fresh = batch.reverse()
+      batch = []
+      place(fresh)
+    }
+    const stop = listen((message) => {
+      if (message.kind === 'missed') setMissed((before) => before + message.missed)
+      if (message.kind === 'down') lost = true
+      if (message.kind === 'up' && lost) {
+        lost = false
+        void catchUp()
+      }
+      if (message.kind !== 'request') return
+      const fits = matches(message.event, query)
+      if (fits === 'unknown') lookSoon()
+      if (fits !== true) return
+      batch.push(rowOf(message.event))
+      // One change of the document a frame, however many events come.
+      frame ||= requestAnimationFrame(flush)
+    })
+    return () => {
+      stop()
+      clearTimeout(look)
+      cancelAnimationFrame(frame)
+      if (batch.length > 0) flush()
+    }
+  }, [key, live])
+
+  return {
+    rows,
+    waiting: waiting.length,
+    missed,
+    loading,
+    error,
+    more: cursor !== null,
+    older() {
+      if (!loading && cursor !== null && rows.length < KEPT) void load(cursor)
+    },
+    showWaiting() {
+      setRows((before) => merged(waiting, before).slice(0, KEPT))
+      setWaiting([])
+    },
+  }
+}
+
+/** Puts live rows that the page of the log does not have before it. */
+function withLive(live: readonly Row[], page: readonly Row[]): readonly Row[] {
+  const known = new Set(page.map(({ request_id }) => request_id))
+  return [...live.filter(({ request_id }) => !known.has(request_id)), ...page]
+}
+
+/** Puts rows before others and leaves out those that are there already; the first one wins. */
+function merged(first: readonly Row[], second: readonly Row[]): readonly Row[] {
+  const known = new Set(first.map(({ request_id }) => request_id))
+  return [...first, ...second.filter(({ request_id }) => !known.has(request_id))]
+}
+
+function rowOf(event: LiveEvent): Row {
+  return {
+    request_id: event.request_id,
+    created_at: event.occurred_at,
+    source: event.source,
+    provider: event.provider,
+    model: event.model,
+    virtual_model: event.virtual_model,
+    api_key_label: event.api_key_label,
+    status: event.status,
+    latency_ms: event.latency_ms,
+    cost_usd: event.cost.cost_usd,
+    cached: event.cached,
+    stream: event.stream,
+    requested_model: event.virtual_model ?? event.model,
+    ttft_ms: null,
+    tokens: event.tokens,
+    attempts: null,
+  }
+}

@@ -1,0 +1,114 @@
+import { useGet } from '../../api/query.ts'
+import { bucketName } from '../../app/bucket-name.ts'
+import { compact, count, money, ms, percent } from '../../app/format.ts'
+import { query as address, setQuery } from '../../app/location.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
+import { Bars } from '../../ui/bars.tsx'
+import { Figures } from '../../ui/figures.tsx'
+import { Empty, Loading, Panel } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Money } from '../../ui/text.tsx'
+import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
+import { WindowChoice, WindowName, windowOf } from '../../ui/window.tsx'
+
+const GROUPS = [
+  ['by_model', 'model', 'Model'],
+  ['by_provider', 'provider', 'Provider'],
+  ['by_key', 'key', 'Key'],
+  ['by_virtual_model', 'virtual_model', 'Virtual model'],
+  ['by_cost_center', 'cost_center', 'Cost center'],
+] as const
+
+export function Usage() {
+  const window = windowOf()
+  const usage = useGet('/api/usage', { query: { window } })
+  const series = useGet('/api/usage/timeseries', { query: { window } })
+  const [list, member, title] = GROUPS.find(([, id]) => id === address.value.get('by')) ?? GROUPS[0]
+  return (
+    <Loading of={usage}>
+      {(data) => {
+        const { totals, truncated } = data
+        const rows = data[list] as readonly (Omit<(typeof data.by_model)[number], 'model'> & Record<string, unknown>)[]
+        return (
+          <>
+            {truncated && <TruncatedNotice />}
+            <AddressNote name="by" shown={member} />
+            <Panel title="Spend" actions={<WindowChoice />}>
+              <Figures
+                of={[
+                  ['Cost', <Money key="cost" usd={totals.cost_usd} />],
+                  ['Charged', <Money key="charged" usd={totals.charge_usd} />],
+                  ['Saved', <Money key="saved" usd={totals.usd_saved} />],
+                  ['Tokens', compact(totals.tokens.total)],
+                ]}
+              />
+              <p>
+                <WindowName of={data.window} />
+              </p>
+              {totals.interrupted_requests > 0 && (
+                <p class="quiet">
+                  {count(totals.interrupted_requests)} interrupted requests are estimated:{' '}
+                  <Money usd={totals.estimated_cost_usd} /> of the cost.
+                </p>
+              )}
+              <Loading of={series}>
+                {({ data, bucket }) => (
+                  <Bars
+                    label={`Cost per ${bucket}`}
+                    format={money}
+                    bars={data.map(({ ts, cost_usd }) => ({ label: bucketName(ts, bucket), value: cost_usd }))}
+                  />
+                )}
+              </Loading>
+            </Panel>
+            <Panel
+              title={`By ${title.toLowerCase()}`}
+              actions={GROUPS.map(([, id, name]) => (
+                <button
+                  key={id}
+                  type="button"
+                  class="button plain"
+                  aria-pressed={id === member}
+                  onClick={() => setQuery({ by: id === 'model' ? null : id })}
+                >
+                  {name}
+                </button>
+              ))}
+            >
+              {rows.length === 0 ? (
+                <Empty title="No traffic of this kind in this window" />
+              ) : (
+                <Table
+                  label={title}
+                  rows={rows}
+                  rowKey={(row) => String(row[member])}
+                  columns={[
+                    { id: 'name', title, cell: (row) => String(row[member]) },
+                    { id: 'cost', title: 'Cost', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+                    { id: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
+                    {
+                      id: 'failed',
+                      title: 'Failed',
+                      numeric: true,
+                      wide: true,
+                      cell: ({ errors, requests }) => percent(errors / requests),
+                    },
+                    { id: 'in', title: 'Tokens in', numeric: true, wide: true, cell: ({ tokens }) => compact(tokens.prompt) },
+                    {
+                      id: 'out',
+                      title: 'Tokens out',
+                      numeric: true,
+                      wide: true,
+                      cell: ({ tokens }) => compact(tokens.completion),
+                    },
+                    { id: 'p95', title: 'p95', numeric: true, wide: true, cell: ({ p95_ms }) => ms(p95_ms) },
+                  ]}
+                />
+              )}
+            </Panel>
+          </>
+        )
+      }}
+    </Loading>
+  )
+}

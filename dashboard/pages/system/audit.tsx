@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import { answerOf, api } from '../../api/client.ts'
+import { download } from '../../api/download.ts'
+import { useGet } from '../../api/query.ts'
+import { query as address, setQuery } from '../../app/location.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Facts, Loading, Panel, Peek } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Time } from '../../ui/text.tsx'
+
+interface Verdict {
+  ok: boolean
+  from_seq: number | null
+  to_seq: number | null
+  first_bad_seq: number | null
+}
+
+export function Audit() {
+  const action = address.value.get('action') ?? ''
+  const actor = address.value.get('actor') ?? ''
+  const cursor = address.value.get('cursor')
+  const open = Number(address.value.get('open'))
+  const audit = useGet('/api/audit', {
+    query: { limit: 50, ...(action !== '' && { action }), ...(actor !== '' && { actor }), ...(cursor !== null && { cursor }) },
+  })
+  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  return (
+    <Loading of={audit}>
+      {({ data, next_cursor }) => {
+        const shown = data.find(({ seq }) => seq === open)
+        return (
+          <div class={shown === undefined ? 'with-peek' : 'with-peek open'}>
+            <AddressNote name="open" shown={shown?.seq} />
+            <Panel
+              title="Audit log"
+              actions={
+                <>
+                  {verdict !== null &&
+                    (verdict.ok ? (
+                      <Status tone="ok">{`the chain is whole up to entry ${verdict.to_seq ?? 0}`}</Status>
+                    ) : (
+                      <Status tone="failed">{`entry ${verdict.first_bad_seq} was changed`}</Status>
+                    ))}
+                  <Button onClick={async () => setVerdict(await answerOf(api.GET('/api/audit/verify')))}>Verify</Button>
+                  <Button onClick={() => download('/api/audit/export', 'audit.jsonl')}>Export</Button>
+                </>
+              }
+            >
+              <div class="filter">
+                <input
+                  class="filter-input"
+                  type="search"
+                  data-filter
+                  aria-label="Action"
+                  placeholder="action, such as key.create"
+                  value={action}
+                  onInput={(event) => setQuery({ action: event.currentTarget.value, cursor: null })}
+                />
+                <input
+                  class="filter-input"
+                  type="search"
+                  aria-label="Actor"
+                  placeholder="actor"
+                  value={actor}
+                  onInput={(event) => setQuery({ actor: event.currentTarget.value, cursor: null })}
+                />
+              </div>
+              {data.length === 0 ? (
+                <Empty title="No entry fits" />
+              ) : (
+                <Table
+                  label="Audit log"
+                  rows={data}
+                  rowKey={({ seq }) => seq}
+                  selected={open}
+                  onOpen={({ seq }) => setQuery({ open: seq === open ? null : String(seq) })}
+                  columns={[
+                    { id: 'seq', title: '#', cell: ({ seq }) => seq },
+                    { id: 'at', title: 'Time', cell: ({ at }) => <Time at={at} /> },
+                    { id: 'actor', title: 'Who', cell: ({ actor }) => actor },
+                    { id: 'action', title: 'Did', cell: ({ action }) => action },
+                    { id: 'target', title: 'To', cell: ({ target }) => target ?? '—' },
+                    { id: 'ip', title: 'From', wide: true, cell: ({ ip }) => ip ?? '—' },
+                  ]}
+                />
+              )}
+              <div class="actions">
+                {cursor !== null && <Button onClick={() => setQuery({ cursor: null })}>Newest</Button>}
+                {next_cursor !== null && <Button onClick={() => setQuery({ cursor: next_cursor })}>Older</Button>}
+              </div>
+            </Panel>
+            {shown !== undefined && (
+              <Peek title={`Entry ${shown.seq}`} onClose={() => setQuery({ open: null })}>
+                <Facts
+                  facts={[
+                    ['Time', <Time key="at" at={shown.at} />],
+                    ['Who', shown.actor],
+                    ['Did', shown.action],
+                    ['To', shown.target ?? '—'],
+                    ['From', shown.ip ?? '—'],
+                    ['Hash', <code key="hash">{shown.hash}</code>],
+                  ]}
+                />
+                <pre>{JSON.stringify(shown.details, null, 2)}</pre>
+              </Peek>
+            )}
+          </div>
+        )
+      }}
+    </Loading>
+  )
+}

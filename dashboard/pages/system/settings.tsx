@@ -1,0 +1,137 @@
+// Settings with the value that holds and where it comes from. A pinned one is changed in the configuration file.
+import { useState } from 'preact/hooks'
+import { answerOf, api } from '../../api/client.ts'
+import { invalidate, useGet } from '../../api/query.ts'
+import { query as address, setQuery } from '../../app/location.ts'
+import { may } from '../../app/me.ts'
+import { Button } from '../../ui/button.tsx'
+import { CheckField, Form, TextField } from '../../ui/form.tsx'
+import { Loading, Panel } from '../../ui/page.tsx'
+import { Tag } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+
+const SOURCES = { default: 'default', config: 'gateway.config.ts', env: 'environment', runtime: 'set here' } as const
+
+interface Setting {
+  readonly key: string
+  readonly value: unknown
+  readonly source: keyof typeof SOURCES
+  readonly pinned: boolean
+}
+
+export function Settings() {
+  const settings = useGet('/api/settings')
+  const sources = useGet('/api/settings/sources')
+  const filter = address.value.get('q') ?? ''
+  const open = address.value.get('open')
+  return (
+    <Loading of={sources}>
+      {(origin) => {
+        const all: Setting[] = Object.entries(origin).map(([key, { source, pinned }]) => ({
+          key,
+          source,
+          pinned,
+          value: valueAt(settings.data, key),
+        }))
+        const rows = all.filter(({ key }) => key.includes(filter.toLowerCase()))
+        return (
+          <Panel title="Settings">
+            <input
+              class="filter-input"
+              type="search"
+              data-filter
+              aria-label="Filter settings"
+              placeholder="guardrails"
+              value={filter}
+              onInput={(event) => setQuery({ q: event.currentTarget.value })}
+            />
+            <Table
+              label="Settings"
+              rows={rows}
+              rowKey={({ key }) => key}
+              columns={[
+                { id: 'key', title: 'Setting', cell: ({ key }) => <code>{key}</code> },
+                {
+                  id: 'value',
+                  title: 'Value',
+                  cell: (setting) =>
+                    open === setting.key && may('system') && !setting.pinned ? (
+                      <Edit of={setting} />
+                    ) : (
+                      <code>{JSON.stringify(setting.value)}</code>
+                    ),
+                },
+                {
+                  id: 'source',
+                  title: 'From',
+                  cell: ({ source, pinned }) =>
+                    pinned ? <Tag title="Change it in gateway.config.ts">pinned by gateway.config.ts</Tag> : SOURCES[source],
+                },
+                {
+                  id: 'edit',
+                  title: '',
+                  cell: ({ key, pinned, source }) =>
+                    may('system') &&
+                    !pinned &&
+                    open !== key && (
+                      <>
+                        <Button onClick={() => setQuery({ open: key })}>Edit</Button>{' '}
+                        {source === 'runtime' && <Button onClick={() => save(key, null)}>Reset</Button>}
+                      </>
+                    ),
+                },
+              ]}
+            />
+          </Panel>
+        )
+      }}
+    </Loading>
+  )
+}
+
+async function save(key: string, value: unknown): Promise<void> {
+  await answerOf(api.PUT('/api/settings', { body: { [key]: value } as never }))
+  await invalidate('/api/settings')
+}
+
+function Edit({ of: { key, value } }: { of: Setting }) {
+  const [text, setText] = useState(typeof value === 'string' ? value : JSON.stringify(value))
+  const [checked, setChecked] = useState(value === true)
+  const close = (): void => setQuery({ open: null })
+  const send = async (): Promise<void> => {
+    await save(key, typeof value === 'boolean' ? checked : typed(text, value))
+    close()
+  }
+  return (
+    <Form submit="Save" onCancel={close} onSubmit={send}>
+      {typeof value === 'boolean' ? (
+        <CheckField name={key} label={key} value={checked} onInput={setChecked} />
+      ) : (
+        <TextField
+          name={key}
+          label={key}
+          hint={Array.isArray(value) ? 'A list, as JSON' : undefined}
+          value={text}
+          onInput={setText}
+        />
+      )}
+    </Form>
+  )
+}
+
+/** Reads the text as the type of the old value. Other text goes to the server as typed, and the server names the mistake. */
+function typed(text: string, before: unknown): unknown {
+  if (typeof before === 'string') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function valueAt(document: unknown, key: string): unknown {
+  let at: unknown = document
+  for (const part of key.split('.'))
+    at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[part] : undefined
+  return at
+}

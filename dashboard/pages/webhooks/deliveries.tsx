@@ -1,0 +1,117 @@
+// Deliveries of all endpoints, the newest first, with their schedule.
+import { answerOf, api } from '../../api/client.ts'
+import { invalidate, useGet } from '../../api/query.ts'
+import { query as address, setQuery } from '../../app/location.ts'
+import { may } from '../../app/me.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Loading, Panel } from '../../ui/page.tsx'
+import { Status, type Tone } from '../../ui/status.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Ago, Time } from '../../ui/text.tsx'
+import { DeliveryPeek } from './delivery-peek.tsx'
+import { Recover } from './recover.tsx'
+
+const STATES = ['pending', 'delivered', 'failed', 'dead'] as const
+const TONES: Record<(typeof STATES)[number], Tone> = { pending: 'waiting', delivered: 'ok', failed: 'failed', dead: 'refused' }
+
+export function Deliveries() {
+  const given = address.value.get('status')
+  const open = address.value.get('open')
+  const status = STATES.find((one) => one === given)
+  const endpoint = address.value.get('endpoint') ?? ''
+  const endpoints = useGet('/api/webhooks/endpoints')
+  const deliveries = useGet(
+    '/api/webhooks/deliveries',
+    { query: { limit: 100, ...(status && { status }), ...(endpoint !== '' && { endpoint_id: endpoint }) } },
+    10_000,
+  )
+  const urls = new Map((endpoints.data?.data ?? []).map(({ id, url }) => [id, url]))
+  const again = async (id: string): Promise<void> => {
+    await answerOf(api.POST('/api/webhooks/deliveries/{id}/redeliver', { params: { path: { id } } as never }))
+    await invalidate('/api/webhooks')
+  }
+  return (
+    <div class={open === null ? 'with-peek' : 'with-peek open'}>
+      <Panel
+        title="Deliveries"
+        actions={
+          <>
+            {may('manage') && endpoint !== '' && <Recover key={endpoint} endpoint={endpoint} />}
+            <select
+              aria-label="Endpoint"
+              value={endpoint}
+              onChange={(event) => setQuery({ endpoint: event.currentTarget.value || null })}
+            >
+              <option value="">all endpoints</option>
+              {[...urls].map(([id, url]) => (
+                <option key={id} value={id}>
+                  {url}
+                </option>
+              ))}
+            </select>
+            <select
+              aria-label="Status"
+              value={status ?? ''}
+              onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
+            >
+              <option value="">all states</option>
+              {STATES.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </>
+        }
+      >
+        <AddressNote name="status" shown={status} />
+        {endpoints.data !== undefined && <AddressNote name="endpoint" shown={urls.has(endpoint) ? endpoint : null} />}
+        <Loading of={deliveries}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title="No delivery of this kind" />
+            ) : (
+              <Table
+                label="Deliveries"
+                rows={data}
+                rowKey={({ id }) => id}
+                selected={open}
+                onOpen={({ id }) => setQuery({ open: id === open ? null : id })}
+                columns={[
+                  { id: 'at', title: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+                  { id: 'event', title: 'Event', cell: ({ event_type }) => event_type },
+                  {
+                    id: 'endpoint',
+                    title: 'Endpoint',
+                    wide: true,
+                    cell: ({ endpoint_id }) => urls.get(endpoint_id) ?? endpoint_id,
+                  },
+                  { id: 'status', title: 'State', cell: (row) => <Status tone={TONES[row.status]}>{row.status}</Status> },
+                  { id: 'attempts', title: 'Tries', numeric: true, wide: true, cell: ({ attempts }) => attempts },
+                  {
+                    id: 'answer',
+                    title: 'Last answer',
+                    wide: true,
+                    cell: ({ last_status, last_error }) => last_error ?? last_status ?? '—',
+                  },
+                  {
+                    id: 'next',
+                    title: 'Next try',
+                    cell: ({ next_attempt_at }) => (next_attempt_at === null ? '—' : <Ago at={next_attempt_at} />),
+                  },
+                  {
+                    id: 'again',
+                    title: '',
+                    cell: ({ id }) => may('manage') && <Button onClick={() => again(id)}>Send again</Button>,
+                  },
+                ]}
+              />
+            )
+          }
+        </Loading>
+      </Panel>
+      {open !== null && <DeliveryPeek key={open} id={open} />}
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  /** True: Escape does not close it, because what it shows cannot be seen again. */
+  guarded?: boolean
+  children: ComponentChildren
+}
+
+export function Dialog({ title, onClose, guarded = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  // Before the next key arrives, so that a dialog gets what is typed right after it was opened.
+  useLayoutEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (!guarded) onClose()
+      }}
+    >
+      <header>
+        <h2>{title}</h2>
+        {!guarded && (
+          <button type="button" class="button plain" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        )}
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  )
+}

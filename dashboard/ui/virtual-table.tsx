@@ -1,0 +1,98 @@
+// A list of many rows of one height: only the rows on the screen are in the document.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Column } from './table.tsx'
+
+interface VirtualTableProps<T> {
+  label: string
+  columns: readonly (Column<T> & { width: string })[]
+  rows: readonly T[]
+  rowKey: (row: T) => string
+  selected: string | null
+  onOpen: (row: T) => void
+  /** Called when the last row comes into view. */
+  onEnd?: () => void
+  foot?: ComponentChildren
+}
+
+const OVERSCAN = 6
+/** Below this width of the list, px, the columns marked `wide` are left out. */
+const NARROW = 760
+
+export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, onOpen, onEnd, foot }: VirtualTableProps<T>) {
+  const frame = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const [height, setHeight] = useState(600)
+  const [width, setWidth] = useState(NARROW)
+  const rowHeight = useRowHeight()
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => {
+      setHeight(element.clientHeight)
+      setWidth(element.clientWidth)
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
+  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN)
+  useEffect(() => {
+    if (last >= rows.length && rows.length > 0) onEnd?.()
+  }, [last >= rows.length, rows.length])
+  const columns = width < NARROW ? all.filter(({ wide }) => !wide) : all
+  const template = columns.map(({ width }) => width).join(' ')
+  const classOf = ({ numeric }: Column<T>): string => `cell ${numeric ? 'numeric' : ''}`
+  return (
+    <div class="list" role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length}>
+      <div role="rowgroup" class="list-head">
+        <div role="row" aria-rowindex={1} class="list-row" style={{ '--columns': template }}>
+          {columns.map((column) => (
+            <span key={column.id} role="columnheader" class={classOf(column)}>
+              {column.title}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div ref={frame} class="list-body" role="rowgroup" tabIndex={0} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+        <div class="list-space" style={{ height: `${rows.length * rowHeight}px` }}>
+          {rows.slice(first, last).map((row, index) => {
+            const key = rowKey(row)
+            return (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={first + index + 2}
+                aria-selected={key === selected}
+                class="list-row opens"
+                style={{ '--columns': template, transform: `translateY(${(first + index) * rowHeight}px)` }}
+                onClick={() => onOpen(row)}
+              >
+                {columns.map((column, at) => (
+                  <span key={column.id} role="cell" class={classOf(column)}>
+                    {at === 0 ? (
+                      <button type="button" class="row-button" onClick={(event) => (event.stopPropagation(), onOpen(row))}>
+                        {column.cell(row)}
+                      </button>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+        {foot}
+      </div>
+    </div>
+  )
+}
+
+function useRowHeight(): number {
+  const [height, setHeight] = useState(30)
+  useEffect(() => {
+    setHeight(Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 30)
+  }, [])
+  return height
+}
