@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
     },
   },
   budget: {
-    about: 'What may be spent.',
+    about: 'Budgets: limits of spending.',
     commands: {
       list: () => import('./budget.ts').then((module) => module.listBudgets),
       create: () => import('./budget.ts').then((module) => module.create),
@@ -49,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   },
   usage: () => import('./usage.ts').then((module) => module.usageCommand),
   savings: {
-    about: 'What was saved, and whether its receipts are whole.',
+    about: 'Savings, and the check of their receipts.',
     alone: () => import('./savings.ts').then((module) => module.totals),
     commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
   },
@@ -63,6 +63,7 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   },
   /** Short for `pricing show`. */
   price: () => import('./price.ts').then((module) => module.priceCommand),
+  status: () => import('./status.ts').then((module) => module.statusCommand),
   logs: () => import('./logs.ts').then((module) => module.logsCommand),
   webhook: {
     about: 'Endpoints that events are sent to.',
@@ -70,6 +71,8 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
       list: () => import('./webhook.ts').then((module) => module.listEndpoints),
       create: () => import('./webhook.ts').then((module) => module.create),
       test: () => import('./webhook.ts').then((module) => module.test),
+      delivery: () => import('./webhook-deliveries.ts').then((module) => module.delivery),
+      redeliver: () => import('./webhook-deliveries.ts').then((module) => module.redeliver),
     },
   },
   password: {
@@ -109,4 +112,8 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   doctor: () => import('./doctor.ts').then((module) => module.doctor),
   completion: () => import('./completion.ts').then((module) => module.completion),
   simulate: () => import('./simulate.ts').then((module) => module.simulateCommand),
+  routes: {
+    about: 'Previews of routes.',
+    commands: { preview: () => import('./routes.ts').then((module) => module.preview) },
+  },
 }

@@ -14,8 +14,8 @@ export const test = action({
   args: {
     file: { type: 'positional', required: true, description: 'The filter, a *.wasm' },
     requests: { type: 'string', description: 'JSON lines: canonical requests; default: those of hookgate', valueHint: 'file' },
-    config: { type: 'string', description: 'What the filter reads as its configuration: a=1,b=2', valueHint: 'k=v' },
-    runs: { type: 'string', description: `How often each is run; default: ${RUNS}`, valueHint: 'n' },
+    config: { type: 'string', description: 'Configuration of the filter: a=1,b=2', valueHint: 'k=v' },
+    runs: { type: 'string', description: `Number of runs for each; default: ${RUNS}`, valueHint: 'n' },
     'limit-ms': { type: 'string', description: 'For every call, instead of the limits of a gateway', valueHint: 'ms' },
     ...JSON_FLAG,
   },

@@ -49,7 +49,7 @@ export const logsCommand = action({
     follow: { type: 'boolean', description: 'Go on with those that come, until it is interrupted' },
     limit: {
       type: 'string',
-      description: 'How many of those that are there; default: 50, with --follow 10',
+      description: 'Number of stored requests to show; default: 50, with --follow 10',
       valueHint: 'number',
     },
     since: { type: 'string', description: 'From when on: 15m, 2h, 2027-01-31, RFC 3339', valueHint: 'time' },

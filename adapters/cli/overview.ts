@@ -3,9 +3,9 @@ import { VERSION } from '../../core/version.ts'
 import { styled } from './table.ts'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Run: ['serve', 'doctor', 'logs', 'simulate'],
+  Run: ['serve', 'status', 'doctor', 'logs', 'simulate'],
   Access: ['key', 'token', 'password', 'master-key'],
-  Models: ['provider', 'pricing', 'price'],
+  Models: ['provider', 'routes', 'pricing', 'price'],
   Money: ['budget', 'usage', 'report', 'savings'],
   Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],
   Operations: ['db', 'audit', 'webhook'],

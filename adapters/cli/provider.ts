@@ -39,7 +39,7 @@ export const add = action({
     'base-url': { type: 'string', description: 'Everything before the operation path', valueHint: 'url' },
     'wire-format': { type: 'string', description: 'chat, messages, responses or generate_content', valueHint: 'format' },
     models: { type: 'string', description: 'Globs of the models it may serve, between commas; default: all', valueHint: 'globs' },
-    'default-model': { type: 'string', description: 'What `provider test` asks', valueHint: 'model' },
+    'default-model': { type: 'string', description: 'Model that `provider test` asks', valueHint: 'model' },
     priority: { type: 'string', description: 'Lower is tried first; default: behind the others', valueHint: 'number' },
     'max-inflight': { type: 'string', description: 'Requests at once', valueHint: 'number' },
     'proxy-url': { type: 'string', description: 'http, https or socks5; `direct` for none', valueHint: 'url' },
