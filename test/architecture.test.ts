@@ -117,7 +117,7 @@ describe('floors', () => {
       ...under('adapters/stores'),
       ...under('adapters/vault'),
     ]) {
-      for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|testing)\//)
+      for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|simulation|testing)\//)
     }
   })
 })

@@ -51,7 +51,7 @@ async function start(hook: HookName, env: Record<string, string> = {}) {
   const pass = async (ms: number): Promise<boolean> => {
     for (let past = 0; past < ms; past += 500) {
       await new Promise((resolve) => setTimeout(resolve, 1))
-      clock.advance(500)
+      await clock.advance(500)
     }
     await new Promise((resolve) => setTimeout(resolve, 20))
     return settled

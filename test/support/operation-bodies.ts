@@ -46,3 +46,13 @@ function form(parts: Record<string, string | Blob>): FormData {
 /** Operations besides chat, which the trial provider does not serve. */
 export const OPERATIONS =
   /:(?:embedContent|batchEmbedContents)$|^\/v1\/(?:embeddings|rerank|moderations|ocr|search|responses\/compact|images\/generations|audio\/speech)$/
+
+const DRAFT = { strategy: 'failover', targets: ['echo/echo-1'] }
+const PLAYED = { dialect: 'chat', body: { model: 'echo/echo-1', messages: [{ role: 'user', content: 'Hi' }] } }
+/** Bodies of routes that take drafts, by operation. */
+export const DRAFTS: Readonly<Record<string, object>> = {
+  'POST /api/virtual-models': DRAFT,
+  'POST /api/virtual-models/preview': DRAFT,
+  'POST /api/playground/translate': PLAYED,
+  'POST /api/playground/run': PLAYED,
+}

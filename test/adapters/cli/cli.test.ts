@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate/,
+      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, routes/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [
@@ -187,7 +187,7 @@ describe('hookgate hooks', () => {
         "response reduce reasoning-replay thought-signatures think-tags guardrails guardrails semantic-cache",
         "settle series budgets request-log savings ledger webhooks",
         "settled observe rate-limits virtual-models helicone budgets live-events resilience metrics",
-        "ready series guardrails pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model",
+        "ready series guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model",
         "close observe",
       ]
     `)

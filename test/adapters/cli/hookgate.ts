@@ -12,6 +12,8 @@ const MAIN = join(hookgateRoot, 'dist/adapters/cli/main.js')
 export interface Options {
   env?: Record<string, string>
   cwd?: string
+  /** Standard input. */
+  input?: string
 }
 
 export interface Finished {
@@ -64,14 +66,16 @@ export async function listening(child: ChildProcess, line: RegExp): Promise<Serv
   return { url: match[1] as string, port: Number(match[2]), child, stderr: () => stderr, exited }
 }
 
-export function start(args: string[], { env = {}, cwd = hookgateRoot }: Options = {}): ChildProcess {
+export function start(args: string[], { env = {}, cwd = hookgateRoot, input }: Options = {}): ChildProcess {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(GATEWAY_|DATABASE_URL|REDIS_URL|NODE_OPTIONS|VITEST)/.test(name),
   )
-  return spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { ...Object.fromEntries(inherited), NO_COLOR: '1', GATEWAY_PRICING_SYNC_ENABLED: 'false', ...env },
   })
+  if (input !== undefined) child.stdin.end(input)
+  return child
 }
 
 function finished(child: ChildProcess): Promise<Finished> {

@@ -1,6 +1,6 @@
 // `hookgate simulate`: the effect of a configuration on requests and failures, without real calls.
 import { describe, expect, it } from 'vitest'
-import type { RequestLine, SummaryLine } from '../../../adapters/cli/simulate/report.ts'
+import type { RequestLine, SummaryLine } from '../../../adapters/simulation/lines.ts'
 import { folder, hookgate } from './hookgate.ts'
 import { command } from './in-process.ts'
 

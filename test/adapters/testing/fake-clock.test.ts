@@ -21,6 +21,18 @@ describe('fakeClock', () => {
     await expect(clock.advance('soon')).rejects.toThrow(/"soon" is not a duration/)
   })
 
+  it('adds up advances that overlap, and never goes back', async () => {
+    const clock = fakeClock()
+    const seen: number[] = []
+    clock.every(10, () => void seen.push(clock.monotonic()))
+    await Promise.all([clock.advance(25), clock.advance(10), clock.advance(5)])
+    expect(clock.monotonic()).toBe(40)
+    expect(seen).toEqual([10, 20, 30, 40])
+    clock.timer(0, () => void clock.advance(7))
+    await clock.advance(0)
+    expect(clock.monotonic()).toBe(47)
+  })
+
   it('fires timers in the order of their time, each at its own moment, and awaits what they start', async () => {
     const clock = fakeClock()
     const fired: [string, number][] = []

@@ -7,7 +7,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { bearer, makeKey } from '../../plugins/keys/support.ts'
 import { type Answer, asked, type Operation, pathOf, type Reader, readerOf } from '../../support/openapi.ts'
-import { googleBody, OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
+import { DRAFTS, googleBody, OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 
@@ -19,7 +19,7 @@ const SENSIBLE: Readonly<Record<string, object>> = {
   },
   'POST /api/providers': { provider: 'echo' },
   'PUT /api/settings': {},
-  'POST /api/virtual-models': { strategy: 'failover', targets: ['echo/echo-1'] },
+  ...DRAFTS,
   'PUT /api/virtual-models/{id}': {},
   'POST /api/virtual-models/reorder': { ids: [] },
   'POST /api/proxy-pools': { proxy_url: 'http://127.0.0.1:9', no_proxy: '' },
@@ -45,7 +45,7 @@ beforeAll(async () => {
   // Fetches nothing; a price change waits for a review.
   t = await createTestGateway({
     env: { PRICING_SYNC_ENABLED: 'false' },
-    ports: { outboundPost: async () => ({ status: 500 }), readPage: async () => PAGE },
+    ports: { outboundPost: async () => ({ status: 500 }), readPage: async () => PAGE, simulate: async () => ({ text: '{}' }) },
   })
   await t.gateway.db?.run(
     sql`INSERT INTO pricing_drift (run_id, provider, model, field, old_nano, new_nano, detected_at) VALUES (1, 'p', 'm', 'input', 1, 2, 3)`,
@@ -81,10 +81,10 @@ function first(operation: Operation, model?: string): object | undefined {
 
 /** Its receiver answers 500. */
 async function failedDelivery(): Promise<string> {
-  const endpoint = (await (await t.post('/api/webhooks/endpoints', SENSIBLE['POST /api/webhooks/endpoints'])).json()) as {
-    id: string
-  }
-  return ((await (await t.post(`/api/webhooks/endpoints/${endpoint.id}/test`, {})).json()) as { id: string }).id
+  const made = await t.post('/api/webhooks/endpoints', SENSIBLE['POST /api/webhooks/endpoints'])
+  const { id } = (await made.json()) as { id: string }
+  Object.assign(SENSIBLE, { 'POST /api/webhooks/deliveries/redeliver': { endpoint_id: id, since: '2026-01-01T00:00:00Z' } })
+  return ((await (await t.post(`/api/webhooks/endpoints/${id}/test`, {})).json()) as { id: string }).id
 }
 
 /** For an operation that never succeeds, add a line to SENSIBLE. */

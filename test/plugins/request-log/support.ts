@@ -50,7 +50,13 @@ export async function logs(t: Pick<TestGateway, 'fetch'>, query = ''): Promise<P
 
 export interface Detail extends Omit<ListedRow, 'attempts' | 'tokens'> {
   tokens: { prompt: number; completion: number; total: number }
-  attempts: { action: string | null; status: number | null; error: { code: string | null; message: string } | null }[]
+  attempts: {
+    latency_ms: number | null
+    ttft_ms: number | null
+    action: string | null
+    status: number | null
+    error: { code: string | null; message: string } | null
+  }[]
   request_body: string | null
   response_body: string | null
   request_truncated: boolean

@@ -1,9 +1,9 @@
 // Ten minutes of trouble on a simulated clock: twelve accounts of three providers behind one virtual model, with outages, storms of 429
 // and slow nodes. Compared with an oracle that always knows the health of every account.
 import { describe, expect, it } from 'vitest'
-import { type Simulation, simulate } from '../../../adapters/cli/simulate/engine.ts'
-import type { SimulatedAccount } from '../../../adapters/cli/simulate/observer.ts'
-import { type ScriptedRequest, type UpstreamAnswer, WORKS } from '../../../adapters/cli/simulate/script.ts'
+import { type Simulation, simulate } from '../../../adapters/simulation/engine.ts'
+import type { SimulatedAccount } from '../../../adapters/simulation/observer.ts'
+import { type ScriptedRequest, type UpstreamAnswer, WORKS } from '../../../adapters/simulation/script.ts'
 import type { ConnectionConfig, GatewayConfig } from '../../../core/config/define.ts'
 import { preset } from '../../../plugins/preset.ts'
 

@@ -25,6 +25,7 @@ it('waits as long as the upstream says and asks the same account again, before a
   const accounts = [{ script: [limited(2), text('ok')] }, {}]
   const { status, actions } = await asked({ accounts, env: { COOLDOWN_RETRY_MAX_WAIT_MS: '5000' } }, 2000)
   expect([status, actions, w.calls()]).toEqual([200, ['waited_cooldown', 'returned'], [2, 0]])
+  expect(w.attempts().map(({ waitedMs }) => waitedMs)).toEqual([2000, undefined])
   expect(await w.states()).toMatchObject([{ model_locks: [] }, {}])
 })
 

@@ -99,8 +99,8 @@ describe('its ranking', () => {
       accounts: (_orgId, { model }) => {
         const connection = { id: model } as never
         return breakers[model] === 'open'
-          ? { total: 1, available: [], blocked: [{ connection, reason: 'circuit_open', until: 1 }] }
-          : { total: 1, available: [connection], blocked: [] }
+          ? { total: 1, considered: 1, available: [], blocked: [{ connection, reason: 'circuit_open', until: 1 }] }
+          : { total: 1, considered: 1, available: [connection], blocked: [] }
       },
       quotaLeft: ({ id }) => left[id] ?? null,
       stateOf: ({ id }) => ({ breaker: breakers[id] ?? 'closed' }) as never,

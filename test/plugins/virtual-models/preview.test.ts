@@ -3,8 +3,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { SkipReason } from '../../../core/types/error.ts'
 import { bearer, makeKey } from '../keys/support.ts'
+import { type Blocked, blockedAccounts } from './blocked-accounts.ts'
 import { refusalOf, type Site, type SiteOptions, seeded, site } from './support.ts'
 
 let s: Site
@@ -29,26 +29,8 @@ interface Preview {
 }
 const preview = (id: number, query = '') => s.json<Preview>(`/api/virtual-models/${id}/preview${query}`)
 
-/** Who is blocked, by provider; `down` may be changed while it runs. */
-const blocked: Record<string, { reason: SkipReason; until: number | null }> = {}
-const states = definePlugin({
-  name: 'states',
-  setup(gateway) {
-    gateway.provide('accountState', {
-      blocked: ({ provider }) => blocked[provider] ?? null,
-      of: () => ({ breaker: 'half_open', inflight: 3 }) as never,
-      clear() {},
-      clearLocks: () => 0,
-    })
-    gateway.hook('candidates', (ctx, list) =>
-      list.filter((one) => {
-        const found = blocked[one.connection.provider]
-        if (found !== undefined) ctx.skip(one, found.reason)
-        return found === undefined
-      }),
-    )
-  },
-})
+const blocked: Blocked = {}
+const states = () => blockedAccounts(blocked, { breaker: 'half_open', inflight: 3 })
 
 describe('preview', () => {
   it('says who would be asked, who not and until when, with what is known of the accounts', async () => {
@@ -107,15 +89,18 @@ describe('preview', () => {
     expect(draws).toBe(1)
   })
 
-  it('shows a target whose quota is used up, as its vendor’s headers said it', async () => {
-    const usedUp = { 'x-ratelimit-remaining-requests-day': '0', 'x-ratelimit-reset-requests-day': '7200' }
-    await start('ab', { script: { a: [text('a', { headers: usedUp })] } })
+  it.each([
+    ['the quota of an account is used up', '-day', '7200', { reason: 'quota_exhausted' }],
+    ['the rate limit of an account is used up', '', '20s', { reason: 'cooldown', until: expect.any(String) }],
+  ])('drops a target when %s, as its vendor’s headers said', async (_, period, reset, drop) => {
+    const headers = { [`x-ratelimit-remaining-requests${period}`]: '0', [`x-ratelimit-reset-requests${period}`]: reset }
+    await start('ab', { script: { a: [text('a', { headers })] } })
     const { id } = await s.make({ name: 'vm', strategy: 'failover', targets: targets('ab') })
     expect((await s.ask('a/m')).status).toBe(200)
     await s.t.untilSettled(1)
     const { order, dropped } = await preview(id)
     expect(order.map(({ target }) => target)).toEqual(['b/m'])
-    expect(dropped).toMatchObject([{ target: 'a/m', reason: 'quota_exhausted' }])
+    expect(dropped).toMatchObject([{ target: 'a/m', ...drop }])
     expect(await s.askTimes(1, 'vm')).toEqual(['b'])
   })
 

@@ -1,0 +1,80 @@
+// Addresses that were typed by hand, or of things that are gone: the page stands, and a note says what it could not show.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { type Demo, demo } from './demo.ts'
+
+const WRONG = [
+  '/?window=nope',
+  '/requests?range=nope',
+  '/playground?dialect=nope',
+  '/routing/+new?recipe=nope',
+  '/connections?open=999',
+  '/spend?tab=nope',
+  '/spend?window=nope',
+  '/spend?by=nope',
+  '/spend?tab=budgets&open=999',
+  '/spend?tab=reports&group=nope',
+  '/keys?open=999',
+  '/webhooks?tab=nope',
+  '/webhooks?open=nope',
+  '/webhooks?tab=deliveries&status=nope',
+  '/webhooks?tab=deliveries&endpoint=nope',
+  '/system?tab=nope',
+  '/system?tab=audit&open=999999',
+  '/system?tab=plugins&open=nope',
+  '/system?tab=pipeline&plugin=nope',
+]
+/** Values that people and programs put into addresses. */
+const ODD = ['', '__proto__', 'constructor', '%00', '%E2%80%AE', '-1', '1e999', '%3Cb%3E', '%', 'a'.repeat(8000)]
+
+describe.skipIf(BROWSER === null)('an address of the dashboard (needs chromium)', () => {
+  let world: Demo
+  beforeAll(async () => {
+    world = await demo()
+  })
+  afterAll(async () => {
+    await world.t.close()
+    await closeBrowser()
+  })
+
+  it('with an unknown value shows the page, and a note that removes it', async () => {
+    const { page, tab, close } = await openPage(world.origin, '/')
+    await page.close()
+    const silent: string[] = []
+    for (const address of WRONG) {
+      const wrong = await tab(address)
+      const note = wrong.getByText('The address asks for')
+      await note.waitFor({ timeout: 5000 }).catch(() => silent.push(address))
+      if (silent.at(-1) === address) continue
+      const name = new URL(address, world.origin).search.split('&').at(-1)?.split('=')[0]?.replace('?', '') as string
+      expect(await note.innerText(), address).toContain(`${name}=`)
+      await wrong.getByRole('button', { name: 'Remove it from the address' }).click()
+      await note.waitFor({ state: 'detached' })
+      expect(new URL(wrong.url()).searchParams.has(name)).toBe(false)
+      await wrong.close()
+    }
+    expect(silent).toEqual([])
+    await close()
+  })
+
+  it('with any value whatever is never a blank page', async () => {
+    const { page, tab, close } = await openPage(world.origin, '/', { expected: /\b4\d\d\b/ })
+    await page.close()
+    const blank: string[] = []
+    for (const address of WRONG) {
+      const odd = await tab(address)
+      for (const value of ODD) {
+        const to = address.replace(/[^=]+$/, value)
+        await odd.evaluate((next) => {
+          history.pushState(null, '', next)
+          dispatchEvent(new PopStateEvent('popstate'))
+        }, to)
+        const text = await odd.locator('main').innerText()
+        if (text.length < 10 || text.includes('Something went wrong')) blank.push(to.slice(0, 80))
+      }
+      await odd.close()
+    }
+    expect(blank).toEqual([])
+    await close()
+  })
+})

@@ -1,0 +1,108 @@
+// A real Chromium for tests of the dashboard: one for the run, a fresh context for each page. Every page fails on a violation of the
+// content security policy, an error in the console, a request to another origin, and an answer above 499.
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** Path of the browser; null where none is installed. */
+export const BROWSER: string | null = findBrowser()
+
+if (BROWSER === null && process.env.REQUIRE_BROWSER === '1')
+  throw new Error('REQUIRE_BROWSER=1, and there is no `chromium` on PATH.')
+
+function findBrowser(): string | null {
+  const given = process.env.CHROMIUM_PATH
+  if (given) return given
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, 'chromium')
+    try {
+      accessSync(path, constants.X_OK)
+      return path
+    } catch {
+      // The next folder may have it.
+    }
+  }
+  return null
+}
+
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+let running: Promise<Browser> | null = null
+
+function browser(): Promise<Browser> {
+  running ??= chromium.launch({ executablePath: BROWSER as string, args: ARGUMENTS })
+  return running
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await running)?.close()
+  running = null
+}
+
+export interface PageOptions {
+  width?: number
+  theme?: 'light' | 'dark'
+  /** IANA name. */
+  zone?: string
+  /** Problems that the test causes on purpose. */
+  expected?: RegExp
+}
+
+export interface TestPage {
+  readonly page: Page
+  /** Opens a path in another tab of the same browser, with the same checks. */
+  tab(path: string): Promise<Page>
+  /** Checks that nothing went wrong on the page, and closes it. */
+  close(): Promise<void>
+}
+
+/** Opens a path of a listening gateway in a fresh context. */
+export async function openPage(origin: string, path: string, options: PageOptions = {}): Promise<TestPage> {
+  const { width = 1280, theme = 'light', zone = 'UTC', expected } = options
+  const context = await (await browser()).newContext({
+    viewport: { width, height: width < 500 ? 780 : 860 },
+    colorScheme: theme,
+    timezoneId: zone,
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  })
+  const problems: string[] = []
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      console.error(`violation of ${violatedDirective} by ${blockedURI}`),
+    )
+  })
+  const tab = async (path: string): Promise<Page> => {
+    const page = await context.newPage()
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text())
+    })
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('request', (request) => {
+      if (!request.url().startsWith(origin) && !request.url().startsWith('blob:')) problems.push(`a request to ${request.url()}`)
+    })
+    page.on('response', (response) => {
+      if (response.status() >= 500) problems.push(`${response.status()} from ${response.url()}`)
+    })
+    await page.goto(origin + path)
+    await page.locator('h1').first().waitFor()
+    return page
+  }
+  return {
+    page: await tab(path),
+    tab,
+    async close() {
+      await context.close()
+      expect(problems.filter((problem) => expected?.test(problem) !== true)).toEqual([])
+    },
+  }
+}

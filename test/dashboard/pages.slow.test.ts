@@ -1,0 +1,91 @@
+// Every page in a real browser: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { type Demo, demo } from './demo.ts'
+
+const require = createRequire(import.meta.url)
+const AXE = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+const PAGES: readonly (readonly [name: string, path: string])[] = [
+  ['overview', '/'],
+  ['requests', '/requests'],
+  ['playground', '/playground'],
+  ['routing', '/routing'],
+  ['a virtual model', '/routing/coder'],
+  ['a new virtual model', '/routing/+new'],
+  ['connections', '/connections'],
+  ['spend', '/spend'],
+  ['budgets', '/spend?tab=budgets&open=1'],
+  ['reports', '/spend?tab=reports'],
+  ['savings', '/spend?tab=savings'],
+  ['prices', '/spend?tab=prices'],
+  ['keys', '/keys?open=1'],
+  ['a new key', '/keys?add=1'],
+  ['webhooks', '/webhooks'],
+  ['system', '/system'],
+  ['an unknown page', '/no/such/page'],
+]
+
+/** Resolves when what the page asked for has arrived. */
+async function settledPage(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
+}
+
+async function violations(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(
+    `${AXE}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
+  )) as Violation[]
+  return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`)
+}
+
+describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () => {
+  let at: Demo
+  let empty: Demo['t']
+  let emptyOrigin: string
+  beforeAll(async () => {
+    at = await demo()
+    const { createTestGateway } = await import('../../adapters/testing/test-gateway.ts')
+    empty = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' }, config: {} })
+    emptyOrigin = (await empty.listen()).url
+  })
+  afterAll(async () => {
+    await closeBrowser()
+    await at.t.close()
+    await empty.close()
+  })
+
+  it.each(PAGES)('%s is accessible and fits, in both themes and widths', async (_, path) => {
+    const { page, close } = await openPage(at.origin, path)
+    await settledPage(page)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect(await violations(page), `${path} ${colorScheme} ${width}`).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).toBeLessThanOrEqual(width)
+      }
+    }
+    await close()
+  })
+
+  it('finds what is not accessible', async () => {
+    const { page, close } = await openPage(at.origin, '/keys')
+    await page.evaluate(() => document.querySelector('main')?.append(document.createElement('button')))
+    expect(await violations(page)).toEqual([expect.stringContaining('button-name')])
+    await close()
+  })
+
+  it.each(PAGES)('%s says what to do on an empty gateway', async (_, path) => {
+    const { page, close } = await openPage(emptyOrigin, path, { expected: /404/ })
+    expect((await page.locator('main').innerText()).length).toBeGreaterThan(5)
+    await close()
+  })
+})

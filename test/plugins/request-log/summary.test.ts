@@ -1,0 +1,50 @@
+// GET /api/logs/summary counts each request once, with those that were refused before any upstream was asked.
+import { afterEach, describe, expect, it } from 'vitest'
+import { fail, text } from '../../../adapters/testing/script.ts'
+import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+
+interface Summary {
+  requests: number
+  answered: number
+  refused: number
+  failed: number
+  retried: number
+  p50_ms: number | null
+  errors: { provider: string | null; status: number; code: string | null; requests: number }[]
+}
+
+describe('the summary of the log', () => {
+  let t: TestGateway
+  afterEach(() => t.close())
+
+  const summary = async (window = '24h') => (await (await t.fetch(`/api/logs/summary?window=${window}`)).json()) as Summary
+
+  it('is empty before the first request', async () => {
+    t = await createTestGateway()
+    expect(await summary()).toMatchObject({ requests: 0, answered: 0, p50_ms: null, errors: [] })
+  })
+
+  it('counts answers, refusals and failures, and groups the latter', async () => {
+    t = await createTestGateway({ upstream: [text('a'), fail(400), fail(400), text('b')] })
+    const ask = (model: string) => t.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'x' }] })
+    const statuses = []
+    for (const model of ['chat/m', 'chat/m', 'chat/m', 'no-such-model', 'chat/m']) {
+      statuses.push((await ask(model)).status)
+      await t.untilCommitted(statuses.length)
+    }
+    expect(statuses).toEqual([200, 400, 400, 400, 200])
+    const found = await summary()
+    expect(found).toMatchObject({ requests: 5, answered: 2, refused: 3, failed: 0, retried: 0 })
+    expect(found.errors.map(({ provider, status, requests }) => [provider, status, requests])).toEqual([
+      ['chat', 400, 2],
+      [null, 400, 1],
+    ])
+    expect(found.requests).toBe(found.answered + found.refused + found.failed)
+  })
+
+  it('refuses a window that it does not have', async () => {
+    t = await createTestGateway()
+    const answer = await t.fetch('/api/logs/summary?window=1y')
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: 'window' } }])
+  })
+})
