@@ -27,6 +27,7 @@ export const houseRules = definePlugin({
     const masked = gateway.metrics.counter('house_rules_masked_total', 'Code names masked in answers.', ['stream'])
     const running = gateway.metrics.gauge('house_rules_running', 'Requests that hold a place.')
     let places = maxParallel
+    let refused = 0
 
     // A GatewayError is a decision: the caller gets it in the form of its own dialect.
     gateway.hook(
@@ -34,6 +35,7 @@ export const houseRules = definePlugin({
       (ctx) => {
         const word = refuse.find((candidate) => saidByUser(ctx.request).includes(candidate))
         if (word !== undefined) {
+          refused++
           gateway.events.emit('house-rules.blocked', { word })
           throw GatewayError.blocked(`house-rules: ${word}`)
         }
@@ -50,6 +52,26 @@ export const houseRules = definePlugin({
       },
       { operation: 'chat' },
     )
+
+    // Figures on the dashboard's overview: a route of the plugin, and a panel that names it.
+    gateway.api({
+      method: 'GET',
+      path: '/api/house-rules',
+      summary: 'Refused requests, and free places.',
+      response: z.object({ refused: z.int(), free: z.int() }),
+      handler: () => ({ refused, free: places }),
+    })
+    gateway.panel({
+      id: 'summary',
+      title: 'House rules',
+      slot: 'overview',
+      view: 'stat',
+      source: '/api/house-rules',
+      fields: [
+        { field: 'refused', title: 'Refused', format: 'count' },
+        { field: 'free', title: 'Free places', format: 'count' },
+      ],
+    })
 
     const mask = (stream: boolean) => (text: string) => {
       const parts = text.split(codeName)
