@@ -30,7 +30,7 @@ const encoded = (encoding: string, body: Buffer, more: { stream?: boolean } = {}
   return call(transport, url, more)
 }
 
-describe('row 19: informational answers', () => {
+describe('informational answers', () => {
   it.each([102, 103])('%i is not the answer', async (status) => {
     answer = (res) => {
       if (status === 102) res.writeProcessing()
@@ -65,7 +65,7 @@ describe('row 19: informational answers', () => {
   })
 })
 
-describe('row 20: redirects', () => {
+describe('redirects', () => {
   it.each([301, 302, 303, 307, 308])('%i is handed over, not followed', async (status) => {
     answer = (res) => res.writeHead(status, { location: url }).end('moved')
     const before = requests
@@ -75,7 +75,7 @@ describe('row 20: redirects', () => {
   })
 })
 
-describe('row 18: compression nobody asked for', () => {
+describe('compression that was not asked for', () => {
   const body = Buffer.from('{"said":"hello"}')
   it.each([
     ['gzip', gzipSync(body)],
@@ -116,7 +116,7 @@ describe('row 18: compression nobody asked for', () => {
   })
 })
 
-describe('row 51: sizes', () => {
+describe('sizes', () => {
   it('a non-stream answer over the cap is 502 and the socket goes', async () => {
     let closed = false
     answer = (res) => {

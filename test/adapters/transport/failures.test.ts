@@ -21,14 +21,14 @@ const owned = <T extends { close(): Promise<void> }>(one: T): T => {
 const says = (response: string) => rawServer((socket) => socket.once('data', () => socket.end(response)))
 
 describe('reaching the upstream', () => {
-  it('row 1: a refused connection is 502 connect', async () => {
+  it('a refused connection is 502 connect', async () => {
     const seen = await call(transport, `http://127.0.0.1:${await closedPort()}/`)
     expect(seen.calls).toEqual(['error'])
     expect(seen.error).toMatchObject({ status: 502, code: 'upstream_error', upstream: { kind: 'connect', status: 0 } })
     expect(seen.error?.message).not.toMatch(/127\.0\.0\.1|ECONN/)
   })
 
-  it('row 2: an unanswered SYN is 504 at the connect timeout, and 0 waits on', async () => {
+  it('an unanswered SYN is 504 at the connect timeout, and 0 waits on', async () => {
     const pit = owned(await tarpit())
     await expectWithin(1500, async () => {
       const seen = await call(transport, `http://127.0.0.1:${pit.port}/`, { connectTimeoutMs: 200 })
@@ -41,7 +41,7 @@ describe('reaching the upstream', () => {
     expect(first).toBe('waiting')
   })
 
-  it('row 4: a name that does not resolve is 502 dns', async () => {
+  it('a name that does not resolve is 502 dns', async () => {
     const seen = await call(transport, 'http://no-such-host.invalid/')
     expect(seen.error).toMatchObject({ status: 502, upstream: { kind: 'dns' } })
     expect(seen.error?.message).not.toContain('invalid')
@@ -61,7 +61,7 @@ describe('reaching the upstream', () => {
   })
 })
 
-describe('row 3: TLS', () => {
+describe('TLS', () => {
   const good = certificate({ host: '127.0.0.1' })
   const trusting = undiciTransport({ ca: good.cert })
   afterAll(() => trusting.close())
@@ -119,7 +119,7 @@ describe('broken HTTP', () => {
     expect(seen.error).toMatchObject({ status: 502, upstream })
   })
 
-  it('row 7: a reset mid-body comes after what was received', async () => {
+  it('a reset mid-body comes after what was received', async () => {
     const server = owned(
       await rawServer((socket) =>
         socket.once('data', () => {

@@ -99,7 +99,7 @@ describe('mediaFetcher', () => {
     expect([asked, dialled]).toEqual([['pictures.example/a.png'], [PUBLIC]])
   })
 
-  it('S2: a name of which any address is inward is refused, and nothing is dialled', async () => {
+  it('a name of which any address is inward is refused, and nothing is dialled', async () => {
     for (const addresses of [['127.0.0.1'], [PUBLIC, '10.0.0.1'], ['::1'], ['169.254.169.254', PUBLIC], ['64:ff9b::1'], []]) {
       const fetch = fetcher(() => addresses)
       await expect(fetch('http://inward.example/', signal), addresses.join()).rejects.toMatchObject({ status: 400 })
@@ -107,7 +107,7 @@ describe('mediaFetcher', () => {
     }
   })
 
-  it('S3: a resolver that flips gets no second look: 1,000 dials, none inward', async () => {
+  it('a resolver that flips gets no second look: 1,000 dials, none inward', async () => {
     let flips = 0
     const fetch = fetcher(() => (flips++ % 2 === 0 ? [PUBLIC] : ['127.0.0.1']))
     answer = (_url, res) => void res.writeHead(200, { connection: 'close', 'content-type': 'image/png' }).end('png')
@@ -153,7 +153,7 @@ describe('mediaFetcher', () => {
     }
   })
 
-  it('S4: follows at most three redirects', async () => {
+  it('follows at most three redirects', async () => {
     const fetch = fetcher(() => [PUBLIC])
     moved('/b', 'http://other.example/c', '/d')
     expect((await fetch('http://pictures.example/a', signal)).data).toBe('cG5n')

@@ -144,7 +144,7 @@ describe('reuse', () => {
 /** The other side has seen the closed connections by then. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 30))
 
-describe('row 9: a socket that died while it lay idle', () => {
+describe('a socket that died while it lay idle', () => {
   const tls = certificate({ host: '127.0.0.1' })
   const schemes = {
     http: (...steps: Step[]) => scriptedUpstream(...steps),

@@ -30,8 +30,8 @@ const LINE_STYLES: Record<string, (all: string[]) => string[]> = {
   'blank lines between': (all) => all.flatMap((frame) => ['\n', frame, '\n\n']),
 }
 
-describe('rows 12 to 15: bytes on the wire', () => {
-  it('rows 12, 14: one-byte writes change nothing, in the middle of a code point either', async () => {
+describe('bytes on the wire', () => {
+  it('one-byte writes change nothing, in the middle of a code point either', async () => {
     const step = ({ upstream }: Cell) => frames(rendered(upstream), { splitBytes: 1 })
     await answersAnyway(world, count, { row: '12', title: '1-byte writes', modes: ['stream'], step, text: EMOJI })
     const whole = ({ upstream }: Cell) => raw(200, JSON.stringify(RENDERERS[upstream].json({ text: EMOJI })))
@@ -48,12 +48,12 @@ describe('rows 12 to 15: bytes on the wire', () => {
     }
   })
 
-  it.each(Object.entries(LINE_STYLES))('row 13: %s', async (title, style) => {
+  it.each(Object.entries(LINE_STYLES))('%s', async (title, style) => {
     const step = ({ upstream }: Cell) => frames(style(rendered(upstream)))
     await answersAnyway(world, count, { row: '13', title, modes: ['stream'], step, text: EMOJI })
   })
 
-  it('row 15: an invalid byte is U+FFFD in the text, and the stream lives', async () => {
+  it('an invalid byte is U+FFFD in the text, and the stream lives', async () => {
     const text = 'abcd?fgh'
     const step = ({ upstream, stream }: Cell) => {
       const body = stream ? framesOf(upstream, text).all.join('') : JSON.stringify(RENDERERS[upstream].json({ text }))
@@ -65,9 +65,9 @@ describe('rows 12 to 15: bytes on the wire', () => {
   })
 })
 
-describe('rows 17 to 19: the frame around the answer', () => {
+describe('the frame around the answer', () => {
   const whole = (upstream: Dialect) => RENDERERS[upstream].json({ text: 'fine, thank you' })
-  it('row 17: JSON where a stream was asked, under any content type', async () => {
+  it('JSON where a stream was asked, under any content type', async () => {
     for (const contentType of ['application/json', 'text/event-stream', 'text/plain', ''])
       await answersAnyway(world, count, {
         row: '17',
@@ -77,26 +77,26 @@ describe('rows 17 to 19: the frame around the answer', () => {
       })
   })
 
-  it('row 17: a stream where JSON was asked', async () => {
+  it('a stream where JSON was asked', async () => {
     const step = () => reply({ text: 'fine, thank you' }, { as: 'sse' })
     await answersAnyway(world, count, { row: '17', title: 'SSE', modes: ['plain'], step })
     const labelled = ({ upstream }: Cell) => frames(framesOf(upstream).all, { contentType: 'application/json' })
     await answersAnyway(world, count, { row: '17', title: 'SSE as JSON', step: labelled })
   })
 
-  it.each(['gzip', 'br'] as const)('row 18: %s although identity was asked', async (encoding) => {
+  it.each(['gzip', 'br'] as const)('%s although identity was asked', async (encoding) => {
     const step = () => reply({ text: 'fine, thank you' }, { encoding })
     await answersAnyway(world, count, { row: '18', title: encoding, step })
     expect(world.bad.requests.at(-1)?.headers['accept-encoding']).toBe('identity')
   })
 
-  it('row 19: 100, 102 and 103 before the answer', async () => {
+  it('100, 102 and 103 before the answer', async () => {
     const step = () => reply({ text: 'fine, thank you' }, { inform: [100, 102, 103, 103] })
     await answersAnyway(world, count, { row: '19', title: '1xx', step })
   })
 })
 
-describe('row 36: no text is an answer too', () => {
+describe('no text is an answer too', () => {
   const EMPTY: [string, Reply][] = [
     ['a tool call', { toolCalls: [{ id: 'call_1', name: 'look', args: '{"at":"sky"}' }] }],
     ['a refusal', { refusal: 'I cannot help with that.' }],
@@ -109,7 +109,7 @@ describe('row 36: no text is an answer too', () => {
   })
 })
 
-describe('row 37: usage', () => {
+describe('usage', () => {
   const CASES: [string, Reply['usage'], (usage: Booked) => void, Dialect[]?][] = [
     ['missing', null, estimated],
     // Messages streams report output_tokens 1 at their start.

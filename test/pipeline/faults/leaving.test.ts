@@ -22,7 +22,7 @@ async function world(options: AccountsOptions = {}): Promise<Accounts> {
 }
 const started = ({ upstream }: Cell) => framesOf(upstream).head.length + 2
 
-describe('rows 38 and 39: the client leaves', () => {
+describe('the client leaves', () => {
   const latencies: number[] = []
   async function leaves(at: Accounts, cell: Cell, moment: 'waiting' | 'streaming'): Promise<void> {
     const before = at.bad.requests.length
@@ -55,13 +55,13 @@ describe('rows 38 and 39: the client leaves', () => {
     }
   }
 
-  it('row 38: before the upstream has answered', async () => {
+  it('before the upstream has answered', async () => {
     const at = await world()
     at.bad.script(hang())
     for (const cell of pairs({})) await count.run('38', nameOf(cell), () => leaves(at, cell, 'waiting'))
   })
 
-  it('row 39: in the middle of the stream', async () => {
+  it('in the middle of the stream', async () => {
     const at = await world()
     for (const cell of pairs({ modes: ['stream'] })) {
       at.bad.script(reply({ text: FINE }, { stallAfter: started(cell) }))
@@ -77,7 +77,7 @@ describe('rows 38 and 39: the client leaves', () => {
   })
 })
 
-describe('row 40: a client that does not read', () => {
+describe('a client that does not read', () => {
   it('stops the upstream; after 120 s it has left, and the upstream is closed', async () => {
     const clock = fakeClock()
     const at = await world({ ports: { clock }, env: { UPSTREAM_IDLE_TIMEOUT_MS: '60000' } })
@@ -123,7 +123,7 @@ describe('row 40: a client that does not read', () => {
   }
 })
 
-describe('row 45: the gateway shuts down', () => {
+describe('the gateway shuts down', () => {
   it('readiness is 503 at once; what ends within the drain ends normally, the rest in the error frame; all is settled', async () => {
     for (const caller of DIALECTS) {
       await count.run('45', caller, async () => {

@@ -46,12 +46,12 @@ async function inParallel(fault: Fault, origin: string): Promise<void> {
 }
 
 describe('the upstream cannot be reached', () => {
-  it('row 1: refused', async () => {
+  it('a refused connection', async () => {
     const origin = `http://127.0.0.1:${await closedPort()}`
     await unreachable({ row: '1', title: 'connection refused', status: 502, code: 'upstream_error' }, { origin })
   })
 
-  it('row 2: no answer to the SYN within the connect timeout', async () => {
+  it('no answer to the SYN within the connect timeout', async () => {
     const pit = owned(await tarpit())
     const fault: Fault = { row: '2', title: 'connect timeout', status: 504, code: 'upstream_timeout' }
     await inParallel(fault, `http://127.0.0.1:${pit.port}`)
@@ -62,23 +62,23 @@ describe('the upstream cannot be reached', () => {
     'of another host': certificate({ host: 'elsewhere.example' }),
     expired: certificate({ host: '127.0.0.1', notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') }),
   }
-  it.each(Object.entries(wrong))('row 3: a certificate that is %s', async (title, tls) => {
+  it.each(Object.entries(wrong))('a certificate that is %s', async (title, tls) => {
     const upstream = owned(await secureUpstream(tls, text('never')))
     const origin = `https://127.0.0.1:${upstream.port}`
     await unreachable({ row: '3', title, status: 502, code: 'upstream_error' }, { origin })
     expect(upstream.requests, 'nothing is sent without verification').toHaveLength(0)
   })
 
-  it('row 3: a TLS handshake that stalls', async () => {
+  it('a TLS handshake that stalls', async () => {
     const silent = owned(await silentPort())
     await inParallel({ row: '3', title: 'handshake stall', status: 504 }, `https://127.0.0.1:${silent.port}`)
   })
 
-  it('row 4: a name that does not resolve', async () => {
+  it('a name that does not resolve', async () => {
     await unreachable({ row: '4', title: 'DNS', status: 502, upstreams: ['chat'] }, { origin: 'http://no-such-host.invalid' })
   })
 
-  it('row 54: a proxy that is dead, wants another password or cannot reach the origin', async () => {
+  it('a proxy that is dead, wants another password or cannot reach the origin', async () => {
     const proxies = [
       `http://127.0.0.1:${await closedPort()}`,
       `http://user:sk-faulty-proxy@127.0.0.1:${owned(await connectProxy({ credentials: 'user:right' })).port}`,
@@ -95,12 +95,12 @@ describe('the upstream cannot be reached', () => {
 })
 
 describe('the connection dies before a byte', () => {
-  it('row 1: a reset of a fresh connection moves on', async () => {
+  it('a reset of a fresh connection moves on', async () => {
     const world = owned(await accounts({ env: { UPSTREAM_POOL_MAX_IDLE_PER_HOST: '0' } }))
     await beforeContent(world, count, { row: '1', title: 'reset', step: () => reset(), status: 502, code: 'upstream_error' })
   })
 
-  it('row 9: a reset of a reused connection is sent again once, on the same account', async () => {
+  it('a reset of a reused connection is sent again once, on the same account', async () => {
     const world = owned(await accounts())
     const { bad, good, clients } = world
     for (const cell of pairs({})) {
@@ -120,7 +120,7 @@ describe('the connection dies before a byte', () => {
     }
   })
 
-  it('row 9: and no more than once', async () => {
+  it('a reset connection is sent again no more than once', async () => {
     const world = owned(await accounts())
     const { bad, good, clients } = world
     for (const cell of pairs({ upstreams: ['chat'] })) {

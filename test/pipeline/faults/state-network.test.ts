@@ -62,21 +62,21 @@ const MOVED = ['next_account', 'returned']
 const cellsOf = (upstream: Cell['upstream']) => pairs({ upstreams: [upstream] })
 
 describe('an upstream that cannot be reached', () => {
-  const dead: [string, string, () => Promise<string>][] = [
-    ['1', 'refused', async () => `http://127.0.0.1:${await closedPort()}`],
+  const dead: [title: string, row: string, origin: () => Promise<string>][] = [
+    ['a refused connection', '1', async () => `http://127.0.0.1:${await closedPort()}`],
     [
-      '3',
       'a wrong certificate',
+      '3',
       async () => {
         const secure = await secureUpstream(certificate({ host: 'elsewhere.example' }), text('never'))
         closing.push(secure)
         return `https://127.0.0.1:${secure.port}`
       },
     ],
-    ['4', 'a name that does not resolve', async () => 'http://no-such-host.invalid'],
+    ['a name that does not resolve', '4', async () => 'http://no-such-host.invalid'],
   ]
 
-  it.each(dead)('row %s: %s opens the circuit after five, and again for longer', async (row, _title, origin) => {
+  it.each(dead)('%s opens the circuit after five failures, and again for longer', async (_title, row, origin) => {
     const { clock, ask, state } = await started(await origin())
     for (const upstream of DIALECTS) {
       for (const [index, cell] of cellsOf(upstream).entries()) {
@@ -93,7 +93,7 @@ describe('an upstream that cannot be reached', () => {
     }
   })
 
-  it('row 1: an address that answers again is found by the probe', async () => {
+  it('an address that answers again is found by the probe', async () => {
     const port = await closedPort()
     const { clock, ask, state, upstream: good } = await started(`http://127.0.0.1:${port}`)
     for (const upstream of DIALECTS) for (const cell of cellsOf(upstream).slice(0, 5)) await ask(cell)
@@ -115,7 +115,7 @@ describe('an upstream that cannot be reached', () => {
 })
 
 describe('what is not the account’s', () => {
-  it('row 54: a dead proxy is gone past, however often', async () => {
+  it('a dead proxy is gone past, however often', async () => {
     const { ask, state } = await started('http://127.0.0.1:9', { proxyUrl: `http://127.0.0.1:${await closedPort()}` })
     for (const upstream of DIALECTS)
       for (const cell of cellsOf(upstream))
@@ -125,7 +125,7 @@ describe('what is not the account’s', () => {
         })
   })
 
-  it('row 9: a socket that had been idle too long', async () => {
+  it('a socket that had been idle too long', async () => {
     const { ask, state, upstream: both } = await started(null)
     for (const upstream of DIALECTS)
       for (const cell of cellsOf(upstream))

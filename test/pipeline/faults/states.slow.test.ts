@@ -65,9 +65,7 @@ async function everyCell(fault: StateFault): Promise<void> {
 }
 
 describe('what a fault leaves on an account, carried from cell to cell', () => {
-  it.each(
-    ROWS.map((fault, index) => [`row ${fault.row}: ${fault.title}`, fault, index] as const),
-  )('%s', async (_, fault, index) => {
+  it.each(ROWS.map((fault, index) => [fault.title, fault, index] as const))('%s', async (_, fault, index) => {
     await everyCell(fault)
     // One upstream's accounts recover at once, another one's each time; the others keep their state.
     const all = pairs(fault)

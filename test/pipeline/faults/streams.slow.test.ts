@@ -39,7 +39,7 @@ const heldBack = ({ upstream }: Cell) => framesOf(upstream).head.length
 const started = ({ upstream }: Cell) => framesOf(upstream).head.length + 2
 
 describe('before the first content', () => {
-  it('row 5: headers that never come end at the idle timeout', async () => {
+  it('headers that never come end at the idle timeout', async () => {
     const { at, clock } = await world({ env: { STREAM_HEARTBEAT_MS: '0' } })
     const drive: Fault['drive'] = async (_, calls) => {
       await silence(at, clock, calls, '121s')
@@ -47,7 +47,7 @@ describe('before the first content', () => {
     await beforeContent(at, count, { row: '5', title: 'slow headers', step: hang, status: 504, code: 'upstream_timeout', drive })
   })
 
-  it('row 5: after a heartbeat another account may still answer; else the stream ends in the error frame', async () => {
+  it('after a heartbeat another account may still answer; else the stream ends in the error frame', async () => {
     const { at, clock } = await world({ env: { UPSTREAM_IDLE_TIMEOUT_MS: '20000' } })
     const drive: Fault['drive'] = async (_, calls) => {
       await silence(at, clock, calls, '21s')
@@ -56,7 +56,7 @@ describe('before the first content', () => {
     await beforeContent(at, count, { ...fault, modes: ['stream'], opened: true })
   })
 
-  it('row 6: a stall after the head, before any content', async () => {
+  it('a stall after the head, before any content', async () => {
     const { at, clock } = await world({ env: { STREAM_HEARTBEAT_MS: '0' } })
     const step = ({ upstream }: Cell) => reply({ text: FINE }, { stallAfter: framesOf(upstream).head.length })
     const drive: Fault['drive'] = async (_, calls) => {
@@ -65,7 +65,7 @@ describe('before the first content', () => {
     await beforeContent(at, count, { row: '6', title: 'stall', modes: ['stream'], step, status: 504, drive })
   })
 
-  it('row 7: a reset in the middle of the answer', async () => {
+  it('a reset in the middle of the answer', async () => {
     const { at } = await world()
     await beforeContent(at, count, {
       row: '7',
@@ -84,12 +84,12 @@ describe('before the first content', () => {
     })
   })
 
-  it('row 8: an end in the middle of the answer', async () => {
+  it('an end in the middle of the answer', async () => {
     const { at } = await world()
     await beforeContent(at, count, { row: '8', title: 'FIN', step: cutAfter('fin', heldBack), status: 502 })
   })
 
-  it('row 16: an event larger than the limit', async () => {
+  it('an event larger than the limit', async () => {
     const { at } = await world()
     for (const upstream of ['chat', 'generate_content'] as const)
       await beforeContent(at, count, {
@@ -107,7 +107,7 @@ describe('before the first content', () => {
 const HUGE = `data: {"x":"${'x'.repeat(9 << 20)}"}\n\n`
 
 describe('after the first content', () => {
-  it('row 6: a stall ends in the error frame at the idle timeout', async () => {
+  it('a stall ends in the error frame at the idle timeout', async () => {
     const { at, clock } = await world({ env: { STREAM_HEARTBEAT_MS: '0' } })
     let calls = 0
     const step = (cell: Cell) => {
@@ -122,20 +122,20 @@ describe('after the first content', () => {
     await afterContent(at, count, { row: '6', title: 'stall', step })
   })
 
-  it('row 7: a reset', async () => {
+  it('a reset', async () => {
     const { at } = await world()
     const step = (cell: Cell) => reply({ text: FINE }, { cut: { after: started(cell), how: 'reset' }, everyMs: 2 })
     await afterContent(at, count, { row: '7', title: 'RST', step })
   })
 
-  it('row 8: an end without a terminal event, chunked cut or clean', async () => {
+  it('an end without a terminal event, chunked cut or clean', async () => {
     const { at } = await world()
     await afterContent(at, count, { row: '8', title: 'chunked cut', step: cutAfter('fin', started) })
     const clean = ({ upstream }: Cell) => frames([...framesOf(upstream).head, ...framesOf(upstream).content])
     await afterContent(at, count, { row: '8', title: 'clean EOF', step: clean })
   })
 
-  it('row 8: an end after the finish, without the last word, is a normal end', async () => {
+  it('an end after the finish, without the last word, is a normal end', async () => {
     const { at } = await world()
     const all = (upstream: Cell['upstream']) => framesOf(upstream).all
     await answersAnyway(at, count, {
@@ -149,14 +149,14 @@ describe('after the first content', () => {
     await answersAnyway(at, count, { row: '8', title: 'a cut after the last word', modes: ['stream'], step: cut })
   })
 
-  it('row 16: an event larger than the limit', async () => {
+  it('an event larger than the limit', async () => {
     const { at } = await world()
     const step = ({ upstream }: Cell) => frames([...framesOf(upstream).head, ...framesOf(upstream).content, HUGE])
     await afterContent(at, count, { row: '16', title: 'huge event', upstreams: ['messages', 'responses'], step })
   })
 })
 
-describe('row 43: REQUEST_DEADLINE_MS', () => {
+describe('REQUEST_DEADLINE_MS', () => {
   it('before the answer: 504, and no further attempts', async () => {
     const { at, clock } = await world({ env: { REQUEST_DEADLINE_MS: '5000', STREAM_HEARTBEAT_MS: '0' } })
     for (const cell of pairs({})) {

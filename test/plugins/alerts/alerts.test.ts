@@ -195,7 +195,7 @@ describe('the URL', () => {
       await expect(open({ env: { ALERT_WEBHOOK_URL: `http://${host}/x` } }), host).rejects.toThrow('GATEWAY_ALERT_WEBHOOK_URL')
   })
 
-  it('S2, S4: a name that resolves inward is not dialled, and a redirect is not followed', async () => {
+  it('a name that resolves inward is not dialled, and a redirect is not followed', async () => {
     let addresses = ['127.0.0.1']
     const receiver = await socketReceiver(() => addresses)
     try {

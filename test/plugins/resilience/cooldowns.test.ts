@@ -236,14 +236,14 @@ describe('the Router column of the fault matrix', () => {
     expect((await w.states())[0]).toMatchObject(free)
   })
 
-  it('row 26: a model that one account does not have is asked of the next one', async () => {
+  it('a model that one account does not have is asked of the next one', async () => {
     await open({ accounts: [{ script: [fail(404)] }, { script: [text('ok')] }] })
     expect([await w.status('a'), await w.status('a')]).toEqual([200, 200])
     expect(w.calls()).toEqual([1, 2])
     expect(w.attempts()[0]).toMatchObject({ skipped: { reason: 'model_locked' } })
   })
 
-  it('row 24: a refused key is left alone, however long, until the connection is changed', async () => {
+  it('a refused key is left alone, however long, until the connection is changed', async () => {
     await open({ accounts: [], config: { connections: {} }, upstream: [fail(401), text('ok')] })
     const call = (method: string, path: string, body: object) =>
       w.t.fetch(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })

@@ -105,7 +105,7 @@ describe('an endpoint', () => {
     }
   })
 
-  it('T1: of another organization is as if it were not there, and so are its deliveries', async () => {
+  it('answers 404 for the endpoint of another organization and for its deliveries', async () => {
     t = await world()
     const mine = await t.endpoint()
     await t.outbox.publish(SOMETHING)
@@ -226,7 +226,7 @@ describe('a test', () => {
   })
 })
 
-it('L1: no secret is in any other answer, in a log, a metric, a body or a header that was sent, or in the clear in the database', async () => {
+it('no secret is in any other answer, in a log, a metric, a body or a header that was sent, or in the clear in the database', async () => {
   const log = recordingLog()
   t = await world({ ports: { log } })
   const { id, secret: first } = await t.endpoint()

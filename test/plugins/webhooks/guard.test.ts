@@ -69,7 +69,7 @@ describe('at save', () => {
     expect((await errorOf(await create('ftp://hooks.example.com/'))).message).toBe('`url`: must be an http or https URL')
   })
 
-  it('S13: refuses the host of GATEWAY_PUBLIC_URL, in any spelling', async () => {
+  it('refuses the host of GATEWAY_PUBLIC_URL, in any spelling', async () => {
     t = await world({ env: { PUBLIC_URL: 'https://gw.example.com/base' } })
     for (const url of ['https://gw.example.com/api/keys', 'http://GW.example.com:8080/', 'https://gw.example.com./x'])
       expect(await errorOf(await create(url)), url).toMatchObject({ status: 400, param: 'url' })
@@ -87,7 +87,7 @@ describe('at every dial', () => {
     expect(receiver.arrived[0]?.headers).toMatchObject({ host: 'hooks.example.com', 'content-type': 'application/json' })
   })
 
-  it('S2: a name of which any address is inward is not dialled', async () => {
+  it('a name of which any address is inward is not dialled', async () => {
     for (const addresses of [['127.0.0.1'], [PUBLIC, '10.0.0.1'], ['::1'], ['169.254.169.254', PUBLIC], ['64:ff9b::1'], []]) {
       await overSockets(() => addresses)
       await t.endpoint()
@@ -101,7 +101,7 @@ describe('at every dial', () => {
     }
   })
 
-  it('S3: a resolver that flips gets no second look: 1,000 dials, none inward', async () => {
+  it('a resolver that flips gets no second look: 1,000 dials, none inward', async () => {
     let flips = 0
     receiver = await socketReceiver(() => (flips++ % 2 === 0 ? [PUBLIC] : ['127.0.0.1']))
     const signal = () => new AbortController().signal
@@ -118,7 +118,7 @@ describe('at every dial', () => {
     expect([receiver.dialled.length, refused, receiver.arrived.length]).toEqual([500, 500, 500])
   })
 
-  it('S1: a literal that came into the table another way is not dialled either', async () => {
+  it('a literal that came into the table another way is not dialled either', async () => {
     await overSockets()
     const { id } = await t.endpoint()
     for (const host of ['127.0.0.1', '[::1]', '169.254.169.254', '10.1.2.3', '2130706433']) {
@@ -131,7 +131,7 @@ describe('at every dial', () => {
     expect([receiver.dialled, receiver.arrived]).toEqual([[], []])
   })
 
-  it('S4: a redirect is a failure and is not followed', async () => {
+  it('a redirect is a failure and is not followed', async () => {
     await overSockets()
     await t.endpoint()
     receiver.answer = (_one, response) => void response.writeHead(302, { location: 'http://hooks.example.com/elsewhere' }).end()
@@ -181,7 +181,7 @@ it('on the cloud profile a delivery goes over TLS to the name of its URL, whose 
   server.close()
 })
 
-describe('W11: a receiver that means no good', () => {
+describe('a hostile receiver', () => {
   it('with an answer without end is read no further than 4 KiB, and its status counts', async () => {
     await overSockets()
     await t.endpoint()
