@@ -7,8 +7,13 @@ export interface PluginConformanceOptions {
   beside?: () => Plugin[]
   /** GATEWAY_* without the prefix. */
   env?: Record<string, string>
-  /** Upstream answers by name; default: CONTRACT_REPLIES. */
+  /** Upstream answers by name; default: KIT_REPLIES. */
   recordings?: Readonly<Record<string, Reply>>
   /** Latency that the plugin may add to a request, ms, median; default 2. */
   latencyMs?: number
+  /**
+   * Why the plugin answers a stream in another way than a whole request, for example because it changes whole answers only. With a
+   * reason the two are not compared.
+   */
+  streamDiffers?: string
 }

@@ -16,7 +16,12 @@ import { createTestGateway, type TestGateway } from './test-gateway.ts'
 /** Starts a gateway, uses it, closes it. Rejects when the plugin failed in it, also when no answer showed the failure. */
 export type Run = (use: (t: TestGateway) => Promise<void>) => Promise<void>
 
-export function running(make: () => Plugin, { beside = () => [], env = {} }: PluginConformanceOptions): Run {
+export interface RunOptions extends PluginConformanceOptions {
+  /** Plugins of the kit, listed behind the tested one. */
+  after?: () => Plugin[]
+}
+
+export function running(make: () => Plugin, { beside = () => [], after = () => [], env = {} }: RunOptions): Run {
   return async (use) => {
     const plugin = make()
     const failures: string[] = []
@@ -24,7 +29,7 @@ export function running(make: () => Plugin, { beside = () => [], env = {} }: Plu
       if ('plugin' in fields && fields.plugin === plugin.name) failures.push(`${message} ${JSON.stringify(fields)}`)
     }
     const log: Logger = { debug() {}, info() {}, warn() {}, error: noted }
-    const t = await createTestGateway({ plugins: [...beside(), plugin], env, ports: { log } })
+    const t = await createTestGateway({ plugins: [...beside(), plugin, ...after()], env, ports: { log } })
     try {
       await use(t)
     } finally {

@@ -2,13 +2,15 @@
 // upstreams; clients that leave; and a latency limit. `for (const { name, run } of pluginConformance(() => mine({ … }))) it(name, run,
 // 30_000)`.
 import assert from 'node:assert/strict'
+import { definePlugin } from '../../core/plugins/define.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
 import type { ContractCase } from './contract.ts'
-import { CONTRACT_REPLIES } from './dialect-contract.ts'
 import { faultCases } from './plugin-conformance-faults.ts'
 import { latencyCases } from './plugin-conformance-latency.ts'
 import type { PluginConformanceOptions } from './plugin-conformance-options.ts'
 import { judged, type Run, running } from './plugin-conformance-run.ts'
+import { KIT_REPLIES, streamCases } from './plugin-conformance-streams.ts'
+import { timerCase } from './plugin-conformance-timers.ts'
 import { DIALECTS, OTHER_ENDPOINTS, requestOf } from './requests.ts'
 import { reply } from './script.ts'
 
@@ -24,6 +26,8 @@ export function pluginConformance(make: () => Plugin, options: PluginConformance
         run: () => run(async (t) => void (await judged(t, endpoint))),
       }),
     ),
+    ...streamCases(make, run, options),
+    timerCase(run, running(definePlugin({ name: 'nothing', setup() {} }), options)),
     ...faultCases(run),
     ...latencyCases(make, options),
   ]
@@ -47,7 +51,7 @@ function answerCase(
   run: Run,
   caller: (typeof DIALECTS)[number],
   stream: boolean,
-  { recordings = CONTRACT_REPLIES }: PluginConformanceOptions,
+  { recordings = KIT_REPLIES }: PluginConformanceOptions,
 ): ContractCase {
   return {
     name: `${caller}, ${stream ? 'streamed' : 'whole'}: answers of every dialect come through complete, however they are cut`,
