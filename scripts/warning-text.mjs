@@ -3,6 +3,7 @@ const SAID = {
   aspect_ratio_approximated: 'The target takes aspect ratios. The size became the nearest one.',
   partial_images_unsupported: 'The target sends no partial images. The stream has the finished images only.',
   response_format_field: 'The target answered with the other form of image: data in place of a URL, or a URL in place of data.',
+  response_format_wav: 'The target makes no MP3, and the caller chose no format: the audio is WAV.',
   unsupported_image_fields: 'The model refuses `style` and `response_format`, so they were left out.',
   voices_not_listed: 'A provider did not list its voices.',
   credential_policy: 'The account that answered uses the login of a person. Its vendor may not allow this use.',

@@ -36,7 +36,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   firecrawl: { search: own('firecrawl', SEARCH) },
   fireworks: like('completions', 'embeddings', 'rerank', 'transcription'),
   'github-models': like('embeddings'),
-  google: { embeddings: own('google'), images: own('google') },
+  google: { embeddings: own('google'), images: own('google'), speech: own('google') },
   'google-pse': { search: own('google_pse', SEARCH) },
   groq: like('speech', 'transcription'),
   jina: {

@@ -76,14 +76,20 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-/** Accepts both base64 alphabets; returns null when the text is not base64. */
+/** Accepts both base64 alphabets; returns the text, or null when it is not base64. */
 export function base64Decode(text: string): string | null {
-  if (text === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return null
+  const bytes = base64Bytes(text)
+  return bytes === null || bytes.length === 0 ? null : decodeUtf8(bytes)
+}
+
+/** Accepts both base64 alphabets; returns null when the text is not base64. */
+export function base64Bytes(text: string): Uint8Array | null {
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) return null
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = new Uint8Array(binary.length)
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i)
-    return decodeUtf8(bytes)
+    return bytes
   } catch {
     return null
   }

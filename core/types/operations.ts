@@ -113,8 +113,8 @@ export interface SpeechRequest extends ModelRequest {
   input: string
   voice: string
   instructions?: string
-  /** mp3, opus, aac, flac, wav or pcm. */
-  format: string
+  /** mp3, opus, aac, flac, wav or pcm; undefined: not asked for, which is mp3 where the vendor has it. */
+  format?: string
   speed?: number
   /** True: the caller asked for `stream_format: "sse"`. */
   sse: boolean

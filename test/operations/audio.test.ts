@@ -67,6 +67,35 @@ describe('speech', () => {
     expect(sent()?.headers[header]).toContain(`sk-${provider}`)
   })
 
+  it('google: samples as WAV or as they are', async () => {
+    v = await vendors(['google'])
+    const google = { model: 'google/gemini-2.5-flash-preview-tts', input: 'hi', voice: 'Kore' }
+    const wav = await speak(google)
+    expect(wav.headers.get('content-type')).toBe('audio/wav')
+    expect(wav.headers.get('x-gateway-warnings')).toBe('response_format_wav')
+    const bytes = Buffer.from(await wav.arrayBuffer())
+    expect([bytes.toString('latin1', 0, 4), bytes.readUInt32LE(24), bytes.readUInt32LE(40)]).toEqual([
+      'RIFF',
+      24_000,
+      SCRIPTED_AUDIO.length,
+    ])
+    expect(bytes.subarray(44)).toEqual(SCRIPTED_AUDIO)
+    expect(sent()).toMatchObject({
+      path: '/v1beta/models/gemini-2.5-flash-preview-tts:generateContent',
+      json: {
+        contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+        generationConfig: {
+          responseModalities: ['AUDIO'],
+          speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+        },
+      },
+    })
+    const pcm = await speak({ ...google, response_format: 'pcm' })
+    expect(pcm.headers.get('content-type')).toBe('audio/pcm')
+    expect(Buffer.from(await pcm.arrayBuffer())).toEqual(SCRIPTED_AUDIO)
+    expect(await paramOf(await speak({ ...google, response_format: 'mp3' }))).toBe('response_format')
+  })
+
   it.each([
     [{ input: '' }, 'input'],
     [{ input: 'x'.repeat(4097) }, 'input'],

@@ -1,5 +1,5 @@
 // Converts vectors between numbers and base64 of little-endian float32.
-import { bytesToBase64 } from '../../../core/text/bytes.ts'
+import { base64Bytes, bytesToBase64 } from '../../../core/text/bytes.ts'
 import { missing } from '../shared/answers.ts'
 
 export function toBase64(values: readonly number[]): string {
@@ -10,16 +10,10 @@ export function toBase64(values: readonly number[]): string {
 
 /** Returns null when the text is not base64 of whole float32 values. */
 export function fromBase64(text: string): number[] | null {
-  let binary: string
-  try {
-    binary = atob(text)
-  } catch {
-    return null
-  }
-  if (binary.length % 4 !== 0) return null
-  const view = new DataView(new ArrayBuffer(binary.length))
-  for (let i = 0; i < binary.length; i++) view.setUint8(i, binary.charCodeAt(i))
-  return Array.from({ length: binary.length / 4 }, (_, i) => view.getFloat32(i * 4, true))
+  const bytes = base64Bytes(text)
+  if (bytes === null || bytes.length % 4 !== 0) return null
+  const view = new DataView(bytes.buffer)
+  return Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true))
 }
 
 /** @throws GatewayError 502 when the upstream's base64 is broken. */

@@ -8,6 +8,7 @@ import type { SpeechRequest } from '../../../core/types/operations.ts'
 import { isObject, numberField, others, textField } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
+import { googleSpeech } from './google.ts'
 import { deepgramSpeech, elevenlabsSpeech, openaiSpeech } from './vendors.ts'
 
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
@@ -23,8 +24,8 @@ function decode(body: WireBody): SpeechRequest {
     throw GatewayError.invalid('input', `\`input\` must be a text of 1 to ${MOST_CHARACTERS} characters.`)
   const voice = isObject(json.voice) ? json.voice.id : json.voice
   if (typeof voice !== 'string' || voice === '') throw GatewayError.invalid('voice', '`voice` is required.')
-  const format = textField(json, 'response_format') ?? 'mp3'
-  if (!(FORMATS as readonly string[]).includes(format))
+  const format = textField(json, 'response_format')
+  if (format !== undefined && !(FORMATS as readonly string[]).includes(format))
     throw GatewayError.invalid(
       'response_format',
       `\`response_format\` must be one of ${FORMATS.map((one) => `\`${one}\``).join(', ')}.`,
@@ -40,7 +41,7 @@ function decode(body: WireBody): SpeechRequest {
     model: modelOf(json),
     input,
     voice,
-    format,
+    ...(format === undefined ? {} : { format }),
     sse: streamFormat === 'sse',
     ...(instructions === undefined ? {} : { instructions }),
     ...(speed === undefined ? {} : { speed }),
@@ -81,5 +82,5 @@ export const speech: OperationDriver<'speech'> = {
   output: NO_TEXTS,
   estimate: ({ input }) => ({ units: { characters: [...input].length } }),
   encode: ({ audio, contentType }) => ({ contentType, body: audio }),
-  codecs: { openai: openaiSpeech, elevenlabs: elevenlabsSpeech, deepgram: deepgramSpeech },
+  codecs: { openai: openaiSpeech, elevenlabs: elevenlabsSpeech, deepgram: deepgramSpeech, google: googleSpeech },
 }

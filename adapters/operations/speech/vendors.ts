@@ -18,6 +18,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type Asked = Frozen<SpeechRequest>
 
+const formatOf = ({ format = 'mp3' }: Asked): string => format
+
 async function streamed(
   request: Asked,
   upstream: OperationUpstream,
@@ -25,7 +27,7 @@ async function streamed(
 ): Promise<OperationReply<SpeechAnswer>> {
   const units = { characters: [...request.input].length }
   const usage = usageOf({ units })
-  const type = request.sse ? 'text/event-stream; charset=utf-8' : (TYPES[request.format] as string)
+  const type = request.sse ? 'text/event-stream; charset=utf-8' : (TYPES[formatOf(request)] as string)
   const answer = await begun(await upstream.stream({ ...call, accept: request.sse ? 'text/event-stream' : type }))
   if (upstream.whole) {
     const audio = await collected(answer.chunks)
@@ -55,7 +57,7 @@ function bodyOf({ input, voice, format, instructions, speed, sse, extra }: Asked
     model,
     input,
     voice,
-    response_format: format,
+    response_format: format ?? 'mp3',
     ...(instructions === undefined ? {} : { instructions }),
     ...(speed === undefined ? {} : { speed }),
     ...(sse ? { stream_format: 'sse' } : {}),
@@ -66,7 +68,7 @@ const ELEVEN_FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3_44100_128',
 
 export const elevenlabsSpeech: OperationCodec<'speech'> = async (request, upstream) => {
   refuseEvents(request)
-  const format = ELEVEN_FORMATS[request.format]
+  const format = ELEVEN_FORMATS[formatOf(request)]
   if (format === undefined) throw unsupportedFormat(request)
   leftOut(upstream.codec, { instructions: request.instructions })
   const body: JsonObject = { ...(request.extra as JsonObject), text: request.input, model_id: upstream.model }
@@ -90,7 +92,7 @@ export const deepgramSpeech: OperationCodec<'speech'> = async (request, upstream
   refuseEvents(request)
   leftOut(upstream.codec, { instructions: request.instructions, speed: request.speed })
   const model = /-(?:[a-z]+)-[a-z]{2}$/.test(upstream.model) ? upstream.model : `${upstream.model}-${request.voice}-en`
-  const path = `/speak?model=${encodeURIComponent(model)}&${DEEPGRAM_FORMATS[request.format]}`
+  const path = `/speak?model=${encodeURIComponent(model)}&${DEEPGRAM_FORMATS[formatOf(request)]}`
   return streamed(request, upstream, { path, body: { text: request.input } })
 }
 

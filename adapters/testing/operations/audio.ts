@@ -18,6 +18,7 @@ const event = (data: { type: string }): string => `event: ${data.type}\ndata: ${
 export const AUDIO_ANSWERS: readonly (readonly [RegExp, (json: Json, request: RecordedRequest) => Step])[] = [
   [/\/audio\/speech$/, (given) => (given.stream_format === 'sse' ? speechEvents() : audio())],
   [/\/text-to-speech\/[^/]+\/stream$|\/speak$/, audio],
+  [/tts[^/]*:generateContent$/, () => json(samples())],
   [/\/audio\/(?:transcriptions|translations)$/, transcribed],
   [
     /\/speech-to-text$/,
@@ -34,6 +35,12 @@ export const AUDIO_ANSWERS: readonly (readonly [RegExp, (json: Json, request: Re
     () => json({ voices: [{ voice_id: 'v1', name: 'Rachel', labels: { gender: 'female', language: 'en' } }], has_more: false }),
   ],
 ]
+
+function samples(): Json {
+  const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: SCRIPTED_AUDIO.toString('base64') }
+  const usageMetadata = { promptTokenCount: 4, candidatesTokenCount: 50, totalTokenCount: 54 }
+  return { candidates: [{ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }], usageMetadata }
+}
 
 function speechEvents(): Step {
   const usage = { input_tokens: 3, output_tokens: 40, total_tokens: 43 }

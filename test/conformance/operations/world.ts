@@ -20,7 +20,11 @@ export interface CodecCase {
 /** Serves every operation in OpenAI’s format; it is no row of the registry. */
 const CUSTOM = 'self-hosted'
 /** Vendors whose models choose the path. */
-const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'imagen-4' }
+const MODELS: Readonly<Record<string, string>> = {
+  'images/bfl': 'flux-1',
+  'images/google': 'imagen-4',
+  'speech/google': 'gemini-tts',
+}
 /** Vendors whose paths carry the version themselves. */
 const OWN_VERSION = new Set(['cohere', 'brave', 'elevenlabs', 'google', 'google-pse', 'stability'])
 
@@ -30,7 +34,7 @@ export const CODEC_CASES: readonly CodecCase[] = operations.flatMap(({ id, codec
     const using = Object.keys(OPERATIONS).filter((name) => OPERATIONS[name]?.[id]?.codec === codec)
     const provider = using.find((name) => name === codec) ?? using[0] ?? CUSTOM
     const only = OPERATIONS[provider]?.[id]?.models?.[0]?.replaceAll('*', '-1')
-    return { operation: id, codec, provider, model: `${provider}/${only ?? MODELS[codec] ?? 'model-1'}` }
+    return { operation: id, codec, provider, model: `${provider}/${only ?? MODELS[`${id}/${codec}`] ?? 'model-1'}` }
   }),
 )
 
