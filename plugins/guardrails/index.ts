@@ -59,6 +59,7 @@ export const guardrails = definePlugin({
         return () => void detectors.delete(detector.name)
       },
       input: guarding.input,
+      output: async (ctx, texts) => (guarding.readsOutput(ctx) ? guarding.output(ctx, texts) : texts),
       tighten: guarding.tighten,
     })
 

@@ -56,6 +56,11 @@ export interface GuardrailService {
    * @throws GatewayError 400 `guardrail_blocked`.
    */
   input(ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]>
+  /**
+   * Inspects texts of an answer that is not a model's, such as a fetched page. Returns the texts that the caller may get, in the same order.
+   * @throws GatewayError 400 `guardrail_blocked`.
+   */
+  output(ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]>
   /** Call it in `ingress` or `access`: prompt injection then blocks this request, whatever the settings are. */
   tighten(ctx: RequestContext): void
 }

@@ -5,6 +5,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
+import type { Page } from '../../core/types/web-page.ts'
 
 const FORMATS = ['markdown', 'text', 'html', 'json'] as const
 const MOST_CHARACTERS = 500_000
@@ -48,7 +49,18 @@ export const webFetch = definePlugin({
   },
   setup(gateway) {
     const pages = gateway.optional('pages')
+    const guardrails = gateway.optional('guardrails')
     const { clock, profile } = gateway
+
+    /** Returns the page with its texts as the policy for answers leaves them. */
+    async function inspected(ctx: RequestContext, page: Page): Promise<Page> {
+      const texts = [page.content, page.title ?? '', ...page.links.map(({ text }) => text)]
+      const clean = await guardrails()?.output(ctx, texts)
+      if (clean === undefined || clean === texts) return page
+      const [content = '', title = '', ...labels] = clean
+      const links = page.links.map((link, at) => ({ ...link, text: labels[at] ?? '' }))
+      return { ...page, content, title: page.title === null ? null : title, links }
+    }
 
     async function fetched(ctx: RequestContext): Promise<Result> {
       const { url, format, max_characters, timeout_ms, include_links } = bodyOf(ctx)
@@ -56,7 +68,7 @@ export const webFetch = definePlugin({
       if (read === undefined) throw GatewayError.unavailable('This gateway was given no way to fetch pages.')
       const wanted = format ?? 'markdown'
       const strict = profile === 'cloud'
-      const page = await read(
+      const found = await read(
         {
           url,
           format: wanted,
@@ -67,6 +79,7 @@ export const webFetch = definePlugin({
         },
         ctx.signal,
       )
+      const page = await inspected(ctx, found)
       const content = page.content.slice(0, max_characters ?? 50_000)
       const answer: z.input<typeof response> = {
         object: 'web.fetch',

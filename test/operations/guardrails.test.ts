@@ -1,5 +1,6 @@
 // Guardrails on operations: inputs of each, and the texts that come back.
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Page } from '../../core/types/web-page.ts'
 import { type Vendors, vendors } from './support.ts'
 
 let v: Vendors
@@ -71,5 +72,30 @@ describe('the texts that come back', () => {
       const response = await v.t.fetch('/v1/audio/transcriptions', { method: 'POST', body: form })
       expect(await response.text()).not.toContain('Hello')
     }
+  })
+
+  it.each([
+    ['redact', 200],
+    ['block', 400],
+  ] as const)('fetched pages, their titles and the texts of their links: %s', async (mode, status) => {
+    const page: Page = {
+      finalUrl: 'https://site.example/',
+      status: 200,
+      contentType: 'text/html',
+      title: `About ${EMAIL}`,
+      content: `Write to ${EMAIL}.`,
+      cut: false,
+      links: [{ text: `Ask ${EMAIL}`, url: 'https://site.example/ask' }],
+    }
+    v = await vendors(['openai'], {
+      ports: { readPage: async () => page },
+      config: {
+        settings: { 'guardrails.enabled': true, 'guardrails.pii.mode': mode, 'guardrails.pii.output': true },
+      } as never,
+    })
+    const answer = await ask('/v1/web/fetch', { url: 'https://site.example/', include_links: true })
+    expect(answer).toMatchObject({ status, text: expect.not.stringContaining(EMAIL) })
+    if (status === 200)
+      expect(JSON.parse(answer.text)).toMatchObject({ length: expect.any(Number), links: [{ url: page.links[0]?.url }] })
   })
 })
