@@ -1,5 +1,5 @@
 // `hookgate audit verify`: verifies the audit chain.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane } from './control-plane.ts'
 import { printJson, say } from './table.ts'
 
@@ -13,7 +13,7 @@ interface Report {
 export const verify = action({
   name: 'verify',
   description: 'Walk the audit chain; exit 1 when an entry was altered or is missing.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const report = await readControlPlane(given, ({ call }) => call<Report>('GET', '/api/audit/verify'))
     if (given.json) {

@@ -1,5 +1,5 @@
 // `hookgate budget`: shows and sets the spending limits of keys, virtual models and the organization.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { bar, localTime, usd } from './figures.ts'
@@ -31,7 +31,7 @@ const byId = { id: { type: 'positional', required: true, description: 'Number of
 export const listBudgets = action({
   name: 'list',
   description: 'List budgets with what is spent of them.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const budgets = await readControlPlane(given, ({ call }) => call<{ data: Budget[] }>('GET', '/api/budgets'))
     if (given.json) return printJson(budgets)
@@ -86,7 +86,7 @@ export const create = action({
     key: { type: 'string', description: 'Number of the client key it is for', valueHint: 'id' },
     'virtual-model': { type: 'string', description: 'Name of the virtual model it is for', valueHint: 'name' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { hard_limit_usd: 'limit', window: 'window', entity_id: 'key', entity_label: 'virtual-model' },
   async run(given) {
@@ -111,7 +111,7 @@ export const create = action({
 export const remove = action({
   name: 'delete',
   description: 'End a budget: here at once, on running servers within two seconds.',
-  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  args: { ...byId, ...JSON_FLAG, ...PLANE },
   async run(given) {
     const budget = id(given.id)
     const answer = await withControlPlane(given, ({ call }) => call('DELETE', `/api/budgets/${budget}`))
@@ -129,7 +129,7 @@ export const increase = action({
     until: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339', valueHint: 'time' },
     reason: { type: 'string', description: 'Why; shown with the increase', valueHint: 'text' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { amount_usd: 'amount', expires_at: 'until', reason: 'reason' },
   async run(given) {

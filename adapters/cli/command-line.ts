@@ -4,12 +4,13 @@ import { type CommandDef, defineCommand, renderUsage, runCommand } from 'citty'
 import { VERSION } from '../../core/version.ts'
 import { closest } from './closest.ts'
 import { COMMANDS, type Group, type Load } from './commands.ts'
-import { failUsage, WrongUsage } from './fail.ts'
+import { failUsage, threeLines, WrongUsage } from './fail.ts'
 import { overviewText } from './overview.ts'
-import { coloured, say } from './table.ts'
+import { coloured, printable, say, styled } from './table.ts'
 
 /** @returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for a plan with changes. After 0 a server may continue to run. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
+  let ran = ['hookgate']
   try {
     const [first = 'serve', ...more] = args
     if (first === '--version' || first === '-v') {
@@ -22,6 +23,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       return 0
     }
     const { path, load, rest } = found(args)
+    ran = [...path]
     const command = await load()
     if (rest.includes('--help') || rest.includes('-h')) {
       const above = defineCommand({ meta: { name: path.slice(0, -1).join(' '), version: VERSION } })
@@ -32,7 +34,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const { result } = await runCommand(command, { rawArgs: rest })
     return typeof result === 'number' ? result : 0
   } catch (error) {
-    say.error(error instanceof Error ? error.message : String(error))
+    const { what, why, fix } = threeLines(error, ran)
+    say.error(what)
+    if (why !== null) process.stderr.write(`  ${styled('why', 'dim')}  ${printable(why)}\n`)
+    process.stderr.write(`  ${styled('fix', 'dim')}  ${printable(fix)}\n`)
     return error instanceof WrongUsage ? 2 : 1
   }
 }

@@ -1,15 +1,19 @@
-// Calls the control plane without a server: loads the gateway as `serve` does and calls its routes in this process, on the same database
+// Calls the control plane: of a running server with `--url`, otherwise without one. Then it loads the gateway as `serve` does and calls its routes in this process, on the same database
 // and with the same master key. So checks, audit and answers are the routes' own, and a running server sees the changes within two
 // seconds.
 import type { HostedGateway } from '../../core/gateway.ts'
 import { loggedText } from '../../core/text/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
-import { ApiFailure } from './fail.ts'
+import { failUsage } from './fail.ts'
+import { refusal } from './refusal.ts'
 import { say } from './table.ts'
 
 export interface Place {
   config?: string | undefined
   'data-dir'?: string | undefined
+  /** A running server; then neither file nor database is opened. */
+  url?: string | undefined
+  token?: string | undefined
 }
 
 export interface ControlPlane {
@@ -30,6 +34,7 @@ export async function readControlPlane<T>(
   work: (plane: ControlPlane) => Promise<T>,
   quiet: Readonly<Record<string, string>> = {},
 ): Promise<T> {
+  if (isRemote(place)) return withControlPlane(place, work)
   const [{ surroundings }, { missing }] = await Promise.all([import('./place.ts'), import('./db.ts')])
   const found = await surroundings(place)
   const { there, steps } = await missing(found)
@@ -57,6 +62,7 @@ export async function withControlPlane<T>(
   work: (plane: ControlPlane) => Promise<T>,
   quiet: Readonly<Record<string, string>> = {},
 ): Promise<T> {
+  if (isRemote(place)) return work(await (await import('./remote-plane.ts')).remotePlane(place.url, place.token))
   const { loadGateway } = await import('../node/load-gateway.ts')
   const flags = { ...quiet, CONFIG: place.config, DATA_DIR: place['data-dir'] }
   const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: stderrLog } })
@@ -74,6 +80,14 @@ export async function withControlPlane<T>(
   }
 }
 
+/** @throws WrongUsage for a token without a server. */
+function isRemote(place: Place): place is Place & { url: string } {
+  if (place.url !== undefined && (place.config ?? place['data-dir']) !== undefined)
+    failUsage('`--url` names a running server: `--config` and `--data-dir` do not go with it.')
+  if (place.url === undefined && place.token !== undefined) failUsage('`--token` needs `--url`: the database asks for none.')
+  return place.url !== undefined
+}
+
 /** A caller with the master key and the database already has full access, so the CLI acts with the system role. */
 const OPERATOR = { actor: 'cli', orgId: null, role: 'system', readOnly: false, auth: 'host' } as const
 
@@ -82,11 +96,7 @@ async function answered(gateway: HostedGateway, method: string, path: string, bo
   const request = new Request(`http://cli.local${path}`, { method, ...sent })
   const response = await gateway.control.fetch(request, { address: null, local: true, secure: true, operator: OPERATOR })
   if (response.ok) return response
-  const answer = (await response.json()) as { error?: { message: string; param: string | null; code: string | null } }
-  const { message = `${method} ${path}: ${response.status}`, param = null, code = null } = answer.error ?? {}
-  if (code === 'unknown_url')
-    throw new Error(`This configuration has no plugin that answers ${method} ${path}. Add it to \`plugins\`, or use the preset.`)
-  throw new ApiFailure(response.status, message, param)
+  throw await refusal(response, method, path)
 }
 
 function refuseMemory({ env }: HostedGateway): void {

@@ -8,6 +8,18 @@ export class WrongUsage extends Error {
   }
 }
 
+/** A failure that knows its reason and the command that fixes it. */
+export class CommandFailure extends Error {
+  readonly why: string
+  readonly fix: string
+
+  constructor({ what, why, fix }: { what: string; why: string; fix: string }) {
+    super(what)
+    this.why = why
+    this.fix = fix
+  }
+}
+
 /** @throws WrongUsage */
 export function failUsage(message: string): never {
   throw new WrongUsage(message)
@@ -18,8 +30,10 @@ export function failUsage(message: string): never {
  */
 export function refuseUnknownFlags(
   rawArgs: readonly string[],
-  known: Readonly<Record<string, { readonly type?: string }>>,
+  own: Readonly<Record<string, { readonly type?: string }>>,
+  everywhere: Readonly<Record<string, { readonly type?: string }>> = {},
 ): void {
+  const known = { ...own, ...everywhere }
   const unknown = rawArgs.find((arg, index) => {
     if (arg.startsWith('--')) return !Object.hasOwn(known, flagName(arg))
     // There are no short flags. The argument after a flag with a value is that value.
@@ -30,7 +44,13 @@ export function refuseUnknownFlags(
   const flag = unknown.startsWith('--') ? `--${flagName(unknown)}` : unknown.slice(0, 60)
   const suggested = closest(flag, names)
   failUsage(
-    `There is no flag \`${flag}\`. ${suggested === null ? `There are ${names.join(', ')}.` : `Did you mean \`${suggested}\`?`}`,
+    `There is no flag \`${flag}\`. ${
+      suggested === null
+        ? `There are ${Object.keys(own)
+            .map((name) => `--${name}`)
+            .join(', ')}.`
+        : `Did you mean \`${suggested}\`?`
+    }`,
   )
 }
 
@@ -54,4 +74,30 @@ export class ApiFailure extends Error {
     this.status = status
     this.param = param
   }
+}
+
+/** Returns the failure as what, why, and the command that fixes it. @param path the command, `hookgate` first. */
+export function threeLines(error: unknown, path: readonly string[]): { what: string; why: string | null; fix: string } {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof CommandFailure) return { what: message, why: error.why, fix: error.fix }
+  // A message with a command of ours names the fix already.
+  const named = /`(hookgate [a-z-]+[^`]*)`/.exec(message)?.[1]
+  if (error instanceof WrongUsage)
+    return { what: message, why: 'The command line is wrong; nothing was done.', fix: named ?? `${path.join(' ')} --help` }
+  if (error instanceof ApiFailure) {
+    const { why, fix } = ofStatus(error.status, path)
+    return { what: message, why, fix: named ?? fix }
+  }
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
+  return { what: message, why: cause, fix: named ?? 'hookgate doctor' }
+}
+
+function ofStatus(status: number, path: readonly string[]): { why: string; fix: string } {
+  const why = `The control plane refused it with ${status}.`
+  const [program = 'hookgate', group = ''] = path
+  if (status === 401 || status === 403) return { why, fix: 'hookgate token create, then pass it with --token' }
+  if (status === 404 && path.length > 2) return { why, fix: `${program} ${group} list` }
+  if (status === 404) return { why, fix: 'hookgate status' }
+  if (status >= 500) return { why, fix: 'hookgate doctor' }
+  return { why, fix: `${path.join(' ')} --help` }
 }

@@ -1,5 +1,6 @@
 // Parses flag values: counts, lists, times, and secrets that come from a file, a variable or stdin.
 import { failUsage } from './fail.ts'
+import { mayAsk } from './terminal.ts'
 
 /** @returns undefined when the flag is absent. The API checks the range. */
 export function count(flag: string, text: string | undefined): number | undefined {
@@ -106,6 +107,7 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
 
 /** Reads the first line of standard input; on a terminal it asks without echo. Several questions ask for the same secret. */
 export async function readSecret(what: string, questions = [`${what}: `]): Promise<string> {
+  if (process.stdin.isTTY && !mayAsk()) failUsage(`${what}: there is nothing to read, and this command may not ask.`)
   const [given = '', ...again] = process.stdin.isTTY ? await promptSecrets(questions) : [await firstLine()]
   if (given === '') failUsage(`${what}: standard input is empty.`)
   if (again.some((answer) => answer !== given)) failUsage(`${what}: the answers are not the same.`)

@@ -1,5 +1,5 @@
 // `hookgate key`: manages client keys. A secret is printed once, alone on stdout.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, expiry, id, list } from './flag-values.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -31,7 +31,7 @@ export const create = action({
     'cost-center': { type: 'string', description: 'For whom it is counted', valueHint: 'text' },
     expires: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: {
     label: 'label',
@@ -58,7 +58,7 @@ export const create = action({
 export const listKeys = action({
   name: 'list',
   description: 'List client keys.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const keys = await readControlPlane(given, ({ call }) => call<{ data: Key[] }>('GET', '/api/keys'))
     if (given.json) return printJson(keys)
@@ -85,7 +85,7 @@ export const listKeys = action({
 export const revoke = action({
   name: 'revoke',
   description: 'End a client key: here at once, on running servers within two seconds.',
-  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  args: { ...byId, ...JSON_FLAG, ...PLANE },
   async run(given) {
     const key = id(given.id)
     const answer = await withControlPlane(given, ({ call }) => call('DELETE', `/api/keys/${key}`))
@@ -97,7 +97,7 @@ export const revoke = action({
 export const rotate = action({
   name: 'rotate',
   description: 'Give a client key a new secret, printed once. The old one ends.',
-  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  args: { ...byId, ...JSON_FLAG, ...PLANE },
   async run(given) {
     const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', `/api/keys/${id(given.id)}/rotate`))
     show(made, given.json, `Key ${made.id} (${made.label}) has a new secret, shown this once. The old one is of no use now.`)

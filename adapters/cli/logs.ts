@@ -1,5 +1,5 @@
 // `hookgate logs`: prints logged requests, oldest first; with --follow also new ones.
-import { action, PLACE } from './action.ts'
+import { action, PLANE } from './action.ts'
 import { type ControlPlane, queryOf, readControlPlane } from './control-plane.ts'
 import { count, past } from './flag-values.ts'
 import type { LogRow, Page } from './logs/row.ts'
@@ -56,7 +56,7 @@ export const logsCommand = action({
     until: { type: 'string', description: 'Up to when', valueHint: 'time' },
     ...FILTERS,
     json: { type: 'boolean', description: 'JSON for scripts; with --follow a line each' },
-    ...PLACE,
+    ...PLANE,
   },
   fields: { ...fields, limit: 'limit', since: 'since', until: 'until' },
   async run(given) {

@@ -1,5 +1,5 @@
 // `hookgate pricing show`, also `hookgate price`: prints the price of a model and its source.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { queryOf, readControlPlane } from './control-plane.ts'
 import { localTime, usd } from './figures.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -28,7 +28,7 @@ const price = (name: string) =>
     args: {
       model: { type: 'positional', required: true, description: 'Model string, such as openai/gpt-4.1' },
       ...JSON_FLAG,
-      ...PLACE,
+      ...PLANE,
     },
     async run(given) {
       const path = `/api/pricing/resolve${queryOf({ model: given.model })}`

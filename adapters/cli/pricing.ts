@@ -1,5 +1,5 @@
 // `hookgate pricing sync`: fetches the rate card now, as POST /api/pricing/sync does.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { withControlPlane } from './control-plane.ts'
 import { count } from './figures.ts'
 import { cell, printJson, say } from './table.ts'
@@ -18,7 +18,7 @@ interface Run {
 export const sync = action({
   name: 'sync',
   description: 'Fetch the rate card now. Exit 1 when no source could be read, or the sync is switched off.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const run = await withControlPlane(given, ({ call }) => call<Run>('POST', '/api/pricing/sync'))
     const code = run.status === 'failed' || run.status === 'disabled' ? 1 : 0

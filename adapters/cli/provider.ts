@@ -1,5 +1,5 @@
 // `hookgate provider`: manages connections to providers. It reads keys and never prints them.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, id, list, secret } from './flag-values.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -44,7 +44,7 @@ export const add = action({
     'max-inflight': { type: 'string', description: 'Requests at once', valueHint: 'number' },
     'proxy-url': { type: 'string', description: 'http, https or socks5; `direct` for none', valueHint: 'url' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: {
     api_key: 'api-key',
@@ -70,9 +70,12 @@ export const add = action({
       max_inflight: count('max-inflight', given['max-inflight']),
       proxy_url: given['proxy-url'],
     }
-    const { made, taken } = await withControlPlane(given, async ({ call, gateway }) => {
-      const made = await call<Connection>('POST', '/api/providers', body)
-      const taken = (await gateway.plan()).find(({ action, id }) => action === 'conflict' && id === made.id)
+    const { made, taken } = await withControlPlane(given, async (plane) => {
+      const made = await plane.call<Connection>('POST', '/api/providers', body)
+      const taken =
+        given.url !== undefined
+          ? undefined
+          : (await plane.gateway.plan()).find(({ action, id }) => action === 'conflict' && id === made.id)
       return { made, taken }
     })
     if (taken !== undefined)
@@ -88,7 +91,7 @@ export const add = action({
 export const listConnections = action({
   name: 'list',
   description: 'List connections, by priority.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const connections = await readControlPlane(given, ({ call }) => call<{ data: Connection[] }>('GET', '/api/providers'))
     if (given.json) return printJson(connections)
@@ -115,7 +118,7 @@ export const listConnections = action({
 export const rm = action({
   name: 'rm',
   description: 'Remove a connection. Running requests finish.',
-  args: { ...byId, ...JSON_FLAG, ...PLACE },
+  args: { ...byId, ...JSON_FLAG, ...PLANE },
   async run(given) {
     const connection = id(given.id)
     const answer = await withControlPlane(given, ({ call }) => call('DELETE', `/api/providers/${connection}`))
@@ -131,7 +134,7 @@ export const test = action({
     ...byId,
     model: { type: 'string', description: 'Model to ask; default: what the connection names', valueHint: 'model' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { model: 'model' },
   async run(given) {

@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { action, PLACE } from './action.ts'
+import { action, PLANE } from './action.ts'
 import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { say } from './table.ts'
@@ -21,7 +21,7 @@ export const reportCommand = action({
       description: 'Columns, between commas: org, key, cost_center, user, provider, model, virtual_model, day, month, source',
       valueHint: 'columns',
     },
-    ...PLACE,
+    ...PLANE,
   },
   fields: { window: 'window', since: 'since', until: 'until', group_by: 'group-by', format: 'format' },
   async run({ format = 'csv', out, window, since, until, 'group-by': by, ...given }) {

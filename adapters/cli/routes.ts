@@ -1,6 +1,6 @@
 // `hookgate routes preview`: shows what a draft of a virtual model would try now. It saves nothing.
 import { readFileSync } from 'node:fs'
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { type ControlPlane, readControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { usd } from './figures.ts'
@@ -38,7 +38,7 @@ export const preview = action({
     'max-tokens': { type: 'string', description: 'Limit of the answer; default: 1024', valueHint: 'number' },
     features: { type: 'string', description: 'Features that the request uses: vision,tools', valueHint: 'names' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { as_key: 'as-key', assume: 'assume' },
   async run(given) {

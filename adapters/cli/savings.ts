@@ -1,5 +1,5 @@
 // `hookgate savings`: prints savings by source; `hookgate savings verify` verifies their receipts.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { count, localTime, usd } from './figures.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -27,7 +27,7 @@ export const totals = action({
   args: {
     ...WINDOW,
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { window: 'window', since: 'since', until: 'until' },
   async run({ window, since, until, ...given }) {
@@ -44,7 +44,7 @@ export const totals = action({
 export const verify = action({
   name: 'verify',
   description: 'Walk the chain of savings receipts; exit 1 when one was altered or is missing.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const report = await readControlPlane(given, ({ call }) => call<Report>('GET', '/api/savings/verify'))
     if (given.json) {

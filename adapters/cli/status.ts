@@ -1,5 +1,5 @@
 // `hookgate status`: prints what needs attention, the critical first.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane } from './control-plane.ts'
 import { localTime } from './figures.ts'
 import { cell, printable, printJson, say, styled, table } from './table.ts'
@@ -15,7 +15,7 @@ interface Item {
 export const statusCommand = action({
   name: 'status',
   description: 'Print what needs attention, from the database; exit 1 when something is critical.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const found = await readControlPlane(given, ({ call }) => call<{ data: Item[] }>('GET', '/api/attention'))
     const critical = found.data.filter(({ severity }) => severity === 'critical').length

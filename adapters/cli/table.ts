@@ -1,6 +1,7 @@
 // Prints plain tables for a terminal: columns as wide as their content, the last one of any width, colours if the terminal has them.
 import { styleText } from 'node:util'
 import { createConsola } from 'consola'
+import { isWide } from './terminal.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -56,7 +57,7 @@ function fitted(widths: readonly number[], least: readonly number[], columns = t
 }
 
 function terminalColumns(): number {
-  return process.stdout.isTTY === true ? process.stdout.columns : Number.POSITIVE_INFINITY
+  return process.stdout.isTTY === true && !isWide() ? process.stdout.columns : Number.POSITIVE_INFINITY
 }
 
 function cut(text: string, width: number): string {

@@ -1,5 +1,5 @@
 // `hookgate token`: manages management tokens, for scripts that call /api. A token is printed once, alone on stdout.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { expiry, id } from './flag-values.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -22,7 +22,7 @@ export const create = action({
     scope: { type: 'string', description: '`manage`, or `read` for GET only; default: manage', valueHint: 'scope' },
     expires: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { label: 'label', scope: 'scope', expires_at: 'expires' },
   async run(given) {
@@ -37,7 +37,7 @@ export const create = action({
 export const listTokens = action({
   name: 'list',
   description: 'List management tokens.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const tokens = await readControlPlane(given, ({ call }) => call<{ data: Token[] }>('GET', '/api/tokens'))
     if (given.json) return printJson(tokens)
@@ -62,7 +62,7 @@ export const listTokens = action({
 export const revoke = action({
   name: 'revoke',
   description: 'End a management token: here at once, on running servers within two seconds.',
-  args: { id: { type: 'positional', required: true, description: 'Number of the token' }, ...JSON_FLAG, ...PLACE },
+  args: { id: { type: 'positional', required: true, description: 'Number of the token' }, ...JSON_FLAG, ...PLANE },
   async run(given) {
     const token = id(given.id)
     const answer = await withControlPlane(given, ({ call }) => call('DELETE', `/api/tokens/${token}`))

@@ -1,6 +1,6 @@
 // `hookgate export` and `hookgate import`: move data that was created through the API from one gateway to another.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { cell, printJson, say, table } from './table.ts'
@@ -37,7 +37,7 @@ export const exportCommand = action({
   args: {
     out: { type: 'string', description: 'File to write; default: standard output', valueHint: 'file' },
     ...PASSPHRASE,
-    ...PLACE,
+    ...PLANE,
   },
   async run(given) {
     if (given.out !== undefined && existsSync(given.out))
@@ -64,7 +64,7 @@ export const importCommand = action({
     'dry-run': { type: 'boolean', description: 'Only print what would change, with every check' },
     ...PASSPHRASE,
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   async run(given) {
     const passphrase = passphraseIn(given['passphrase-file'])

@@ -1,5 +1,5 @@
 // `hookgate usage`: prints usage and cost as sums, over time, and by group.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { type ControlPlane, queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { bar, count, localTime, milliseconds, sparkline, usd } from './figures.ts'
 import { cell, printJson, say, styled, table } from './table.ts'
@@ -54,7 +54,7 @@ export const usageCommand = action({
   args: {
     ...WINDOW,
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { window: 'window', since: 'since', until: 'until' },
   async run({ window, since, until, ...given }) {

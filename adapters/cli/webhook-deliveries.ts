@@ -1,5 +1,5 @@
 // `hookgate webhook delivery` and `hookgate webhook redeliver`: shows one delivery, and queues undelivered ones again.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { localTime, milliseconds } from './figures.ts'
@@ -21,7 +21,7 @@ export const delivery = action({
   args: {
     id: { type: 'positional', required: true, description: 'Id of the delivery, such as dlv_…' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   async run(given) {
     const path = `/api/webhooks/deliveries/${checked(given.id as string, '<id>')}`
@@ -48,7 +48,7 @@ export const redeliver = action({
     since: { type: 'string', description: 'Deliveries made at this time or later: 2027-01-31T00:00:00Z', valueHint: 'time' },
     status: { type: 'string', description: 'failed or dead; default: both', valueHint: 'status' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   fields: { endpoint_id: 'endpoint', since: 'since', status: 'status' },
   async run({ endpoint, since, status, ...given }) {

@@ -1,5 +1,5 @@
 // `hookgate webhook`: manages the endpoints that receive events. A signing secret is printed once, alone on stdout.
-import { action, JSON_FLAG, PLACE } from './action.ts'
+import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { localTime } from './figures.ts'
@@ -25,7 +25,7 @@ interface Delivery {
 export const listEndpoints = action({
   name: 'list',
   description: 'List webhook endpoints.',
-  args: { ...JSON_FLAG, ...PLACE },
+  args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
     const endpoints = await readControlPlane(given, ({ call }) => call<{ data: Endpoint[] }>('GET', '/api/webhooks/endpoints'))
     if (given.json) return printJson(endpoints)
@@ -47,15 +47,15 @@ export const create = action({
   name: 'create',
   description: 'Send events to an address. The signing secret is printed once.',
   args: {
-    url: { type: 'positional', required: true, description: 'Address that takes a POST of each event' },
+    address: { type: 'positional', required: true, description: 'Address that takes a POST of each event' },
     events: { type: 'string', description: 'Events, between commas; default: those that are on by default', valueHint: 'types' },
     format: { type: 'string', description: 'standard, slack or discord; default: standard', valueHint: 'format' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
-  fields: { event_types: 'events', format: 'format' },
+  fields: { url: 'address', event_types: 'events', format: 'format' },
   async run(given) {
-    const body = { url: given.url, event_types: list(given.events), format: given.format }
+    const body = { url: given.address, event_types: list(given.events), format: given.format }
     const made = await withControlPlane(given, ({ call }) =>
       call<Endpoint & { secret: string }>('POST', '/api/webhooks/endpoints', body),
     )
@@ -71,7 +71,7 @@ export const test = action({
   args: {
     id: { type: 'positional', required: true, description: 'Id of the endpoint' },
     ...JSON_FLAG,
-    ...PLACE,
+    ...PLANE,
   },
   async run(given) {
     if (!/^[\w-]{1,64}$/.test(given.id as string))
