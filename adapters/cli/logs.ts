@@ -1,9 +1,12 @@
-// `hookgate logs`: prints logged requests, oldest first; with --follow also new ones.
+// `hookgate logs`: prints logged requests, oldest first; as `logs tail`, or with --follow, also new ones.
+import { FILTER_WORDS, parseFilter } from '../../core/text/log-filter.ts'
 import { action, PLANE } from './action.ts'
 import { type ControlPlane, queryOf, readControlPlane } from './control-plane.ts'
+import { failUsage } from './fail.ts'
 import { count, past } from './flag-values.ts'
 import type { LogRow, Page } from './logs/row.ts'
-import { printJson, say } from './table.ts'
+import type { LoggedAttempt } from './logs/verdicts.ts'
+import { printJson, say, styled } from './table.ts'
 
 const FILTERS = {
   status: {
@@ -14,7 +17,7 @@ const FILTERS = {
   provider: { type: 'string', description: 'Provider ids', valueHint: 'ids' },
   model: { type: 'string', description: 'Models, as the provider calls them', valueHint: 'models' },
   'virtual-model': { type: 'string', description: 'Virtual models', valueHint: 'names' },
-  key: { type: 'string', description: 'Numbers of client keys', valueHint: 'ids' },
+  key: { type: 'string', description: 'Numbers or labels of client keys', valueHint: 'keys' },
   session: { type: 'string', description: 'Sessions', valueHint: 'ids' },
   user: { type: 'string', description: 'Users', valueHint: 'ids' },
   'cost-center': { type: 'string', description: 'Cost centers', valueHint: 'names' },
@@ -44,9 +47,14 @@ const fields = Object.fromEntries(Object.entries(MEMBERS).map(([flag, member]) =
 
 export const logsCommand = action({
   name: 'logs',
-  description: 'Show logged requests; with --follow go on as they end.',
+  description: `Show logged requests; as \`logs tail\` go on as they end. Words filter them: ${FILTER_WORDS.join(', ')}, as in \`status:5xx\`.`,
   args: {
-    follow: { type: 'boolean', description: 'Go on with those that come, until it is interrupted' },
+    words: {
+      type: 'positional',
+      required: false,
+      description: '`tail`, and words such as status:5xx key:ci min_ms:2000; other words search ids and error messages',
+    },
+    follow: { type: 'boolean', description: 'Go on with those that come, until it is interrupted; the same as `logs tail`' },
     limit: {
       type: 'string',
       description: 'Number of stored requests to show; default: 50, with --follow 10',
@@ -58,32 +66,86 @@ export const logsCommand = action({
     json: { type: 'boolean', description: 'JSON for scripts; with --follow a line each' },
     ...PLANE,
   },
+  rest: true,
   fields: { ...fields, limit: 'limit', since: 'since', until: 'until' },
   async run(given) {
-    const { follow: following = false, json = false } = given
+    const { json = false } = given
+    const [first, ...others] = given._
+    const following = given.follow === true || first === 'tail'
+    const words = first === 'tail' ? others : given._
     const [{ head, logLine }, { follow }] = await Promise.all([import('./logs/line.ts'), import('./logs/follow.ts')])
-    const filters = {
+    const flags = {
       ...Object.fromEntries(Object.entries(MEMBERS).map(([flag, member]) => [member, given[flag as keyof typeof FILTERS]])),
       since: past('since', given.since),
       until: past('until', given.until),
     }
     const limit = count('limit', given.limit) ?? (following ? 10 : 50)
-    const read = (call: ControlPlane['call']) => (query: Record<string, string>) =>
-      call<Page>('GET', `/api/logs${queryOf({ ...filters, ...query })}`)
+    const reader = async ({ call }: ControlPlane) => {
+      const filters = await filtersOf(call, words, flags)
+      return (query: Record<string, string>) => call<Page>('GET', `/api/logs${queryOf({ ...filters, ...query })}`)
+    }
     if (!following) {
-      const page = await readControlPlane(given, ({ call }) => read(call)({ limit: String(limit) }))
+      const { page, lines } = await readControlPlane(given, async (plane) => {
+        const page = await (await reader(plane))({ limit: String(limit) })
+        const told = json ? null : storyOf(plane)
+        const lines: string[] = []
+        for (const row of page.data.toReversed()) if (told !== null) lines.push(logLine(row), ...(await told(row)))
+        return { page, lines }
+      })
       if (json) return printJson(page)
       if (page.data.length === 0) return say.info('No logged request fits.')
-      console.log([head(), ...page.data.map(logLine).toReversed()].join('\n'))
+      console.log([head(), ...lines].join('\n'))
       if (page.next_cursor !== null) say.info('There are older ones: --limit shows up to 200 at a time, --until goes back.')
       return
     }
-    const show = (row: LogRow) => console.log(json ? JSON.stringify(row) : logLine(row))
-    const work = async ({ call }: ControlPlane): Promise<void> => {
+    const work = async (plane: ControlPlane): Promise<void> => {
+      const read = await reader(plane)
+      const told = storyOf(plane)
+      const show = async (row: LogRow): Promise<void> =>
+        console.log(json ? JSON.stringify(row) : [logLine(row), ...(await told(row))].join('\n'))
       if (!json) console.log(head())
-      await follow({ read: read(call), first: limit, show })
+      await follow({ read, first: limit, show })
     }
     // This command runs for long, but only servers fetch prices and probe accounts.
     await readControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
   },
 })
+
+/** Joins words and flags. @throws WrongUsage for a word that is no filter, or for a filter that is given as a word and as a flag. */
+async function filtersOf(
+  call: ControlPlane['call'],
+  words: readonly string[],
+  flags: Readonly<Record<string, string | undefined>>,
+): Promise<Record<string, string | undefined>> {
+  const named = words.some((word) => /^key(?:_id)?:\D/i.test(word)) || /[^\d,]/.test(flags.key_id ?? '')
+  const keys = named ? (await call<{ data: { id: number; label: string }[] }>('GET', '/api/keys')).data : []
+  const ids = new Map(keys.map(({ id, label }) => [label, id]))
+  const { query, problems } = parseFilter(words.join(' '), ids)
+  if (problems[0] !== undefined) failUsage(`${problems[0]} There are ${FILTER_WORDS.join(', ')}.`)
+  const twice = Object.keys(query).find((member) => flags[member] !== undefined)
+  if (twice !== undefined) failUsage(`\`${twice}\` is given as a word and as a flag.`)
+  const key_id = flags.key_id
+    ?.split(',')
+    .map((key) =>
+      /^\d+$/.test(key) ? key : (ids.get(key) ?? failUsage(`\`--key\`: no key has the label \`${key.slice(0, 60)}\`.`)),
+    )
+    .join(',')
+  return { ...flags, key_id, ...query }
+}
+
+/** Returns the lines below a request that took several calls. Names of connections are read once, and again for a new connection. */
+function storyOf({ call }: ControlPlane): (row: LogRow) => Promise<string[]> {
+  let names: ReadonlyMap<string, string> = new Map()
+  return async ({ request_id, attempts }) => {
+    if (attempts < 2) return []
+    const [details, { verdictLine }] = await Promise.all([
+      call<{ attempts: LoggedAttempt[] }>('GET', `/api/logs/${request_id}`),
+      import('./logs/verdicts.ts'),
+    ])
+    if (details.attempts.some(({ connection_id }) => !names.has(connection_id))) {
+      const { data } = await call<{ data: { id: number; provider: string; label: string }[] }>('GET', '/api/providers')
+      names = new Map(data.map(({ id, provider, label }) => [String(id), `${provider}/${label}`]))
+    }
+    return [styled(verdictLine(details.attempts, names), 'dim')]
+  }
+}

@@ -15,7 +15,7 @@ export interface Following {
   read(query: Record<string, string>): Promise<Page>
   /** Number of existing rows to show first. */
   readonly first: number
-  show(row: LogRow): void
+  show(row: LogRow): Promise<void>
 }
 
 /** Resolves on an interrupt, or when the output is closed. */
@@ -29,10 +29,10 @@ export async function follow({ read, first, show }: Following): Promise<void> {
   try {
     const { data } = await read({ limit: PAGE })
     for (const { request_id } of data) known.add(request_id)
-    for (const row of data.slice(0, first).reverse()) show(row)
+    for (const row of data.slice(0, first).reverse()) await show(row)
     while (!stopped.signal.aborted) {
       await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => {})
-      if (!stopped.signal.aborted) for (const row of await fresh()) show(row)
+      if (!stopped.signal.aborted) for (const row of await fresh()) await show(row)
     }
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop)

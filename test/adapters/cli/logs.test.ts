@@ -1,10 +1,14 @@
 // `hookgate logs`: the log of a running server with the API's filters, and new rows.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { beforeAll, expect, it } from 'vitest'
 import { logLine } from '../../../adapters/cli/logs/line.ts'
 import type { LogRow } from '../../../adapters/cli/logs/row.ts'
 import { eventually, until } from '../node/support.ts'
 import { besideServer } from './beside.ts'
 import { hookgateRoot, start } from './hookgate.ts'
+import { command } from './in-process.ts'
 
 const beside = besideServer()
 const { env, cli, json } = beside
@@ -43,6 +47,8 @@ it.each([
     (rows: Row[]) => rows.every(({ model, status }) => model === 'echo-1' && status === 200),
   ],
   [['--since', '1h', '--search', 'req_'], () => true],
+  [['status:4xx', 'key:team'], (rows: Row[]) => rows.every(({ status }) => status >= 400 && status < 500)],
+  [['model:echo-1', '--key', 'team'], (rows: Row[]) => rows.every(({ model }) => model === 'echo-1')],
 ])('%j narrows', async (flags, holds) => {
   const { data: rows } = await json<{ data: Row[] }>('logs', ...flags)
   expect(rows.length).toBeGreaterThan(0)
@@ -67,6 +73,12 @@ it.each([
   [['logs', '--min-cost', 'much'], /--min-cost/],
   [['logs', '--limit', '5000'], /--limit: must be at most 200/],
   [['logs', '--since', 'once'], /--since: once is not a time/],
+  [['logs', 'tail', 'colour:red'], /There is no filter colour\. There are status, model/],
+  [['logs', 'constructor:x'], /There is no filter constructor/],
+  [['logs', 'key:stranger'], /No key has the label stranger/],
+  [['logs', '--key', 'stranger'], /--key: no key has the label stranger/],
+  [['logs', 'status:5xx', '--status', '4xx'], /status is given as a word and as a flag/],
+  [['logs', 'sk-1234567890'], /looks like a secret/],
 ])('%j is a wrong command line', async (args, message) => {
   expect(await cli(...args)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
 })
@@ -96,4 +108,57 @@ it('--follow shows what is there and then what ends, once, filtered, until it is
   expect(await ended).toBe(0)
   expect(rows().map(({ status }) => status)).toEqual([200, 200, 200])
   expect(new Set(rows().map(({ request_id }) => request_id)).size).toBe(3)
+})
+
+it('tells of each call when a request took several', async () => {
+  const answer = { id: 'c', object: 'chat.completion', model: 'm', created: 1, usage: { prompt_tokens: 1, completion_tokens: 1 } }
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi' } }]
+  const upstream = createServer((request, response) => {
+    request.resume()
+    response.writeHead(request.url?.startsWith('/down') ? 503 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(request.url?.startsWith('/down') ? { error: { message: 'down' } } : { ...answer, choices }))
+  }).listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  for (const [label, path] of [
+    ['second', 'up'],
+    ['first', 'down'],
+  ] as const) {
+    const flags = [
+      '--label',
+      label,
+      '--base-url',
+      `${address}/${path}`,
+      '--wire-format',
+      'chat',
+      '--api-key',
+      'k-1234',
+      '--priority',
+      label === 'first' ? '1' : '2',
+    ]
+    expect((await cli('provider', 'add', 'acme', ...flags)).code).toBe(0)
+  }
+  await eventually(async () => (await called('acme/m')) === 200)
+  // The second is alone until the server has seen the first.
+  await eventually(async () => {
+    await called('acme/m')
+    return /^ {2}└ acme\/first 503 next account · acme\/second returned$/m.test((await cli('logs', 'provider:acme')).stdout)
+  })
+  upstream.closeAllConnections()
+  upstream.close()
+})
+
+it('--url reads a running server, and says why it cannot', async () => {
+  const direct = await json<{ data: Row[] }>('logs', '--limit', '3')
+  const { code, stdout } = await command(['logs', '--limit', '3', '--json', '--url', beside.url], { cwd: hookgateRoot })
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual(direct)
+  const none = await command(['logs', '--url', 'http://127.0.0.1:1'], {})
+  expect(none).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/does not answer\.\n {2}why {2}.*\n {2}fix {2}hookgate serve\n$/),
+  })
+  const mixed = await command(['logs', '--url', beside.url, '--data-dir', '/x'], {})
+  expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringMatching(/do not go with it/)])
 })

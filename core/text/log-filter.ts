@@ -1,0 +1,78 @@
+// The words that filter requests: `status:5xx model:gpt-4o min_ms:2000 timeout`. The dashboard and the command line share them. They are
+// the parameters of GET /api/logs.
+
+const NAMES: Readonly<Record<string, string>> = {
+  status: 'status',
+  provider: 'provider',
+  model: 'model',
+  vm: 'virtual_model',
+  virtual_model: 'virtual_model',
+  key_id: 'key_id',
+  key: 'key_id',
+  source: 'source',
+  session: 'session_id',
+  session_id: 'session_id',
+  user: 'user_id',
+  user_id: 'user_id',
+  cost_center: 'cost_center',
+  cached: 'cached',
+  min_ms: 'min_latency_ms',
+  min_latency_ms: 'min_latency_ms',
+  min_usd: 'min_cost_usd',
+  min_cost_usd: 'min_cost_usd',
+}
+
+export const FILTER_WORDS = [
+  'status',
+  'model',
+  'provider',
+  'vm',
+  'key',
+  'source',
+  'session',
+  'user',
+  'cost_center',
+  'cached',
+  'min_ms',
+  'min_usd',
+]
+
+export interface Filter {
+  readonly query: Readonly<Record<string, string>>
+  /** The parts that the filter cannot read, in plain words. They do not filter anything. */
+  readonly problems: readonly string[]
+}
+
+/** Keys and tokens must not reach the address, the server's log or the history of the browser. */
+const SECRET = /^(?:gw_|gmt_|sk-|sk_|AIza|xai-|gsk_|whsec_|Bearer$)/i
+
+/** @param keyIds ids of client keys by label */
+export function parseFilter(text: string, keyIds: ReadonlyMap<string, number>): Filter {
+  const query: Record<string, string> = {}
+  const problems: string[] = []
+  const free: string[] = []
+  for (const word of text.trim().split(/\s+/).filter(Boolean)) {
+    const colon = word.indexOf(':')
+    const asked = word.slice(0, Math.max(colon, 0)).toLowerCase()
+    const name = Object.hasOwn(NAMES, asked) ? NAMES[asked] : undefined
+    const value = word.slice(colon + 1)
+    if (SECRET.test(word) || (colon > 0 && SECRET.test(value)))
+      problems.push('A word looks like a secret. It is not searched for.')
+    else if (colon > 0 && name === undefined && /^[a-z_]+:/.test(word))
+      problems.push(`There is no filter \`${word.slice(0, colon)}\`.`)
+    else if (name === undefined) free.push(word)
+    else if (value === '') problems.push(`\`${word}\` has no value.`)
+    else if (name === 'key_id') {
+      const id = /^\d+$/.test(value) ? value : keyIds.get(value)
+      if (id === undefined) problems.push(`No key has the label \`${value}\`.`)
+      else query[name] = String(id)
+    } else query[name] = name in query ? `${query[name]},${value}` : value
+  }
+  if (free.length > 0) query.q = free.join(' ')
+  return { query, problems }
+}
+
+/** True: the text may stand in the address. */
+export function mayBeShared(text: string): boolean {
+  return !text.split(/[\s:]+/).some((word) => SECRET.test(word))
+}
