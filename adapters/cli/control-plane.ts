@@ -68,15 +68,19 @@ export async function withControlPlane<T>(
   const loaded = await loadGateway({ flags, watch: false, reconcile: false, ports: { log: stderrLog } })
   try {
     if (quiet.DATABASE_URL !== EMPTY) refuseMemory(loaded.gateway)
-    const { gateway } = loaded
-    return await work({
-      gateway,
-      call: async <A>(method: string, path: string, body?: unknown) =>
-        (await (await answered(gateway, method, path, body)).json()) as A,
-      download: (path) => answered(gateway, 'GET', path, undefined),
-    })
+    return await work(planeOf(loaded.gateway))
   } finally {
     await loaded.close()
+  }
+}
+
+/** Returns the control plane of a gateway in this process. */
+export function planeOf(gateway: HostedGateway): ControlPlane {
+  return {
+    gateway,
+    call: async <A>(method: string, path: string, body?: unknown) =>
+      (await (await answered(gateway, method, path, body)).json()) as A,
+    download: (path) => answered(gateway, 'GET', path, undefined),
   }
 }
 

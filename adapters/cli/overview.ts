@@ -3,7 +3,7 @@ import { VERSION } from '../../core/version.ts'
 import { styled } from './table.ts'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Run: ['serve', 'status', 'doctor', 'logs', 'simulate'],
+  Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate'],
   Access: ['key', 'token', 'password', 'master-key'],
   Models: ['provider', 'routes', 'pricing', 'price'],
   Money: ['budget', 'usage', 'report', 'savings'],
@@ -13,6 +13,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const EXAMPLES = [
+  ['hookgate init', 'first run: provider, key, request'],
   ['hookgate', 'serve on http://127.0.0.1:8788'],
   ['hookgate key create --label ci', 'create a client key'],
   ['hookgate provider add openai', 'add an account; the key is asked for'],
