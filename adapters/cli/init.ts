@@ -90,7 +90,7 @@ function testWords(connected: Connected | null): string {
   const test = connected?.test ?? null
   if (test === null) return 'skipped'
   if (!test.ok) return `failed: ${test.error?.kind ?? 'no answer'}`
-  return `${test.model ?? 'it'} answered in ${milliseconds(test.latency_ms)} · ${test.models} models`
+  return `${test.model ?? 'it'} answered in ${milliseconds(test.latency_ms)} · ${test.models} ${test.models === 1 ? 'model' : 'models'}`
 }
 
 async function keptWhere(

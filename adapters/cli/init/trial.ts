@@ -56,11 +56,12 @@ export function tried(draft: Draft, asked: string | undefined): Promise<Tried> {
     const { data: connections } = await call<{ data: { id: number }[] }>('GET', '/api/providers')
     const path = `/api/providers/${connections[0]?.id}/test`
     const { data: listed } = await call<{ data: { model: string; source: string }[] }>('GET', '/api/model-catalog')
-    const first = listed[0]?.model.slice(draft.provider.length + 1)
+    // With a wrong key the list is empty: any model then shows the refusal.
+    const first = listed[0]?.model.slice(draft.provider.length + 1) ?? 'model'
     const ask = (model: string | undefined) => call<Omit<Tried, 'models'>>('POST', path, { model })
     const verdict = await ask(asked).catch((error: unknown) => {
       // The gateway knows no model to test this provider with: take one that the provider lists.
-      if (error instanceof ApiFailure && error.param === 'model' && asked === undefined && first !== undefined) return ask(first)
+      if (error instanceof ApiFailure && error.param === 'model' && asked === undefined) return ask(first)
       throw error
     })
     return { ...verdict, models: listed.length }
