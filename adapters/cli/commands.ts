@@ -113,6 +113,7 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   doctor: () => import('./doctor.ts').then((module) => module.doctor),
   completion: () => import('./completion.ts').then((module) => module.completion),
   simulate: () => import('./simulate.ts').then((module) => module.simulateCommand),
+  bench: () => import('./bench.ts').then((module) => module.benchCommand),
   routes: {
     about: 'Previews of routes.',
     commands: { preview: () => import('./routes.ts').then((module) => module.preview) },

@@ -3,7 +3,7 @@ import { VERSION } from '../../core/version.ts'
 import { styled } from './table.ts'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate'],
+  Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate', 'bench'],
   Access: ['key', 'token', 'password', 'master-key'],
   Models: ['provider', 'routes', 'pricing', 'price'],
   Money: ['budget', 'usage', 'report', 'savings'],
