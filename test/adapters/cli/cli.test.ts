@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, key, token, provider, budget, usage, savings, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, routes/,
+      /There is no command bogus\. There are serve, init, key, token, provider, budget, usage, savings, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [
@@ -52,7 +52,9 @@ describe('hookgate', () => {
     [['budgte', 'list'], /Did you mean budget\?/],
     [['key'], /key needs a subcommand\. There are create, list, revoke, rotate/],
     [['serve', '--log', 'xml'], /--log: xml is neither json nor pretty/],
-    [['completion', 'tcsh'], /There is no completion for tcsh\. There is one for bash, zsh, fish/],
+    [['completion', 'tcsh'], /There is no completion for tcsh\. There is one for bash, zsh, fish, powershell/],
+    [['completion', 'values', 'cows'], /There are no values cows\. There are keys, key-ids/],
+    [['completion', 'bash', 'twice'], /twice is one word too many/],
     [['hooks', '--jsn'], /There is no flag --jsn\. Did you mean --json\?/],
     [['env', '--jsn'], /There is no flag --jsn/],
     [['env', '-json'], /There is no flag -json\. Did you mean --json\?/],
@@ -84,6 +86,32 @@ describe('hookgate', () => {
       expect(stdout, name).toBe('')
       expect(stderr, name).toMatch(message)
     }
+  })
+})
+
+describe('a failure', () => {
+  it('has three lines: what, why, and the command that fixes it', async () => {
+    const usage = await command(['key', 'create', '--rpm', 'x'], { cwd: empty })
+    expect(usage.stderr).toMatch(
+      /--rpm: x is not a whole number\.\n {2}why {2}The command line is wrong; .*\n {2}fix {2}hookgate key create --help\n$/,
+    )
+    const env = { GATEWAY_DATA_DIR: folder({}) }
+    const refused = await command(['key', 'revoke', '99'], { cwd: empty, env })
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\n {2}why {2}.* 404\.\n {2}fix {2}hookgate key list\n$/),
+    })
+  })
+
+  it('--quiet leaves results and failures only', async () => {
+    const env = { GATEWAY_DATA_DIR: folder({}) }
+    expect(await command(['key', 'create', '--quiet'], { cwd: empty, env })).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^gw_\w+\n$/),
+      stderr: '',
+    })
+    expect((await command(['key', 'revoke', '99', '--quiet'], { cwd: empty, env })).stderr).toMatch(/fix/)
+    expect((await command(['key', 'create'], { cwd: empty, env })).stderr).not.toBe('')
   })
 })
 

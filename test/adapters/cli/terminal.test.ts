@@ -1,5 +1,4 @@
 // The command line on a terminal: help, completion, `.env`, readable log lines, tables that fit.
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -58,28 +57,6 @@ describe('closest', () => {
   it('suggests no name for another word', () => {
     expect(closest('bogus', ['serve', 'key', 'budget'])).toBeNull()
     expect(closest('x', ['key', 'db'])).toBeNull()
-  })
-})
-
-describe('completion', () => {
-  const completed = (script: string, ...words: string[]): string[] => {
-    const line = `${script}\nCOMP_WORDS=(hookgate ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _hookgate; printf '%s\\n' "\${COMPREPLY[@]}"`
-    return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim().split('\n')
-  }
-
-  it('completes commands, subcommands and flags in bash', async () => {
-    const { stdout } = await command(['completion', 'bash'])
-    expect(completed(stdout, 'se')).toEqual(['serve'])
-    expect(completed(stdout, 'key', '')).toEqual(['create', 'list', 'revoke', 'rotate'])
-    expect(completed(stdout, 'key', 'create', '--mod')).toEqual(['--models'])
-    expect(completed(stdout, 'serve', '--port', '1', '--da')).toEqual(['--data-dir'])
-  })
-
-  it('prints scripts for zsh and fish', async () => {
-    expect((await command(['completion', 'zsh'])).stdout).toMatch(/^autoload -U \+X bashcompinit/)
-    const { stdout } = await command(['completion', 'fish'])
-    expect(stdout).toContain("complete -c hookgate -f -n 'not __fish_seen_subcommand_from serve")
-    expect(stdout).toMatch(/^complete -c hookgate -n '__fish_seen_subcommand_from serve' -l port$/m)
   })
 })
 
