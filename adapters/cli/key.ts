@@ -2,7 +2,7 @@
 import { action, JSON_FLAG, PLANE } from './action.ts'
 import { readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, expiry, id, list } from './flag-values.ts'
-import { cell, printJson, say, table } from './table.ts'
+import { cell, printJson, say, styled, table } from './table.ts'
 
 interface Key {
   id: number
@@ -52,6 +52,7 @@ export const create = action({
     }
     const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', '/api/keys', body))
     show(made, given.json, `Key ${made.id} (${made.label}) is made. The secret is shown this once.`)
+    if (!given.json) await hint(made, given.url)
   },
 })
 
@@ -108,4 +109,23 @@ function show(made: MadeKey, json: boolean | undefined, words: string): void {
   if (json) return printJson(made)
   say.success(words)
   console.log(made.key)
+}
+
+/** Says what the key may do, and how to call with it. */
+async function hint(
+  { id, allowed_models, rate_limit_rpm, rate_limit_tpm, expires_at }: MadeKey,
+  server: string | undefined,
+): Promise<void> {
+  const limits = [
+    `id ${id}`,
+    `models ${allowed_models.length === 0 ? 'all' : cell(allowed_models)}`,
+    ...(rate_limit_rpm === null ? [] : [`${rate_limit_rpm} rpm`]),
+    ...(rate_limit_tpm === null ? [] : [`${rate_limit_tpm} tpm`]),
+    ...(expires_at === null ? [] : [`until ${expires_at}`]),
+  ]
+  const { GATEWAY_HOST = '127.0.0.1', GATEWAY_PORT = '8788' } = process.env
+  const url = server?.replace(/\/$/, '') ?? `http://${GATEWAY_HOST === '0.0.0.0' ? '127.0.0.1' : GATEWAY_HOST}:${GATEWAY_PORT}`
+  const { curl } = await import('./banner.ts')
+  say.log(`  ${limits.join(' · ')}`)
+  say.log(`  ${styled('try', 'dim')}  ${curl(url, true)}`)
 }

@@ -7,6 +7,7 @@ import { serve } from '../node/serve.ts'
 import { action } from './action.ts'
 import { dotEnvOfProcess } from './dot-env.ts'
 import { failUsage } from './fail.ts'
+import { isQuiet } from './terminal.ts'
 import { serverLog } from './terminal-log.ts'
 import { unreadVariables } from './unread-variables.ts'
 
@@ -31,6 +32,7 @@ export const serveCommand = action({
     surviveDeafReaders()
     const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
     if (given.port !== undefined) refuseBadPort(given.port)
+    const isPretty = given.log === undefined ? process.stderr.isTTY === true : given.log === 'pretty'
     const log = serverLog(given.log, process.stderr.isTTY === true, (line) => void process.stderr.write(`${line}\n`))
     const dotEnv = dotEnvOfProcess()
     if (dotEnv !== null) log.info('serve.env_file', { file: dotEnv.path, variables: dotEnv.names })
@@ -61,7 +63,12 @@ export const serveCommand = action({
       void loaded.refresh()
     })
     // The first line on stdout; its reader may send a signal at once.
-    console.log(`hookgate listening on http://${host}:${server.port}`)
+    const url = `http://${host}:${server.port}`
+    console.log(`hookgate listening on ${url}`)
+    if (isPretty && !isQuiet()) {
+      const { banner } = await import('./banner.ts')
+      process.stderr.write(`${await banner(loaded.gateway, { url, path: loaded.path, readyMs: performance.now() })}\n`)
+    }
   },
 })
 

@@ -151,6 +151,40 @@ describe('hookgate simulate', () => {
     expect(stdout).toMatch(/^echo\/echo +2 +0\.0s +0\.0s +0\.0s$/m)
   })
 
+  it('--assume takes an account as down, and names the first request that ends elsewhere', async () => {
+    const script = '{"model":"coder","count":3}\n{"at":"1s","upstream":"openai","answer":{"status":200}}\n'
+    const cwd = folder({ 'gateway.config.ts': CONFIG, 'day.jsonl': script })
+    const run = (...args: string[]) => command(['simulate', 'day.jsonl', ...args], { cwd })
+    const { code, stdout } = await run('--assume', 'openai/main=down')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^coder {3}openai\/spare 100\.0 % █+/m)
+    expect(stdout).toMatch(/ok 100\.0 % → 100\.0 % {3}p95 100 ms → 101 ms/)
+    expect(stdout).toMatch(/request 1 \(openai\/main → openai\/spare\) {5}--explain 1$/m)
+    const lines = (await run('--assume', 'openai/main=down', '--json')).stdout.trim().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      first_difference: { request: 1, saved: 'openai/main', now: 'openai/spare' },
+    })
+    const explained = await run('--assume', 'openai/main=down', '--explain', '2')
+    expect(explained.stdout).toMatch(
+      /^request 2\ncoder at 1\.0 s: 200[\s\S]*openai\/main \(gpt-4\.1\) {2}connect[\s\S]*with the saved config\n/,
+    )
+    for (const [args, message] of [
+      [['--assume', 'openai/man=down'], /--assume: the configuration has no upstream openai\/man/],
+      [['--assume', 'openai'], /--assume: openai is not like openai\/main=down/],
+      [['--explain', '9'], /--explain: there are requests 1 to 3/],
+    ] as const) {
+      const wrong = await run(...args)
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(message)])
+    }
+  })
+
+  it('--config is compared with the file of the usual place', async () => {
+    const other = CONFIG.replace("targets: ['openai/gpt-4.1', ", 'targets: [')
+    const cwd = folder({ 'gateway.config.ts': CONFIG, 'new.config.ts': other, 'day.jsonl': '{"model":"coder"}\n' })
+    const { stdout } = await command(['simulate', 'day.jsonl', '--config', 'new.config.ts'], { cwd })
+    expect(stdout).toMatch(/first difference to the saved config: request 1 \(openai\/main → anthropic\/claude\)/)
+  })
+
   it.each<[string, RegExp]>([
     ['', /The script asks for nothing/],
     ['{"model":"m"}\nsoon', /Line 2 of the script: this is not JSON/],
