@@ -29,7 +29,7 @@ export interface Connected {
 /** Ids that the list of hosted vendors begins with. */
 const FIRST = ['openai', 'anthropic', 'google', 'openrouter', 'groq', 'mistral']
 
-/** Returns null when the step is skipped. @throws CommandFailure when the provider refuses and nobody can be asked. */
+/** Returns null when the step is skipped. @throws CommandFailure when the provider refuses and there is no terminal to ask on. */
 export async function connect(flags: ProviderFlags, asks: boolean, skipsTest: boolean): Promise<Connected | null> {
   const all = await vendors()
   for (;;) {

@@ -4,7 +4,7 @@ import type { AttemptLine, RequestLine } from '../../simulation/lines.ts'
 export interface FirstDifference {
   /** Number of the request, from 1. */
   readonly request: number
-  /** Who answered, or the status when no account did. */
+  /** The account that answered, or the status when there was none. */
   readonly saved: string
   readonly now: string
 }
