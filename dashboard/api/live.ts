@@ -1,9 +1,11 @@
 // Completed requests as they end. All tabs of one session share one stream, because a browser opens few connections to one host.
 import { signal } from '@preact/signals'
-import { invalidate } from './query.ts'
+import { ApiError } from './error.ts'
+import { invalidate, invalidateAll } from './query.ts'
 import { token } from './session.ts'
 import { events } from './sse.ts'
 import { joinTabs, type Tabs } from './tabs.ts'
+import { seenVersion } from './version.ts'
 
 /** As the server sends it; figures and names, never content. */
 export interface LiveEvent {
@@ -26,10 +28,12 @@ type Message =
   | { kind: 'request'; event: LiveEvent; id: string | undefined }
   | { kind: 'missed'; missed: number }
   | { kind: 'state'; id: string | undefined }
+  | { kind: 'hello'; version: string }
   | { kind: 'up' }
   | { kind: 'down' }
 
-export type LiveState = 'off' | 'connecting' | 'live' | 'lost'
+/** `absent`: this gateway has no such stream. */
+export type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'absent'
 
 export const liveState = signal<LiveState>('off')
 /** Epoch ms of the last sign of life. */
@@ -85,8 +89,13 @@ function stop(): void {
 }
 
 function receive(message: Message): void {
-  liveAt.value = Date.now()
+  const back = liveState.peek() === 'lost' && message.kind !== 'down'
+  if (message.kind !== 'down') liveAt.value = Date.now()
   liveState.value = message.kind === 'down' ? 'lost' : 'live'
+  if (message.kind === 'hello') seenVersion(message.version)
+  // The lost stream may be the first sign that the gateway is gone; when it is back, what is on the screen is old.
+  if (message.kind === 'down') void invalidate('/healthz')
+  if (back) void invalidateAll()
   if ('id' in message && message.id !== undefined) lastId = message.id
   if (message.kind === 'state') void invalidate('/api/attention', '/api/providers', '/api/budgets', '/api/quota')
   for (const listener of listeners) listener(message)
@@ -98,8 +107,12 @@ async function read(tell: (message: Message) => void, signal: AbortSignal): Prom
       await readOnce(tell, signal, () => {
         failures = 0
       })
-    } catch {
-      // Told below: the page shows that the stream is lost and since when.
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) {
+        liveState.value = 'absent'
+        return
+      }
+      // Told below: the page shows that the stream is lost.
     }
     if (signal.aborted) return
     tell({ kind: 'down' })
@@ -109,7 +122,7 @@ async function read(tell: (message: Message) => void, signal: AbortSignal): Prom
 
 async function readOnce(tell: (message: Message) => void, signal: AbortSignal, opened: () => void): Promise<void> {
   const headers: Record<string, string> = lastId === null ? {} : { 'last-event-id': lastId }
-  for await (const message of events({ path: '/api/events', headers, signal })) {
+  for await (const message of events({ path: '/api/events', headers, signal, onPing: () => tell({ kind: 'up' }) })) {
     if (message === null) {
       opened()
       tell({ kind: 'up' })
@@ -117,6 +130,7 @@ async function readOnce(tell: (message: Message) => void, signal: AbortSignal, o
     }
     const { event, data, id } = message
     if (event === 'lagged') tell({ kind: 'missed', missed: (JSON.parse(data) as { missed: number }).missed })
+    else if (event === 'hello') tell({ kind: 'hello', version: (JSON.parse(data) as { version: string }).version })
     else if (event === 'state') tell({ kind: 'state', id: id || undefined })
     else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
   }

@@ -44,6 +44,8 @@ const entries = new Map<string, Entry>()
 
 /** The age of the oldest unanswered call tells whether the gateway is there. */
 export const unreachableSince = signal<number | null>(null)
+/** Epoch ms of the newest answer of the control plane: the age of what is on the screen. */
+export const answeredAt = signal(0)
 
 /**
  * Returns the answer of a GET and asks again when the page gets focus or `invalidate` names the path. null: asks nothing.
@@ -100,6 +102,7 @@ function entryOf(key: string, path: GetPath, options: GetOptions): Entry {
       const init = { params: { path: options.params, query: options.query } }
       const data = await answerOf((api.GET as (path: string, init: object) => Promise<{ response: Response }>)(path, init))
       unreachableSince.value = null
+      answeredAt.value = Date.now()
       state.value = { data, error: null, at: Date.now(), loading: false }
     } catch (thrown) {
       const error = ApiError.unreachable(thrown)

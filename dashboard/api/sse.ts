@@ -10,10 +10,18 @@ export interface StreamRequest {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  /** Called for each sign of life that carries no event. */
+  readonly onPing?: () => void
 }
 
 /** Yields the events of a stream. @throws ApiError */
-export async function* events({ path, body, headers = {}, signal }: StreamRequest): AsyncGenerator<EventSourceMessage | null> {
+export async function* events({
+  path,
+  body,
+  headers = {},
+  signal,
+  onPing,
+}: StreamRequest): AsyncGenerator<EventSourceMessage | null> {
   const response = await fetch(mount + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -32,7 +40,10 @@ export async function* events({ path, body, headers = {}, signal }: StreamReques
   if (!response.ok || response.body === null) throw ApiError.from(response, await response.json().catch(() => null))
   // The first null says that the stream is open.
   yield null
-  const reader = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()).getReader()
+  const reader = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream(onPing && { onComment: onPing }))
+    .getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return

@@ -1,21 +1,12 @@
-// Find or do: pages, request ids, keys, virtual models, connections. What is typed stays in the browser.
+// Find or do: names, ids and settings, and after `>` actions.
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { useGet } from '../api/query.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { go } from './location.ts'
-import { PAGES, pathOf } from './pages.ts'
+import type { Hit } from './palette-actions.ts'
+import { useHits } from './palette-hits.ts'
 
 export const paletteOpen = signal(false)
-
-interface Hit {
-  readonly id: string
-  readonly title: string
-  readonly kind: string
-  readonly to: string
-}
-
-const SHOWN = 12
 
 export function Palette() {
   return paletteOpen.value ? <OpenPalette /> : null
@@ -24,19 +15,27 @@ export function Palette() {
 function OpenPalette() {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
+  const [said, setSaid] = useState<string | null>(null)
   const { hits, loading } = useHits(text)
   /** Enter was pressed before the names had arrived. */
   const [opensFirst, setOpensFirst] = useState(false)
   const close = (): void => {
     paletteOpen.value = false
   }
-  const open = (hit: Hit | undefined): void => {
+  const open = async (hit: Hit | undefined): Promise<void> => {
     if (hit === undefined) return
-    close()
-    go(hit.to)
+    if (hit.run === undefined) {
+      close()
+      if (hit.to !== undefined) go(hit.to)
+      return
+    }
+    const answer = hit.run()
+    if (!(answer instanceof Promise)) return close()
+    setSaid(`${hit.title} …`)
+    setSaid(await answer.catch((error: unknown) => (error instanceof Error ? error.message : String(error))))
   }
   useEffect(() => {
-    if (opensFirst && hits.length > 0) open(hits[0])
+    if (opensFirst && hits.length > 0) void open(hits[0])
     else if (opensFirst && !loading) setOpensFirst(false)
   }, [opensFirst, hits, loading])
   return (
@@ -46,6 +45,7 @@ function OpenPalette() {
         class="palette-input"
         aria-label="Find or do"
         aria-controls="palette-hits"
+        placeholder="a name, an id, a setting, or > for actions"
         autocomplete="off"
         spellcheck={false}
         autofocus
@@ -53,6 +53,7 @@ function OpenPalette() {
         onInput={(event) => {
           setText(event.currentTarget.value)
           setAt(0)
+          setSaid(null)
           setOpensFirst(false)
         }}
         onKeyDown={(event) => {
@@ -63,14 +64,17 @@ function OpenPalette() {
           }
           if (event.key !== 'Enter') return
           if (hits.length === 0 && loading) setOpensFirst(true)
-          else open(hits[at])
+          else void open(hits[at])
         }}
       />
+      <p role="status" class="palette-said">
+        {said}
+      </p>
       <ul id="palette-hits" class="palette-hits">
         {hits.map((hit, index) => (
           <li key={hit.id}>
             <button type="button" class={index === at ? 'current' : ''} onClick={() => open(hit)}>
-              <span>{hit.title}</span> <span class="quiet">{hit.kind}</span>
+              <span class="clip">{hit.title}</span> <span class="quiet">{hit.kind}</span>
             </button>
           </li>
         ))}
@@ -78,33 +82,4 @@ function OpenPalette() {
       </ul>
     </Dialog>
   )
-}
-
-function useHits(text: string): { hits: readonly Hit[]; loading: boolean } {
-  const models = useGet('/api/virtual-models')
-  const keys = useGet('/api/keys')
-  const connections = useGet('/api/providers')
-  const wanted = text.trim().toLowerCase()
-  if (/^req_[0-9a-f-]{36}$/.test(wanted))
-    return { hits: [{ id: wanted, title: wanted, kind: 'Request', to: `/requests/${wanted}` }], loading: false }
-  const all: Hit[] = [
-    ...PAGES.map((page) => ({ id: `page ${page.id}`, title: page.title, kind: 'Page', to: pathOf(page) })),
-    ...(models.data?.data ?? []).map(({ name }) => ({
-      id: `vm ${name}`,
-      title: name,
-      kind: 'Virtual model',
-      to: `/routing/${encodeURIComponent(name)}`,
-    })),
-    ...(keys.data?.data ?? []).map(({ id, label }) => ({ id: `key ${id}`, title: label, kind: 'Key', to: `/keys?open=${id}` })),
-    ...(connections.data?.data ?? []).map(({ id, label, provider }) => ({
-      id: `connection ${id}`,
-      title: `${provider}/${label}`,
-      kind: 'Connection',
-      to: `/connections?open=${id}`,
-    })),
-  ]
-  return {
-    hits: all.filter(({ title }) => title.toLowerCase().includes(wanted)).slice(0, SHOWN),
-    loading: [models, keys, connections].some(({ data, loading }) => data === undefined && loading),
-  }
 }

@@ -181,7 +181,13 @@ function RequestList() {
 
 function LiveMark({ live }: { live: boolean }) {
   if (!live) return <span class="quiet">❚❚ paused</span>
-  const words = { live: 'live', connecting: 'connecting', lost: 'stream lost, trying again', off: 'off' } as const
+  const words = {
+    live: 'live',
+    connecting: 'connecting',
+    lost: 'stream lost, trying again',
+    off: 'off',
+    absent: 'no live stream here',
+  } as const
   return <span class={`live-mark ${liveState.value}`}>● {words[liveState.value]}</span>
 }
 
