@@ -51,7 +51,7 @@ export function parseFilter(text: string, keyIds: ReadonlyMap<string, number>): 
   const query: Record<string, string> = {}
   const problems: string[] = []
   const free: string[] = []
-  for (const word of text.trim().split(/\s+/).filter(Boolean)) {
+  for (const word of wordsOf(text)) {
     const colon = word.indexOf(':')
     const asked = word.slice(0, Math.max(colon, 0)).toLowerCase()
     const name = Object.hasOwn(NAMES, asked) ? NAMES[asked] : undefined
@@ -61,6 +61,7 @@ export function parseFilter(text: string, keyIds: ReadonlyMap<string, number>): 
     else if (colon > 0 && name === undefined && /^[a-z_]+:/.test(word))
       problems.push(`There is no filter \`${word.slice(0, colon)}\`.`)
     else if (name === undefined) free.push(word)
+    else if (value.includes('*')) problems.push(`\`${word}\`: the log compares whole names, without \`*\`.`)
     else if (value === '') problems.push(`\`${word}\` has no value.`)
     else if (name === 'key_id') {
       const id = /^\d+$/.test(value) ? value : keyIds.get(value)
@@ -70,6 +71,22 @@ export function parseFilter(text: string, keyIds: ReadonlyMap<string, number>): 
   }
   if (free.length > 0) query.q = free.join(' ')
   return { query, problems }
+}
+
+/** Words are parted by space; quotes keep the spaces of a value: `model:"my model"`. */
+function wordsOf(text: string): string[] {
+  const words: string[] = []
+  let word = ''
+  let quoted = false
+  for (const char of `${text} `) {
+    if (char === '"') quoted = !quoted
+    else if (quoted || !/\s/.test(char)) word += char
+    else if (word !== '') {
+      words.push(word)
+      word = ''
+    }
+  }
+  return word === '' ? words : [...words, word.trimEnd()]
 }
 
 /** True: the text may stand in the address. */

@@ -1,6 +1,7 @@
 // The keyboard: one registry of bindings, from which the help is made too.
 import { signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
+import { copyText } from '../ui/copy-text.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { go } from './location.ts'
 import { PAGES, pathOf } from './pages.ts'
@@ -19,6 +20,7 @@ const bindings = new Set<readonly Binding[]>()
 const GLOBAL: readonly Binding[] = [
   { keys: '?', what: 'Show the keys', run: () => (helpOpen.value = true) },
   { keys: '/', what: 'Go to the filter', run: () => document.querySelector<HTMLInputElement>('[data-filter]')?.focus() },
+  { keys: 'y', what: 'Copy a link to this view', run: () => void copyText(location.href) },
   ...PAGES.map((page) => ({ keys: `g ${page.key}`, what: `Go to ${page.title}`, run: () => go(pathOf(page)) })),
 ]
 

@@ -14,8 +14,8 @@ export interface Hit {
   readonly kind: string
   /** The place to go to. */
   readonly to?: string
-  /** Runs instead. Text that it returns stands in the palette, which then stays open. */
-  readonly run?: () => Promise<string> | void
+  /** Runs instead. With a promise of text the palette stays open and shows the text. */
+  readonly run?: () => unknown
 }
 
 interface Connection {

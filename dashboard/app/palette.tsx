@@ -29,10 +29,10 @@ function OpenPalette() {
       if (hit.to !== undefined) go(hit.to)
       return
     }
-    const answer = hit.run()
+    const answer: unknown = hit.run()
     if (!(answer instanceof Promise)) return close()
     setSaid(`${hit.title} …`)
-    setSaid(await answer.catch((error: unknown) => (error instanceof Error ? error.message : String(error))))
+    setSaid(String(await answer.catch((error: unknown) => (error instanceof Error ? error.message : error))))
   }
   useEffect(() => {
     if (opensFirst && hits.length > 0) void open(hits[0])

@@ -1,6 +1,7 @@
 // A list of many rows of one height: only the rows on the screen are in the document.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { preferences } from '../app/preferences.ts'
 import type { Column } from './table.tsx'
 
 interface VirtualTableProps<T> {
@@ -24,7 +25,12 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(600)
   const [width, setWidth] = useState(NARROW)
-  const rowHeight = useRowHeight()
+  const [rowHeight, setRowHeight] = useState(30)
+  // Rows are taller in the roomy density and on narrow screens.
+  const { density } = preferences.value
+  useLayoutEffect(() => {
+    if (frame.current !== null) setRowHeight(Number.parseFloat(getComputedStyle(frame.current).getPropertyValue('--row')) || 30)
+  }, [density, width])
   useEffect(() => {
     const element = frame.current
     if (element === null) return
@@ -42,7 +48,7 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
   }, [last >= rows.length, rows.length])
   const columns = width < NARROW ? all.filter(({ wide }) => !wide) : all
   const template = columns.map(({ width }) => width).join(' ')
-  const classOf = ({ numeric }: Column<T>): string => `cell ${numeric ? 'numeric' : ''}`
+  const classOf = ({ id, numeric }: Column<T>): string => `cell cell-${id} ${numeric ? 'numeric' : ''}`
   return (
     <div class="list" role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length}>
       <div role="rowgroup" class="list-head">
@@ -87,12 +93,4 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
       </div>
     </div>
   )
-}
-
-function useRowHeight(): number {
-  const [height, setHeight] = useState(30)
-  useEffect(() => {
-    setHeight(Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 30)
-  }, [])
-  return height
 }

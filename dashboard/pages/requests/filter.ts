@@ -1,6 +1,18 @@
 // Judges live events by the words of the filter box (core/text/log-filter.ts).
 import type { LiveEvent } from '../../api/live.ts'
 
+/** Returns the text with a pair added, or without it where it is there. */
+export function toggled(text: string, name: string, value: string): string {
+  const pair = /\s/.test(value) ? `${name}:"${value.replaceAll('"', '')}"` : `${name}:${value}`
+  const padded = ` ${text.trim()} `
+  return (padded.includes(` ${pair} `) ? padded.replace(` ${pair} `, ' ') : `${padded}${pair}`).trim()
+}
+
+/** Returns whether the text has the pair. */
+export function has(text: string, name: string, value: string): boolean {
+  return toggled(text, name, value).length < text.trim().length
+}
+
 /** Parameters that only the log can judge, because events lack what they compare. */
 const LOG_ONLY = ['key_id', 'session_id', 'user_id', 'cost_center', 'q']
 

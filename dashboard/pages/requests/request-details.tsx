@@ -1,6 +1,7 @@
 // Everything about one request. Bodies are read with it only when their tab is open.
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
+import { download } from '../../api/download.ts'
 import { invalidate, useGet } from '../../api/query.ts'
 import { bytes, count, ms, UNKNOWN } from '../../app/format.ts'
 import { handOver } from '../../app/hand-over.ts'
@@ -12,9 +13,10 @@ import { Facts, Loading, Notice, Tabs } from '../../ui/page.tsx'
 import { PluginPanels } from '../../ui/plugin-panels.tsx'
 import { HttpStatus } from '../../ui/status.tsx'
 import { Money, Time } from '../../ui/text.tsx'
-import { Body } from './body.tsx'
+import { Bodies } from './bodies.tsx'
 import type { Row } from './rows.ts'
-import { type Details, Waterfall } from './waterfall.tsx'
+import type { Details } from './timeline.ts'
+import { Waterfall } from './waterfall.tsx'
 
 const TABS = [
   { id: 'attempts', title: 'Attempts' },
@@ -83,6 +85,7 @@ function Shown({ details }: { details: Details }) {
       <div class="actions">
         <Copy text={location.origin + href(`/requests/${details.request_id}`)} label="Copy link" />
         {details.request_body !== null && details.wire_format in PLAYABLE && <Again of={details} />}
+        <Button onClick={() => download(`/api/logs/${details.request_id}/export`, `${details.request_id}.json`)}>Export</Button>
         {details.session_id !== null && (
           <a class="button" href={href(`/requests?filter=${encodeURIComponent(`session:${details.session_id}`)}`)}>
             Same session
@@ -159,21 +162,6 @@ function Policy({ details }: { details: Details }) {
           {value === null ? <p class="quiet">none</p> : <pre>{JSON.stringify(value, null, 2)}</pre>}
         </section>
       ))}
-    </div>
-  )
-}
-
-function Bodies({ details }: { details: Details }) {
-  if (details.request_body === null && details.response_body === null)
-    return (
-      <Notice>
-        No bodies are stored for this request. <code>GATEWAY_LOG_BODIES=true</code> stores them, encrypted, from then on.
-      </Notice>
-    )
-  return (
-    <div class="stack">
-      <Body title="Request" text={details.request_body} truncated={details.request_truncated} />
-      <Body title="Answer" text={details.response_body} truncated={details.response_truncated} />
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { ApiError } from '../../api/error.ts'
 import { type LiveEvent, listen } from '../../api/live.ts'
 import type { Got } from '../../api/query.ts'
 import { matches } from './filter.ts'
+import { thinner } from './thin.ts'
 
 export type LogRow = Got<'/api/logs'>['data'][number]
 /** A log row, or a live event whose log row is not read yet. */
@@ -27,12 +28,15 @@ export type Row = Pick<
   ttft_ms: number | null
   tokens: { prompt: number; completion: number }
   attempts: number | null
+  error_code: string | null
 }
 
 const KEPT = 10_000
 const PAGE = 100
 /** Between reads of the log for events that only the log can judge. The log has a row some hundred milliseconds after its event. */
 const LOOK_MS = 2000
+/** More rows a second cannot be read. */
+const ROWS_PER_SECOND = 200
 
 export interface Rows {
   readonly rows: readonly Row[]
@@ -40,11 +44,17 @@ export interface Rows {
   readonly waiting: number
   /** Events that the server could not deliver. */
   readonly missed: number
+  /** The list shows one of so many events; null: all. */
+  readonly oneOf: number | null
+  /** Events that came and are not in the list for this reason. */
+  readonly passed: number
   readonly loading: boolean
   readonly error: ApiError | null
   readonly more: boolean
   older(): void
   showWaiting(): void
+  /** Reads the list anew from the log. */
+  reload(): void
 }
 
 export function useRows(query: Readonly<Record<string, string>>, live: boolean, atTop: () => boolean): Rows {
@@ -54,6 +64,7 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
   const [error, setError] = useState<ApiError | null>(null)
   const [waiting, setWaiting] = useState<readonly Row[]>([])
   const [missed, setMissed] = useState(0)
+  const [thinned, setThinned] = useState({ oneOf: 1, passed: 0 })
   const key = JSON.stringify(query)
   const asked = useRef('')
   const shown = useRef(rows)
@@ -105,16 +116,23 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
     else void load(null)
   }
 
+  const reload = (): void => {
+    setMissed(0)
+    setThinned({ oneOf: 1, passed: 0 })
+    void load(null)
+  }
+
   useEffect(() => {
     setWaiting([])
-    setMissed(0)
-    void load(null)
+    reload()
   }, [key])
 
   useEffect(() => {
     if (!live) return
     let batch: Row[] = []
     let frame = 0
+    let passed = 0
+    const thin = thinner(ROWS_PER_SECOND)
     let lost = false
     let look: ReturnType<typeof setTimeout> | undefined
     const lookSoon = (): void => {
@@ -128,6 +146,10 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
       const fresh = batch.reverse()
       batch = []
       place(fresh)
+      setThinned((before) =>
+        passed === 0 && before.oneOf === thin.every ? before : { oneOf: thin.every, passed: before.passed + passed },
+      )
+      passed = 0
     }
     const stop = listen((message) => {
       if (message.kind === 'missed') setMissed((before) => before + message.missed)
@@ -140,7 +162,8 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
       const fits = matches(message.event, query)
       if (fits === 'unknown') lookSoon()
       if (fits !== true) return
-      batch.push(rowOf(message.event))
+      if (thin.shows(Date.now())) batch.push(rowOf(message.event))
+      else passed++
       // One change of the document a frame, however many events come.
       frame ||= requestAnimationFrame(flush)
     })
@@ -156,6 +179,8 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
     rows,
     waiting: waiting.length,
     missed,
+    oneOf: thinned.oneOf > 1 ? thinned.oneOf : null,
+    passed: thinned.passed,
     loading,
     error,
     more: cursor !== null,
@@ -166,6 +191,7 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
       setRows((before) => merged(waiting, before).slice(0, KEPT))
       setWaiting([])
     },
+    reload,
   }
 }
 
@@ -199,5 +225,6 @@ function rowOf(event: LiveEvent): Row {
     ttft_ms: null,
     tokens: event.tokens,
     attempts: null,
+    error_code: null,
   }
 }

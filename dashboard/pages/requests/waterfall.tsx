@@ -1,48 +1,28 @@
-// The attempts of a request on one time axis: who was asked, for how long, what came of it, and who was passed over.
-
-import { useState } from 'preact/hooks'
-import type { Got } from '../../api/query.ts'
+// The attempts of a request: who was asked, for how long, what came of it, and who was passed over. `t` shows the same as a table.
 import { ms } from '../../app/format.ts'
+import { useKeys } from '../../app/keys.tsx'
+import { query as address, setQuery } from '../../app/location.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { HttpStatus, Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money, Time } from '../../ui/text.tsx'
-
-export type Details = Got<'/api/logs/{request_id}'>
-type Attempt = Details['attempts'][number]
-
-/** Verdicts as words of a sentence. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  returned: 'returned',
-  next_account: 'next account',
-  next_target: 'next target',
-  retried: 'retried',
-  stripped: 'stripped fields and retried',
-  waited: 'waited and retried',
-  gave_up: 'gave up',
-}
-
-function verdict({ action, error, cause, waited_ms }: Attempt): string {
-  const words = action === null ? 'ended' : (ACTIONS[action] ?? action.replaceAll('_', ' '))
-  const wait = waited_ms === null ? '' : `, waited ${ms(waited_ms)}`
-  return error === null ? words + wait : `${cause ?? error.code ?? 'failed'} → ${words}${wait}`
-}
+import { type Attempt, type Details, type Line, type Span, type Timeline, timelineOf, verdictOf } from './timeline.ts'
 
 export function Waterfall({ details }: { details: Details }) {
-  const [asTable, setAsTable] = useState(false)
-  const { attempts } = details
-  if (attempts.length === 0)
+  const asTable = address.value.get('view') === 'table'
+  const turn = (): void => setQuery({ view: asTable ? null : 'table' })
+  useKeys([{ keys: 't', what: 'Attempts as table or bars', run: turn }])
+  if (details.attempts.length === 0)
     return (
       <Notice>No upstream was asked: {details.cached ? 'the cache had the answer.' : 'the gateway answered by itself.'}</Notice>
     )
-  const tried = attempts.filter(({ skipped }) => skipped === null)
-  const skipped = attempts.filter(({ skipped }) => skipped !== null)
-  const start = Date.parse(details.created_at)
-  const whole = Math.max(details.latency_ms, 1)
+  const timeline = timelineOf(details)
   return (
     <div class="waterfall">
-      {skipped.map((attempt) => (
-        <p key={attempt.n} class="quiet">
+      <AddressNote name="view" shown={asTable ? 'table' : null} />
+      {timeline.skipped.map((attempt) => (
+        <p key={attempt.n} class="quiet skipped">
           skipped {attempt.provider}/{attempt.model}: {attempt.skipped?.reason.replaceAll('_', ' ')}
           {attempt.skipped?.until != null && (
             <>
@@ -52,87 +32,118 @@ export function Waterfall({ details }: { details: Details }) {
           )}
         </p>
       ))}
-      {asTable ? (
-        <Table
-          label="Attempts"
-          rows={tried}
-          rowKey={({ n }) => n}
-          columns={[
-            { id: 'n', title: '#', cell: ({ n }) => n },
-            { id: 'target', title: 'Target', cell: ({ provider, model }) => `${provider}/${model}` },
-            { id: 'status', title: 'Status', cell: ({ status }) => (status === null ? '—' : <HttpStatus status={status} />) },
-            { id: 'start', title: 'Began after', numeric: true, cell: ({ started_at }) => ms(Date.parse(started_at) - start) },
-            { id: 'first', title: 'First content', numeric: true, wide: true, cell: ({ ttft_ms }) => ms(ttft_ms) },
-            { id: 'waited', title: 'Waited', numeric: true, wide: true, cell: ({ waited_ms }) => ms(waited_ms) },
-            {
-              id: 'format',
-              title: 'Format',
-              wide: true,
-              cell: ({ wire_format, lane }) => (wire_format === null ? '—' : `${wire_format}${lane === null ? '' : `, ${lane}`}`),
-            },
-            { id: 'time', title: 'Time', numeric: true, cell: ({ latency_ms }) => ms(latency_ms) },
-            { id: 'cost', title: 'Cost', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
-            { id: 'verdict', title: 'Verdict', cell: verdict },
-          ]}
-        />
-      ) : (
-        <>
-          <p class="axis" aria-hidden="true">
-            <span>0 ms</span>
-            <span>{ms(whole / 2)}</span>
-            <span>{ms(whole)}</span>
-          </p>
-          {folded(tried).map(({ attempt, times }) => {
-            const from = Math.max(0, Date.parse(attempt.started_at) - start)
-            const failed = attempt.error !== null || (attempt.status ?? 0) >= 400
-            return (
-              <div key={attempt.n} class="attempt">
-                <p>
-                  <strong>
-                    {attempt.n} {attempt.provider}/{attempt.model}
-                  </strong>
-                  {times > 1 && ` ×${times}`}
-                  {attempt.role !== null && ` (${attempt.role})`}{' '}
-                  {attempt.status === null ? <Status tone="failed">no answer</Status> : <HttpStatus status={attempt.status} />}{' '}
-                  {ms(attempt.latency_ms)} · {verdict(attempt)}
-                </p>
-                <svg viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">
-                  <rect class="track" x={0} y={4} width={1000} height={4} />
-                  <rect
-                    class={failed ? 'bad' : 'good'}
-                    x={(from / whole) * 1000}
-                    y={0}
-                    width={Math.max(((attempt.latency_ms ?? 0) / whole) * 1000, 3)}
-                    height={12}
-                  />
-                </svg>
-                {attempt.error !== null && <p class="quiet clip-lines">{attempt.error.message}</p>}
-              </div>
-            )
-          })}
-        </>
-      )}
-      <button type="button" class="button plain" onClick={() => setAsTable(!asTable)}>
+      {asTable ? <AttemptTable details={details} /> : <Lines of={timeline} />}
+      <button type="button" class="button plain" title="t" onClick={turn}>
         {asTable ? 'Show as bars' : 'Show as table'}
       </button>
     </div>
   )
 }
 
-/** Equal neighbours are one line. */
-function folded(attempts: readonly Attempt[]): { attempt: Attempt; times: number }[] {
-  const lines: { attempt: Attempt; times: number }[] = []
-  for (const attempt of attempts) {
-    const before = lines.at(-1)
-    const same =
-      before !== undefined &&
-      before.attempt.provider === attempt.provider &&
-      before.attempt.model === attempt.model &&
-      before.attempt.connection_id === attempt.connection_id &&
-      before.attempt.status === attempt.status &&
-      before.attempt.role === attempt.role
-    if (same) before.times++
-    else lines.push({ attempt, times: 1 })
-  }
-  return lines
+function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
+  return (
+    <>
+      <p class="axis" aria-hidden="true">
+        <span>0</span>
+        <span>{ms(whole / 2)}</span>
+        <span>{ms(whole)}</span>
+      </p>
+      <div class="attempt">
+        <p class="quiet">
+          <span class="attempt-name">gateway</span> <span class="figure">{ms(gatewayMs)}</span>
+        </p>
+        <Track whole={whole} spans={gateway} />
+      </div>
+      {lines.map((line) => (
+        <Attempts key={line.attempts[0]?.n} line={line} whole={whole} />
+      ))}
+      <p class="legend quiet" aria-hidden="true">
+        <span class="gateway">gateway</span>
+        <span class="open">connect and headers</span>
+        <span class="content">answer</span>
+        <span class="waited">waited</span>
+      </p>
+    </>
+  )
+}
+
+function Attempts({ line: { attempts, spans, ticks, caps, verdict }, whole }: { line: Line; whole: number }) {
+  const [first] = attempts as [Attempt, ...Attempt[]]
+  const last = attempts.at(-1) as Attempt
+  const took = attempts.reduce((sum, { latency_ms }) => sum + (latency_ms ?? 0), 0)
+  const firstContent = attempts.find(({ ttft_ms }) => ttft_ms !== null)?.ttft_ms
+  return (
+    <div class="attempt">
+      <p>
+        <span class="attempt-name">
+          {first === last ? first.n : `${first.n}–${last.n}`} {first.provider}/{first.model}
+          {attempts.length > 1 && ` ×${attempts.length}`}
+          {first.role !== null && ` (${first.role})`}
+        </span>{' '}
+        {last.status === null ? <Status tone="failed">no answer</Status> : <HttpStatus status={last.status} />}{' '}
+        <span class="figure">{ms(took)}</span>
+      </p>
+      <Track whole={whole} spans={spans} ticks={ticks} caps={caps} />
+      <p class="verdict">
+        {firstContent != null && `first content after ${ms(firstContent)}, `}
+        {verdict}
+      </p>
+      {last.error !== null && <p class="quiet clip-lines">{last.error.message}</p>}
+    </div>
+  )
+}
+
+interface TrackProps {
+  whole: number
+  spans: readonly Span[]
+  ticks?: readonly number[]
+  caps?: readonly number[]
+}
+
+/** Widths are set through the DOM: the page's policy refuses style attributes. */
+function Track({ whole, spans, ticks = [], caps = [] }: TrackProps) {
+  const at = (time: number): string => `${(Math.min(time, whole) / whole) * 100}%`
+  return (
+    <div class="track" aria-hidden="true">
+      {spans.map(({ kind, from, to }) => (
+        <span key={`${kind} ${from}`} class={`span ${kind}`} style={{ left: at(from), width: at(to - from) }} />
+      ))}
+      {ticks.map((time) => (
+        <span key={`tick ${time}`} class="tick" style={{ left: at(time) }} />
+      ))}
+      {caps.map((time) => (
+        <span key={`cap ${time}`} class="cap" style={{ left: at(time) }} />
+      ))}
+    </div>
+  )
+}
+
+function AttemptTable({ details }: { details: Details }) {
+  const tried = details.attempts.filter(({ skipped }) => skipped === null)
+  const start = Date.parse(details.created_at)
+  return (
+    <Table
+      label="Attempts"
+      rows={tried}
+      rowKey={({ n }) => n}
+      columns={[
+        { id: 'n', title: '#', cell: ({ n }) => n },
+        { id: 'target', title: 'Target', cell: ({ provider, model }) => `${provider}/${model}` },
+        { id: 'account', title: 'Connection', wide: true, cell: ({ connection_id }) => connection_id },
+        { id: 'status', title: 'Status', cell: ({ status }) => (status === null ? '—' : <HttpStatus status={status} />) },
+        { id: 'start', title: 'Began after', numeric: true, cell: ({ started_at }) => ms(Date.parse(started_at) - start) },
+        { id: 'first', title: 'First content', numeric: true, wide: true, cell: ({ ttft_ms }) => ms(ttft_ms) },
+        { id: 'waited', title: 'Waited', numeric: true, wide: true, cell: ({ waited_ms }) => ms(waited_ms) },
+        {
+          id: 'format',
+          title: 'Format',
+          wide: true,
+          cell: ({ wire_format, lane }) => (wire_format === null ? '—' : `${wire_format}${lane === null ? '' : `, ${lane}`}`),
+        },
+        { id: 'time', title: 'Time', numeric: true, cell: ({ latency_ms }) => ms(latency_ms) },
+        { id: 'cost', title: 'Cost', numeric: true, wide: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+        { id: 'verdict', title: 'Verdict', cell: (attempt) => verdictOf(attempt, attempt === tried.at(-1)) },
+      ]}
+    />
+  )
 }
