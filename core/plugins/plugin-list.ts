@@ -1,13 +1,15 @@
 // Implements the service `plugins`: the serving plugins, their registrations, and their failure counts.
 import type { Metrics } from '../metrics/registry.ts'
 import type { Plugin, PluginOrigin } from '../types/plugin.ts'
-import type { PluginInfo } from '../types/plugin-info.ts'
+import type { PluginInfo, SealedOrder } from '../types/plugin-info.ts'
 import type { Clock } from '../types/ports.ts'
 import { VERSION } from '../version.ts'
 import type { Generation } from './generation.ts'
 
 interface Failures {
   count: number
+  /** By hook. */
+  hooks: Map<string, number>
   hook: string
   at: number
   refused: boolean
@@ -22,6 +24,8 @@ export class PluginList {
   readonly #clock: Clock
   readonly #generation: () => Generation
   readonly #bundled: ReadonlySet<string>
+  #serving: SealedOrder | null = null
+  #before: SealedOrder | null = null
 
   /** @param bundled plugins that come with hookgate */
   constructor(metrics: Metrics, clock: Clock, generation: () => Generation, bundled: readonly Plugin[] = []) {
@@ -35,17 +39,26 @@ export class PluginList {
   readonly failed = (plugin: string, hook: string, refused: boolean): void => {
     this.#counter.inc({ plugin, hook })
     const before = this.#failures.get(plugin)
-    this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hook, at: this.#clock.now(), refused })
+    const hooks = before?.hooks ?? new Map<string, number>()
+    hooks.set(hook, (hooks.get(hook) ?? 0) + 1)
+    this.#failures.set(plugin, { count: (before?.count ?? 0) + 1, hooks, hook, at: this.#clock.now(), refused })
   }
 
-  /** Records which plugins were set up for this generation. */
-  installed({ number, fresh }: Generation): void {
-    for (const instance of fresh) this.#setUpIn.set(instance, number)
+  /** Records which plugins were set up for this generation, and when it was sealed. */
+  installed(generation: Generation): void {
+    for (const instance of generation.fresh) this.#setUpIn.set(instance, generation.number)
+    this.#before = this.#serving
+    this.#serving = { generation: generation.number, sealedAt: this.#clock.now(), order: orderOf(generation) }
   }
 
   /** Returns the plugins of each hook in the order in which they run. */
   order(): { hook: string; plugins: string[] }[] {
-    return this.#generation().hooks.sealed.map(({ hook, handlers }) => ({ hook, plugins: handlers.map(({ plugin }) => plugin) }))
+    return orderOf(this.#generation())
+  }
+
+  /** Returns the order that serves and the one before it; null: there was no reload. */
+  sealed(): { serving: SealedOrder | null; before: SealedOrder | null } {
+    return { serving: this.#serving, before: this.#before }
   }
 
   /** Returns the plugins in the order of the configuration. */
@@ -67,8 +80,13 @@ export class PluginList {
         pages,
         state: failures !== undefined && this.#clock.now() - failures.at < DEGRADED_MS ? 'degraded' : 'running',
         errors: failures?.count ?? 0,
+        hookErrors: [...(failures?.hooks ?? [])].map(([hook, errors]) => ({ hook, errors })),
         lastError: failures === undefined ? null : { hook: failures.hook, at: failures.at, refused: failures.refused },
       }
     })
   }
+}
+
+function orderOf({ hooks }: Generation): { hook: string; plugins: string[] }[] {
+  return hooks.sealed.map(({ hook, handlers }) => ({ hook, plugins: handlers.map(({ plugin }) => plugin) }))
 }

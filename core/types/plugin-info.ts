@@ -9,6 +9,16 @@ export interface PluginOverview {
   list(): PluginInfo[]
   /** Every hook with its plugins in the order in which they run. */
   order(): { hook: string; plugins: string[] }[]
+  /** The order that serves and the one before it; null: there was no reload. */
+  sealed(): { serving: SealedOrder | null; before: SealedOrder | null }
+}
+
+/** The order of one generation. */
+export interface SealedOrder {
+  readonly generation: number
+  /** Epoch ms. */
+  readonly sealedAt: number
+  readonly order: readonly { readonly hook: string; readonly plugins: readonly string[] }[]
 }
 
 export interface PluginInfo {
@@ -31,6 +41,8 @@ export interface PluginInfo {
   readonly state: 'running' | 'degraded'
   /** Failures of the plugin's hooks since the gateway started. */
   readonly errors: number
+  /** The same by hook. */
+  readonly hookErrors: readonly { readonly hook: string; readonly errors: number }[]
   /** `refused`: the hook fails closed, so the request was refused. */
   readonly lastError: { readonly hook: string; readonly at: number; readonly refused: boolean } | null
 }

@@ -7,6 +7,21 @@ const SHOWN = 12
 const REQUEST_ID = /req_[0-9a-f]{8}-[0-9a-f-]{27}/
 const EVENT_ID = /evt_[0-9a-f]{8}-[0-9a-f-]{27}/
 
+/** Parts of pages that have a name of their own. */
+const PARTS: readonly (readonly [title: string, to: string])[] = [
+  ['Spend: Budgets', '/spend?tab=budgets'],
+  ['Spend: Reports', '/spend?tab=reports'],
+  ['Spend: Savings', '/spend?tab=savings'],
+  ['Spend: Prices', '/spend?tab=prices'],
+  ['Webhooks: Deliveries', '/webhooks?tab=deliveries'],
+  ['System: Pipeline', '/system?tab=pipeline'],
+  ['System: Plugins', '/system?tab=plugins'],
+  ['System: Settings', '/system?tab=settings'],
+  ['System: Config', '/system?tab=config'],
+  ['System: Audit', '/system?tab=audit'],
+  ['System: Tokens', '/system?tab=tokens'],
+]
+
 export function useHits(text: string): { hits: readonly Hit[]; loading: boolean } {
   const virtual = useGet('/api/virtual-models')
   const keys = useGet('/api/keys')
@@ -37,6 +52,7 @@ export function useHits(text: string): { hits: readonly Hit[]; loading: boolean 
   }
   const all: Hit[] = [
     ...PAGES.map((page) => ({ id: `page ${page.id}`, title: page.title, kind: 'Page', to: pathOf(page) })),
+    ...PARTS.map(([title, to]) => ({ id: `page ${to}`, title, kind: 'Page', to })),
     ...(virtual.data?.data ?? []).map(({ name }) => ({
       id: `vm ${name}`,
       title: name,

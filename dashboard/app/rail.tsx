@@ -2,6 +2,7 @@
 import { useGet } from '../api/query.ts'
 import { Menu } from '../ui/menu.tsx'
 import { href, path } from './location.ts'
+import { me } from './me.ts'
 import { PAGES, type PageEntry, pageOf, pathOf } from './pages.ts'
 import { leftOut, useShortMenu } from './short-menu.ts'
 
@@ -51,7 +52,21 @@ function Entry({ page, current, first }: { page: PageEntry; current: boolean; fi
           <path d={page.icon} />
         </svg>
         <span>{page.title}</span>
+        {page.id === '' && <AttentionCount />}
       </a>
     </li>
+  )
+}
+
+/** How many problems need attention; critical ones colour it. */
+function AttentionCount() {
+  const items = useGet(me.value === null ? null : '/api/attention').data?.data ?? []
+  if (items.length === 0) return null
+  const critical = items.some(({ severity }) => severity === 'critical')
+  return (
+    <span class={critical ? 'badge critical' : 'badge'}>
+      <span aria-hidden="true">{items.length}</span>
+      <span class="visually-hidden">, {items.length} need attention</span>
+    </span>
   )
 }

@@ -1,6 +1,7 @@
 // GET /api/plugins: lists the running plugins with their source, their registrations and their failures.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { PluginOverview } from '../../core/types/plugin-info.ts'
 
 const panel = z.strictObject({
   id: z.string(),
@@ -16,6 +17,7 @@ const panel = z.strictObject({
     }),
   ),
 })
+const hookOrder = z.array(z.strictObject({ hook: z.string(), plugins: z.array(z.string()) }))
 const page = z.strictObject({
   id: z.string(),
   title: z.string(),
@@ -35,6 +37,7 @@ const entry = z.strictObject({
   pages: z.array(page),
   state: z.enum(['running', 'degraded']).describe('`degraded`: one of its hooks failed in the last five minutes.'),
   errors: z.int().describe('Failures of its hooks since the start of this process.'),
+  hook_errors: z.array(z.strictObject({ hook: z.string(), errors: z.int() })).describe('The same by hook.'),
   last_error: z.strictObject({ hook: z.string(), at: z.iso.datetime() }).nullable().describe('The log has the message.'),
 })
 
@@ -49,13 +52,18 @@ export const pluginList = definePlugin({
       summary: 'Plugins in the order of the configuration, with what they registered and their failures in this process.',
       response: z.strictObject({
         data: z.array(entry),
-        order: z
-          .array(z.strictObject({ hook: z.string(), plugins: z.array(z.string()) }))
-          .describe('Every hook, with its plugins in the order in which they run.'),
+        order: hookOrder.describe('Every hook, with its plugins in the order in which they run.'),
+        generation: z.int().describe('The one that serves. A reload that changes something makes the next one.'),
+        sealed_at: z.iso.datetime().nullable(),
+        before: z
+          .strictObject({ generation: z.int(), sealed_at: z.iso.datetime(), order: hookOrder })
+          .nullable()
+          .describe('The generation before; null: there was no reload since the start of this process.'),
       }),
       handler: () => ({
         order: plugins.order(),
-        data: plugins.list().map(({ origin, apiVersion, lastError, ...info }) => ({
+        ...sealedOf(plugins.sealed()),
+        data: plugins.list().map(({ origin, apiVersion, lastError, hookErrors, ...info }) => ({
           ...info,
           hooks: [...info.hooks],
           routes: [...info.routes],
@@ -68,11 +76,24 @@ export const pluginList = definePlugin({
           source: origin.kind,
           specifier: origin.specifier ?? null,
           api_version: apiVersion,
+          hook_errors: hookErrors.map((one) => ({ ...one })),
           last_error: lastError === null ? null : { hook: lastError.hook, at: new Date(lastError.at).toISOString() },
         })),
       }),
     })
   },
 })
+
+function sealedOf({ serving, before }: ReturnType<PluginOverview['sealed']>) {
+  return {
+    generation: serving?.generation ?? 1,
+    sealed_at: serving === null ? null : new Date(serving.sealedAt).toISOString(),
+    before: before && {
+      generation: before.generation,
+      sealed_at: new Date(before.sealedAt).toISOString(),
+      order: before.order.map(({ hook, plugins }) => ({ hook, plugins: [...plugins] })),
+    },
+  }
+}
 
 export default pluginList

@@ -11,7 +11,7 @@ import { Ago, Time } from '../../ui/text.tsx'
 type Item = Got<'/api/attention'>['data'][number]
 type Lever = Item['levers'][number]
 
-const LOOK_MS = 10_000
+const LOOK_MS = 15_000
 
 export function Attention() {
   const attention = useGet('/api/attention', {}, LOOK_MS)

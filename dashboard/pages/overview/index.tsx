@@ -1,10 +1,8 @@
 import { useGet } from '../../api/query.ts'
 import { bucketName } from '../../app/bucket-name.ts'
-import { compact, count, ms, percent } from '../../app/format.ts'
-import { href } from '../../app/location.ts'
+import { count, ms, percent } from '../../app/format.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Bars } from '../../ui/bars.tsx'
-import { Figures } from '../../ui/figures.tsx'
 import { Empty, Loading, Page, Panel } from '../../ui/page.tsx'
 import { PluginPanels } from '../../ui/plugin-panels.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -14,7 +12,8 @@ import { WindowChoice, windowOf } from '../../ui/window.tsx'
 import { Attention } from './attention.tsx'
 import { Checklist } from './checklist.tsx'
 import { Connections } from './connections.tsx'
-import { Outcomes } from './outcomes.tsx'
+import { Failures, Outcomes } from './outcomes.tsx'
+import { Spend } from './spend.tsx'
 
 const LOOK_MS = 30_000
 
@@ -28,26 +27,15 @@ export default function Overview() {
       <AddressNote name="window" shown={window} />
       <Checklist />
       <Attention />
-      <Loading of={summary}>{(data) => <Outcomes of={data} />}</Loading>
-      <Loading of={usage}>
-        {({ totals, truncated, by_model, by_key }) => (
-          <>
-            {truncated && <TruncatedNotice />}
-            <Panel title="Spend" actions={<a href={href('/spend')}>details</a>}>
-              <Figures
-                of={[
-                  ['Cost', <Money key="cost" usd={totals.cost_usd} />],
-                  ['Saved', <Money key="saved" usd={totals.usd_saved} />],
-                  ['Tokens in', compact(totals.tokens.prompt)],
-                  ['Tokens out', compact(totals.tokens.completion)],
-                ]}
-              />
-            </Panel>
+      <Loading of={summary}>
+        {(outcomes) => (
+          <Outcomes of={outcomes}>
             <Loading of={series}>
               {({ data, bucket }) => (
-                <Panel title={`Requests to upstreams per ${bucket}`}>
+                <div class="overview-chart">
+                  <p class="quiet">Calls to upstreams per {bucket}</p>
                   <Bars
-                    label={`Requests per ${bucket}`}
+                    label={`Calls to upstreams per ${bucket}`}
                     format={count}
                     bars={data.map(({ ts, requests, errors }) => ({
                       label: bucketName(ts, bucket),
@@ -55,9 +43,20 @@ export default function Overview() {
                       failed: errors,
                     }))}
                   />
-                </Panel>
+                </div>
               )}
             </Loading>
+          </Outcomes>
+        )}
+      </Loading>
+      <Loading of={usage}>
+        {({ totals, truncated, by_model, by_key }) => (
+          <>
+            {truncated && <TruncatedNotice />}
+            <div class="columns overview-pair">
+              <Spend totals={totals} window={window} />
+              <Loading of={summary}>{(outcomes) => <Failures of={outcomes} />}</Loading>
+            </div>
             <Connections />
             <PluginPanels slot="overview" />
             <div class="columns">

@@ -1,6 +1,7 @@
-// Outcomes of the requests of the window, including those that reached no upstream, and the failures in groups.
+// Outcomes of the requests of the window, including those that reached no upstream, and their failures in groups.
+import type { ComponentChildren } from 'preact'
 import type { Got } from '../../api/query.ts'
-import { count, ms, percent } from '../../app/format.ts'
+import { count, ms, percent, UNKNOWN } from '../../app/format.ts'
 import { href } from '../../app/location.ts'
 import { Figures } from '../../ui/figures.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -9,30 +10,45 @@ import { Ago } from '../../ui/text.tsx'
 
 type Summary = Got<'/api/logs/summary'>
 
-export function Outcomes({ of: summary }: { of: Summary }) {
-  const { requests, answered, refused, failed, cached, retried, p50_ms, p95_ms, ttft_p50_ms, errors, truncated, window } = summary
+/** @param children the chart below the figures */
+export function Outcomes({ of: summary, children }: { of: Summary; children?: ComponentChildren }) {
+  const { requests, answered, refused, failed, cached, retried, p50_ms, p95_ms, ttft_p50_ms, truncated, window } = summary
   return (
     <Panel title="Requests" actions={<span class="quiet">{`${minute(window.since)} to ${minute(window.until)} UTC`}</span>}>
       {truncated && <p class="quiet">There are more: these are the newest {count(requests)}.</p>}
       <Figures
         of={[
           ['Requests', count(requests), `${count(cached)} from the cache`],
-          ['Answered', requests === 0 ? '—' : percent(answered / requests), `${count(retried)} after a retry`],
+          ['Answered', requests === 0 ? UNKNOWN : percent(answered / requests), `${count(retried)} after a retry`],
           ['Refused', count(refused), 'by a limit or as wrong'],
           ['Failed', count(failed), 'at the upstream or here'],
           ['Time', ms(p50_ms), `p95 ${ms(p95_ms)}`],
           ['First token', ms(ttft_p50_ms), 'of streams'],
         ]}
       />
-      {errors.length > 0 && (
+      {children}
+    </Panel>
+  )
+}
+
+/** Failures of the window by provider and code, the most frequent first. */
+export function Failures({ of: { errors } }: { of: Summary }) {
+  return (
+    <Panel title="Errors" actions={<a href={href('/requests?filter=status%3Aerror')}>all</a>}>
+      {errors.length === 0 ? (
+        <p>
+          <Status tone="ok">No request failed in this window.</Status>
+        </p>
+      ) : (
         <ul class="errors">
-          {errors.slice(0, 5).map(({ provider, status, code, requests: times, last_at }) => (
+          {errors.slice(0, 6).map(({ provider, status, code, requests: times, last_at }) => (
             <li key={`${provider} ${status} ${code}`}>
-              <Status tone={toneOf(status)}>{`${provider ?? 'gateway'} ${status}`}</Status> <span>{code}</span>{' '}
-              <strong>×{count(times)}</strong>{' '}
+              <Status tone={toneOf(status)}>{`${provider ?? 'gateway'} ${status}`}</Status>
+              <span class="error-code">{code}</span>
+              <strong class="figure">×{count(times)}</strong>
               <span class="quiet">
-                last <Ago at={last_at} />
-              </span>{' '}
+                <Ago at={last_at} />
+              </span>
               <a
                 href={href(
                   `/requests?filter=${encodeURIComponent(`status:${status}${provider === null ? '' : ` provider:${provider}`}`)}`,

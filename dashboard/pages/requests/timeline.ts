@@ -4,8 +4,8 @@ import type { Got } from '../../api/query.ts'
 export type Details = Got<'/api/logs/{request_id}'>
 export type Attempt = Details['attempts'][number]
 
-/** `open`: connection and headers; `content`: the answer arrives; `waited`: the gateway waits for the account. */
-export type SpanKind = 'gateway' | 'open' | 'content' | 'waited'
+/** `open`: connection and headers; `arrives`: the answer arrives; `waited`: the gateway waits for the account. */
+export type SpanKind = 'gateway' | 'open' | 'arrives' | 'waited'
 
 export interface Span {
   readonly kind: SpanKind
@@ -87,10 +87,10 @@ function placedAttempt(
   const first = ttft_ms === null ? null : Math.min(from + ttft_ms, end)
   const spans: Span[] =
     first === null
-      ? [{ kind: failed(attempt) ? 'open' : 'content', from, to: end }]
+      ? [{ kind: failed(attempt) ? 'open' : 'arrives', from, to: end }]
       : [
           { kind: 'open', from, to: first },
-          { kind: 'content', from: first, to: end },
+          { kind: 'arrives', from: first, to: end },
         ]
   if (waited > 0) spans.push({ kind: 'waited', from: end, to: end + waited })
   return { spans, tick: first, cap: failed(attempt) ? end : null }

@@ -60,7 +60,7 @@ function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
       <p class="legend quiet" aria-hidden="true">
         <span class="gateway">gateway</span>
         <span class="open">connect and headers</span>
-        <span class="content">answer</span>
+        <span class="arrives">answer</span>
         <span class="waited">waited</span>
       </p>
     </>
@@ -103,16 +103,18 @@ interface TrackProps {
 /** Widths are set through the DOM: the page's policy refuses style attributes. */
 function Track({ whole, spans, ticks = [], caps = [] }: TrackProps) {
   const at = (time: number): string => `${(Math.min(time, whole) / whole) * 100}%`
+  // A short one at the end of the axis stays in sight.
+  const left = (time: number): string => `min(${at(time)}, calc(100% - 3px))`
   return (
     <div class="track" aria-hidden="true">
       {spans.map(({ kind, from, to }) => (
-        <span key={`${kind} ${from}`} class={`span ${kind}`} style={{ left: at(from), width: at(to - from) }} />
+        <span key={`${kind} ${from}`} class={`span ${kind}`} style={{ left: left(from), width: at(to - from) }} />
       ))}
       {ticks.map((time) => (
-        <span key={`tick ${time}`} class="tick" style={{ left: at(time) }} />
+        <span key={`tick ${time}`} class="tick" style={{ left: left(time) }} />
       ))}
       {caps.map((time) => (
-        <span key={`cap ${time}`} class="cap" style={{ left: at(time) }} />
+        <span key={`cap ${time}`} class="cap" style={{ left: left(time) }} />
       ))}
     </div>
   )

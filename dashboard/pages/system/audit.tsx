@@ -3,6 +3,7 @@ import { answerOf, api } from '../../api/client.ts'
 import { download } from '../../api/download.ts'
 import { useGet } from '../../api/query.ts'
 import { query as address, setQuery } from '../../app/location.ts'
+import { may } from '../../app/me.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Facts, Loading, Panel, Peek } from '../../ui/page.tsx'
@@ -17,14 +18,28 @@ interface Verdict {
   first_bad_seq: number | null
 }
 
+const DAY_MS = 86_400_000
+
 export function Audit() {
   const action = address.value.get('action') ?? ''
   const actor = address.value.get('actor') ?? ''
+  const since = dayOf('since')
+  const until = dayOf('until')
   const cursor = address.value.get('cursor')
   const open = Number(address.value.get('open'))
   const audit = useGet('/api/audit', {
-    query: { limit: 50, ...(action !== '' && { action }), ...(actor !== '' && { actor }), ...(cursor !== null && { cursor }) },
+    query: {
+      limit: 50,
+      ...(action !== '' && { action }),
+      ...(actor !== '' && { actor }),
+      ...(since !== '' && { since: `${since}T00:00:00Z` }),
+      // The day itself is included.
+      ...(until !== '' && { until: new Date(Date.parse(`${until}T00:00:00Z`) + DAY_MS).toISOString() }),
+      ...(cursor !== null && { cursor }),
+    },
   })
+  const attention = useGet('/api/attention')
+  const broken = attention.data?.data.find(({ kind }) => kind === 'audit_broken')
   const [verdict, setVerdict] = useState<Verdict | null>(null)
   return (
     <Loading of={audit}>
@@ -33,22 +48,34 @@ export function Audit() {
         return (
           <div class={shown === undefined ? 'with-peek' : 'with-peek open'}>
             <AddressNote name="open" shown={shown?.seq} />
+            <AddressNote name="since" shown={since} />
+            <AddressNote name="until" shown={until} />
             <Panel
               title="Audit log"
               actions={
                 <>
+                  {verdict === null && broken !== undefined && <Status tone="failed">{broken.title}</Status>}
                   {verdict !== null &&
                     (verdict.ok ? (
                       <Status tone="ok">{`the chain is whole up to entry ${verdict.to_seq ?? 0}`}</Status>
                     ) : (
                       <Status tone="failed">{`entry ${verdict.first_bad_seq} was changed`}</Status>
                     ))}
-                  <Button onClick={async () => setVerdict(await answerOf(api.GET('/api/audit/verify')))}>Verify</Button>
-                  <Button onClick={() => download('/api/audit/export', 'audit.jsonl')}>Export</Button>
+                  {may('system') && (
+                    <>
+                      <Button onClick={async () => setVerdict(await answerOf(api.GET('/api/audit/verify')))}>Verify</Button>
+                      <Button
+                        title="The first 5,000 entries as JSON lines, oldest first"
+                        onClick={() => download('/api/audit/export?after_seq=0&limit=5000', 'audit.jsonl')}
+                      >
+                        Export
+                      </Button>
+                    </>
+                  )}
                 </>
               }
             >
-              <div class="filter">
+              <div class="filter audit-filter">
                 <input
                   class="filter-input"
                   type="search"
@@ -57,6 +84,22 @@ export function Audit() {
                   placeholder="action, such as key.create"
                   value={action}
                   onInput={(event) => setQuery({ action: event.currentTarget.value, cursor: null })}
+                />
+                <input
+                  class="filter-input"
+                  type="date"
+                  aria-label="From this day, UTC"
+                  title="From this day, UTC"
+                  value={since}
+                  onChange={(event) => setQuery({ since: event.currentTarget.value, cursor: null })}
+                />
+                <input
+                  class="filter-input"
+                  type="date"
+                  aria-label="To this day, UTC"
+                  title="To this day, UTC"
+                  value={until}
+                  onChange={(event) => setQuery({ until: event.currentTarget.value, cursor: null })}
                 />
                 <input
                   class="filter-input"
@@ -111,4 +154,10 @@ export function Audit() {
       }}
     </Loading>
   )
+}
+
+/** A day of the address, as a date field writes it; '' for anything else. */
+function dayOf(name: string): string {
+  const text = address.value.get(name) ?? ''
+  return /^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) ? text : ''
 }

@@ -5,7 +5,7 @@ import { Status } from '../../ui/status.tsx'
 import { Ago } from '../../ui/text.tsx'
 
 export function Health() {
-  const health = useGet('/healthz', {}, 10_000)
+  const health = useGet('/healthz', {}, 15_000)
   return (
     <Loading of={health}>
       {({ status, profile, version, database, shared_store, pricing }) => (

@@ -1,5 +1,6 @@
 import { query as address } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
+import { useShortMenu } from '../../app/short-menu.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Page, Tabs } from '../../ui/page.tsx'
 import { Audit } from './audit.tsx'
@@ -16,13 +17,14 @@ const TABS = [
   { id: 'plugins', title: 'Plugins', view: Plugins, role: 'member' },
   { id: 'settings', title: 'Settings', view: Settings, role: 'member' },
   { id: 'config', title: 'Config', view: Plan, role: 'system' },
-  { id: 'audit', title: 'Audit', view: Audit, role: 'member' },
+  { id: 'audit', title: 'Audit', view: Audit, role: 'manage' },
   { id: 'tokens', title: 'Tokens', view: Tokens, role: 'system' },
 ] as const
 
 export default function System() {
   const given = address.value.get('tab') ?? 'health'
-  const shown = TABS.filter(({ role }) => may(role))
+  const short = useShortMenu()
+  const shown = TABS.filter(({ id, role }) => may(role) && (id !== 'audit' || !short || id === given))
   const tab = shown.find(({ id }) => id === given) ?? TABS[0]
   const View = tab.view
   return (

@@ -1,8 +1,16 @@
 // The sealed pipeline as a picture: which plugins run at which hook. It is read-only, because order is code.
-import { useGet } from '../../api/query.ts'
-import { query as address, setQuery } from '../../app/location.ts'
+import { type Got, useGet } from '../../api/query.ts'
+import { count } from '../../app/format.ts'
+import { query as address, href, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
-import { Loading, Panel } from '../../ui/page.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Loading, Notice, Panel } from '../../ui/page.tsx'
+import { Time } from '../../ui/text.tsx'
+import { type OrderChange, orderChanges } from './order-change.ts'
+import { reachedHooks } from './reached.ts'
+
+type Listed = Got<'/api/plugins'>
+type Plugin = Listed['data'][number]
 
 /** The stages of a request, and the hooks of each in their order. */
 const STAGES: readonly { title: string; about: string; hooks: readonly string[] }[] = [
@@ -18,56 +26,160 @@ const STAGES: readonly { title: string; about: string; hooks: readonly string[] 
   { title: 'Process', about: 'start and end', hooks: ['ready', 'close'] },
 ]
 
+const REQUEST_ID = /^(?:req_)?[0-9a-f-]{36}$/
+
 export function Pipeline() {
   const plugins = useGet('/api/plugins')
+  return <Loading of={plugins}>{(listed) => <Shown of={listed} />}</Loading>
+}
+
+function Shown({ of: { data, order, generation, sealed_at, before } }: { of: Listed }) {
   const lit = address.value.get('plugin')
+  const compared = before !== null && address.value.get('compare') === 'before'
+  const reached = useReached()
+  const byName = new Map(data.map((plugin) => [plugin.name, plugin]))
+  const namesAt = (from: Listed['order'], hook: string): string[] => [
+    ...new Set(from.find((one) => one.hook === hook)?.plugins ?? []),
+  ]
+  const known = new Set(STAGES.flatMap(({ hooks }) => hooks))
+  const others = [...order, ...(compared ? before.order : [])].map(({ hook }) => hook).filter((hook) => !known.has(hook))
+  const stages = others.length === 0 ? STAGES : [...STAGES, { title: 'Other', about: '', hooks: [...new Set(others)] }]
   return (
-    <Loading of={plugins}>
-      {({ data, order }) => {
-        const byName = new Map(data.map((plugin) => [plugin.name, plugin]))
-        const inOrder = new Map(order.map(({ hook, plugins }) => [hook, plugins.flatMap((name) => byName.get(name) ?? [])]))
-        const known = new Set(STAGES.flatMap(({ hooks }) => hooks))
-        const others = order.map(({ hook }) => hook).filter((hook) => !known.has(hook))
-        const stages = others.length === 0 ? STAGES : [...STAGES, { title: 'Other', about: '', hooks: others }]
-        return (
-          <Panel title="Pipeline" actions={<span class="quiet">read-only: order comes from code and gateway.config.ts</span>}>
-            <AddressNote name="plugin" shown={byName.has(lit ?? '') ? lit : null} />
-            <ol class="pipeline">
-              {stages.map(({ title, about, hooks }) => (
-                <li key={title}>
-                  <h3>{title}</h3>
-                  <p class="quiet">{about}</p>
-                  <dl>
-                    {hooks.map((hook) => {
-                      const at = [...new Set(inOrder.get(hook) ?? [])]
-                      return (
-                        <div key={hook} class={at.length === 0 ? 'empty-hook' : ''}>
-                          <dt>{hook}</dt>
-                          {at.map(({ name, source, state }) => (
-                            <dd key={name}>
-                              <button
-                                type="button"
-                                class={`plugin ${source === 'hookgate' ? '' : 'own'}`}
-                                aria-pressed={lit === name}
-                                title={source === 'hookgate' ? undefined : 'Your own plugin'}
-                                onClick={() => setQuery({ plugin: lit === name ? null : name })}
-                              >
-                                {name}
-                                {source !== 'hookgate' && ' ★'}
-                                {state === 'degraded' && ' ⚠'}
-                              </button>
-                            </dd>
-                          ))}
-                        </div>
-                      )
-                    })}
-                  </dl>
-                </li>
-              ))}
-            </ol>
-          </Panel>
-        )
-      }}
-    </Loading>
+    <Panel
+      title={`Pipeline, generation ${generation}`}
+      actions={
+        <>
+          <span class="quiet">
+            {sealed_at !== null && (
+              <>
+                sealed <Time at={sealed_at} />,{' '}
+              </>
+            )}
+            read-only: order comes from code and gateway.config.ts
+          </span>
+          {before !== null && (
+            <Button pressed={compared} onClick={() => setQuery({ compare: compared ? null : 'before' })}>
+              Compare with generation {before.generation}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <AddressNote name="plugin" shown={byName.has(lit ?? '') ? lit : null} />
+      <AddressNote name="compare" shown={compared ? 'before' : null} />
+      <LightRequest of={reached} />
+      <ol class="pipeline">
+        {stages.map(({ title, about, hooks }) => (
+          <li key={title}>
+            <h3>{title}</h3>
+            <p class="quiet">{about}</p>
+            <dl>
+              {hooks.map((hook) => {
+                const names = namesAt(order, hook)
+                const shown: readonly OrderChange[] = compared
+                  ? orderChanges(names, namesAt(before.order, hook))
+                  : names.map((plugin) => ({ plugin, change: 'same' }))
+                const place = reached.hooks === null ? '' : reached.hooks.has(hook) ? 'reached' : 'not-reached'
+                return (
+                  <div key={hook} class={`${names.length === 0 ? 'empty-hook' : ''} ${place}`}>
+                    <dt>
+                      {hook}
+                      {place === 'reached' && <span class="visually-hidden"> (reached)</span>}
+                    </dt>
+                    {shown.map(({ plugin, change }) => (
+                      <dd key={plugin} class={change}>
+                        {change === 'removed' ? (
+                          <del>{plugin}</del>
+                        ) : (
+                          <PluginName plugin={byName.get(plugin)} hook={hook} lit={lit === plugin} />
+                        )}
+                        {change !== 'same' && <span class="change"> {change}</span>}
+                      </dd>
+                    ))}
+                  </div>
+                )
+              })}
+            </dl>
+          </li>
+        ))}
+      </ol>
+      <About plugin={byName.get(lit ?? '')} order={order} />
+    </Panel>
+  )
+}
+
+function PluginName({ plugin, hook, lit }: { plugin: Plugin | undefined; hook: string; lit: boolean }) {
+  if (plugin === undefined) return null
+  const { name, source, hook_errors } = plugin
+  const errors = hook_errors.find((one) => one.hook === hook)?.errors ?? 0
+  return (
+    <button
+      type="button"
+      class={`plugin ${source === 'hookgate' ? '' : 'own'}`}
+      aria-pressed={lit}
+      title={source === 'hookgate' ? undefined : 'Your own plugin'}
+      onClick={() => setQuery({ plugin: lit ? null : name })}
+    >
+      {name}
+      {source !== 'hookgate' && ' ★'}
+      {errors > 0 && <span class="hook-errors"> ⚠ {count(errors)} failed</span>}
+    </button>
+  )
+}
+
+/** One sentence about the plugin that is lit. */
+function About({ plugin, order }: { plugin: Plugin | undefined; order: Listed['order'] }) {
+  if (plugin === undefined) return null
+  const places = order.flatMap(({ hook, plugins }) => {
+    const at = plugins.indexOf(plugin.name)
+    return at === -1 ? [] : [at === 0 ? `${hook} (first)` : `${hook} after ${plugins[at - 1]}`]
+  })
+  return (
+    <p class="plugin-about" role="status">
+      <strong>{plugin.name}</strong> {plugin.version !== null && <span class="quiet">{plugin.version}</span>} ·{' '}
+      {places.join(' · ') || 'no hook'} · {count(plugin.errors)} failed since the start ·{' '}
+      <a href={href(`/system?tab=plugins&open=${encodeURIComponent(plugin.name)}`)}>details</a>
+    </p>
+  )
+}
+
+interface Reached {
+  readonly hooks: ReadonlySet<string> | null
+  readonly problem: string | null
+}
+
+function useReached(): Reached {
+  const id = address.value.get('request') ?? ''
+  const asked = REQUEST_ID.test(id)
+  const details = useGet(asked ? '/api/logs/{request_id}' : null, { params: { request_id: id } })
+  if (id === '') return { hooks: null, problem: null }
+  if (!asked) return { hooks: null, problem: 'This is not the id of a request.' }
+  if (details.data !== undefined) return { hooks: reachedHooks(details.data), problem: null }
+  return { hooks: null, problem: details.error?.message ?? null }
+}
+
+function LightRequest({ of: { hooks, problem } }: { of: Reached }) {
+  const id = address.value.get('request') ?? ''
+  return (
+    <div class="light-request">
+      <label>
+        <span>Light a request</span>
+        <input
+          type="search"
+          class="filter-input"
+          placeholder="req_…"
+          spellcheck={false}
+          value={id}
+          onInput={(event) => setQuery({ request: event.currentTarget.value.trim() })}
+        />
+      </label>
+      {problem !== null && <Notice tone="warning">{problem}</Notice>}
+      {hooks !== null && (
+        <p class="quiet">
+          Lit are the hooks that this request certainly reached, from its log row. The{' '}
+          <a href={href('/playground')}>playground</a> shows every run with its time.
+        </p>
+      )}
+    </div>
   )
 }

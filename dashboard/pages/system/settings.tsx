@@ -4,18 +4,17 @@ import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
+import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, Form, TextField } from '../../ui/form.tsx'
-import { Loading, Panel } from '../../ui/page.tsx'
-import { Tag } from '../../ui/status.tsx'
+import { Empty, Loading, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-
-const SOURCES = { default: 'default', config: 'gateway.config.ts', env: 'environment', runtime: 'set here' } as const
+import { Origin, type Source } from './origin.tsx'
 
 interface Setting {
   readonly key: string
   readonly value: unknown
-  readonly source: keyof typeof SOURCES
+  readonly source: Source
   readonly pinned: boolean
 }
 
@@ -36,6 +35,7 @@ export function Settings() {
         const rows = all.filter(({ key }) => key.includes(filter.toLowerCase()))
         return (
           <Panel title="Settings">
+            <AddressNote name="open" shown={all.find(({ key }) => key === open)?.key} />
             <input
               class="filter-input"
               type="search"
@@ -45,47 +45,66 @@ export function Settings() {
               value={filter}
               onInput={(event) => setQuery({ q: event.currentTarget.value })}
             />
-            <Table
-              label="Settings"
-              rows={rows}
-              rowKey={({ key }) => key}
-              columns={[
-                { id: 'key', title: 'Setting', cell: ({ key }) => <code>{key}</code> },
-                {
-                  id: 'value',
-                  title: 'Value',
-                  cell: (setting) =>
-                    open === setting.key && may('system') && !setting.pinned ? (
-                      <Edit of={setting} />
-                    ) : (
-                      <code>{JSON.stringify(setting.value)}</code>
-                    ),
-                },
-                {
-                  id: 'source',
-                  title: 'From',
-                  cell: ({ source, pinned }) =>
-                    pinned ? <Tag title="Change it in gateway.config.ts">pinned by gateway.config.ts</Tag> : SOURCES[source],
-                },
-                {
-                  id: 'edit',
-                  title: '',
-                  cell: ({ key, pinned, source }) =>
-                    may('system') &&
-                    !pinned &&
-                    open !== key && (
-                      <>
-                        <Button onClick={() => setQuery({ open: key })}>Edit</Button>{' '}
-                        {source === 'runtime' && <Button onClick={() => save(key, null)}>Reset</Button>}
-                      </>
-                    ),
-                },
-              ]}
-            />
+            {rows.length === 0 && <Empty title="No setting has this name" />}
+            {groupsOf(rows).map(([group, members]) => (
+              <section key={group} class="setting-group">
+                <h3>{group}</h3>
+                <SettingTable label={group} rows={members} open={open} />
+              </section>
+            ))}
           </Panel>
         )
       }}
     </Loading>
+  )
+}
+
+/** Settings by the first part of their name. */
+function groupsOf(rows: readonly Setting[]): [string, Setting[]][] {
+  const groups = new Map<string, Setting[]>()
+  for (const row of rows) {
+    const name = row.key.split('.')[0] ?? row.key
+    groups.set(name, [...(groups.get(name) ?? []), row])
+  }
+  return [...groups]
+}
+
+function SettingTable({ label, rows, open }: { label: string; rows: readonly Setting[]; open: string | null }) {
+  const mayEdit = ({ pinned }: Setting): boolean => may('system') && !pinned
+  return (
+    <Table
+      label={label}
+      rows={rows}
+      rowKey={({ key }) => key}
+      columns={[
+        { id: 'key', title: 'Setting', cell: ({ key }) => <code>{key}</code> },
+        {
+          id: 'value',
+          title: 'Value',
+          cell: (setting) =>
+            open === setting.key && mayEdit(setting) ? <Edit of={setting} /> : <code>{JSON.stringify(setting.value)}</code>,
+        },
+        { id: 'source', title: 'From', cell: (setting) => <Origin {...setting} /> },
+        {
+          id: 'edit',
+          title: '',
+          cell: (setting) =>
+            mayEdit(setting) &&
+            open !== setting.key && (
+              <div class="actions">
+                <Button label={`Edit ${setting.key}`} onClick={() => setQuery({ open: setting.key })}>
+                  Edit
+                </Button>
+                {setting.source === 'runtime' && (
+                  <Button label={`Reset ${setting.key} to inherited`} onClick={() => save(setting.key, null)}>
+                    Reset to inherited
+                  </Button>
+                )}
+              </div>
+            ),
+        },
+      ]}
+    />
   )
 }
 
