@@ -20,7 +20,7 @@ export function Rail() {
         {shown.map((page) => (
           <Entry key={page.id} page={page} current={page === current} first={FIRST.has(page.id)} />
         ))}
-        <li class="more">
+        <li class={current === undefined || FIRST.has(current.id) ? 'more' : 'more current'}>
           <Menu
             title={
               <>

@@ -1,7 +1,7 @@
 // The attempts of a request on one time axis, as spans in milliseconds from its arrival. Pure, so that bars and table show the same.
-import type { Got } from '../../api/query.ts'
+import type { paths } from '../../api/schema.d.ts'
 
-export type Details = Got<'/api/logs/{request_id}'>
+export type Details = paths['/api/logs/{request_id}']['get']['responses'][200]['content']['application/json']
 export type Attempt = Details['attempts'][number]
 
 /** `open`: connection and headers; `arrives`: the answer arrives; `waited`: the gateway waits for the account. */

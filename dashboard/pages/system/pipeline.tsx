@@ -8,23 +8,10 @@ import { Loading, Notice, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/text.tsx'
 import { type OrderChange, orderChanges } from './order-change.ts'
 import { reachedHooks } from './reached.ts'
+import { STAGES } from './stages.ts'
 
 type Listed = Got<'/api/plugins'>
 type Plugin = Listed['data'][number]
-
-/** The stages of a request, and the hooks of each in their order. */
-const STAGES: readonly { title: string; about: string; hooks: readonly string[] }[] = [
-  { title: 'Before routing', about: 'who calls, and may they', hooks: ['ingress', 'authenticate', 'access', 'resolve'] },
-  {
-    title: 'Before the call',
-    about: 'the request and its limits',
-    hooks: ['request', 'answer', 'admit', 'reserve', 'candidates'],
-  },
-  { title: 'Each attempt', about: 'once per try', hooks: ['call', 'attempt', 'prepare', 'encoded'] },
-  { title: 'The answer', about: 'whole or streamed', hooks: ['stream', 'stream:batch', 'response', 'egress'] },
-  { title: 'After the answer', about: 'money, log, events', hooks: ['settle', 'settled'] },
-  { title: 'Process', about: 'start and end', hooks: ['ready', 'close'] },
-]
 
 const REQUEST_ID = /^(?:req_)?[0-9a-f-]{36}$/
 

@@ -1,7 +1,11 @@
 // The hooks that a request certainly reached, from its log row. The row does not name hooks; it tells how far the request came.
-import type { Got } from '../../api/query.ts'
-
-type Logged = Pick<Got<'/api/logs/{request_id}'>, 'attempts' | 'cached' | 'status' | 'stream'>
+/** Of a row of the log. */
+interface Logged {
+  readonly attempts: readonly { readonly skipped: unknown; readonly lane: string | null }[]
+  readonly cached: boolean
+  readonly status: number
+  readonly stream: boolean
+}
 
 const ALWAYS = ['ingress', 'authenticate', 'settle', 'settled']
 const TO_THE_CACHE = ['access', 'resolve', 'request', 'answer']
@@ -12,13 +16,10 @@ export function reachedHooks({ attempts, cached, status, stream }: Logged): Read
   const tried = attempts.filter(({ skipped }) => skipped === null)
   const reached = new Set(ALWAYS)
   const add = (hooks: readonly string[]): void => hooks.forEach((hook) => void reached.add(hook))
-  if (cached) add([...TO_THE_CACHE, 'egress'])
+  if (cached) add(TO_THE_CACHE)
   if (attempts.length > 0) add(TO_THE_CALL)
   if (tried.length > 0) add(EACH_ATTEMPT)
-  if (tried.length > 0 && status < 400) {
-    // An answer that was passed on as bytes met no hook of its content.
-    if (tried.at(-1)?.lane !== 'bytes') add(stream ? ['stream', 'stream:batch'] : ['response'])
-    add(['egress'])
-  }
+  // An answer that was passed on as bytes met no hook of its content.
+  if (tried.length > 0 && status < 400 && tried.at(-1)?.lane !== 'bytes') add(stream ? ['stream', 'stream:batch'] : ['response'])
   return reached
 }
