@@ -1,6 +1,6 @@
 // A button that opens a small panel below itself. A click outside and Escape close it.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 interface MenuProps {
   /** On the button. */
@@ -15,6 +15,8 @@ interface MenuProps {
 
 export function Menu({ title, label, side = 'end', plain = false, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null)
+  // A closed menu asks the server for nothing.
+  const [opened, setOpened] = useState(false)
   useEffect(() => {
     const close = (event: Event): void => {
       const { current } = menu
@@ -23,7 +25,10 @@ export function Menu({ title, label, side = 'end', plain = false, children }: Me
         if (event.key !== 'Escape') return
         if (current.contains(document.activeElement)) current.querySelector('summary')?.focus()
         event.stopPropagation()
-      } else if (current.contains(event.target as Node) && (event.target as Element).closest('a') === null) return
+      } else if (current.contains(event.target as Node)) {
+        // A link inside closes the menu when it is followed, not when it is touched.
+        if (event.type !== 'click' || (event.target as Element).closest('a') === null) return
+      }
       current.open = false
     }
     document.addEventListener('pointerdown', close)
@@ -36,11 +41,11 @@ export function Menu({ title, label, side = 'end', plain = false, children }: Me
     }
   }, [])
   return (
-    <details class={`menu ${side}`} ref={menu}>
+    <details class={`menu ${side}`} ref={menu} onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary class={plain ? 'button plain' : 'button'} aria-label={label} title={label}>
         {title}
       </summary>
-      <div class="menu-panel">{children}</div>
+      {opened && <div class="menu-panel">{children}</div>}
     </details>
   )
 }

@@ -6,6 +6,9 @@ import { type Demo, demo } from './demo.ts'
 const WRONG = [
   '/?window=nope',
   '/requests?range=nope',
+  '/requests?since=nope',
+  '/requests?until=nope',
+  '/requests?columns=nope',
   '/playground?dialect=nope',
   '/routing/+new?recipe=nope',
   '/connections?open=999',
@@ -23,6 +26,9 @@ const WRONG = [
   '/system?tab=audit&open=999999',
   '/system?tab=plugins&open=nope',
   '/system?tab=pipeline&plugin=nope',
+  '/system?tab=pipeline&compare=nope',
+  '/system?tab=settings&open=nope',
+  '/system?tab=audit&since=nope',
 ]
 /** Values that people and programs put into addresses. */
 const ODD = ['', '__proto__', 'constructor', '%00', '%E2%80%AE', '-1', '1e999', '%3Cb%3E', '%', 'a'.repeat(8000)]

@@ -27,6 +27,7 @@ interface Listed {
   services: string[]
   state: string
   errors: number
+  hook_errors: { hook: string; errors: number }[]
   last_error: { hook: string; at: string } | null
 }
 
@@ -89,6 +90,28 @@ it('a reload sets up what changed, and nothing else', async () => {
   expect(await changed()).toEqual(['one', 'own'])
 })
 
+it('keeps the order of the generation before, to compare it with', async () => {
+  const cwd = folder({
+    'gateway.config.ts': CONFIG(`echo: { provider: 'echo' }`).replace('./plugins/', './'),
+    'one.ts': ONE('first'),
+  })
+  const gateway = await loaded(cwd)
+  const sealed = async () => {
+    const answer = await gateway.gateway.fetch(new Request('http://localhost/api/plugins'), { local: true })
+    const { generation, order, before } = (await answer.json()) as {
+      generation: number
+      order: { hook: string; plugins: string[] }[]
+      before: { generation: number; order: { hook: string; plugins: string[] }[] } | null
+    }
+    const access = (of: typeof order | undefined) => of?.find(({ hook }) => hook === 'access')?.plugins.includes('one')
+    return { generation, now: access(order), before: before && { generation: before.generation, had: access(before.order) } }
+  }
+  expect(await sealed()).toEqual({ generation: 1, now: true, before: null })
+  writeFileSync(join(cwd, 'one.ts'), ONE('second').replace("'access'", "'request'"))
+  await gateway.reload()
+  expect(await sealed()).toEqual({ generation: 2, now: false, before: { generation: 1, had: true } })
+})
+
 it('counts failures, and says so for five minutes', async () => {
   const clock = fakeClock(Date.UTC(2026, 0, 1))
   const faulty = definePlugin({
@@ -114,6 +137,7 @@ it('counts failures, and says so for five minutes', async () => {
   expect(await of()).toMatchObject({
     state: 'degraded',
     errors: 2,
+    hook_errors: [{ hook: 'access', errors: 2 }],
     last_error: { hook: 'access', at: '2026-01-01T00:00:00.000Z' },
   })
   expect(JSON.stringify(await of())).not.toContain('secret')
