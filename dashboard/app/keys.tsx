@@ -42,7 +42,7 @@ export function onKey(event: KeyboardEvent): void {
     paletteOpen.value = !paletteOpen.value
     return
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || activates(event)) return
   const prefix = chord !== null && Date.now() - chord.at < CHORD_MS ? `${chord.key} ` : ''
   const all = [...[...bindings].flat(), ...GLOBAL]
   const pressed = prefix + event.key
@@ -61,6 +61,11 @@ function typing(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.closest('input, textarea, select, dialog[open]') !== null || target.isContentEditable)
   )
+}
+
+/** Space and Enter on a button or link belong to that element. */
+function activates({ key, target }: KeyboardEvent): boolean {
+  return (key === ' ' || key === 'Enter') && target instanceof Element && target.closest('button, a, summary') !== null
 }
 
 export function KeyHelp() {

@@ -31,6 +31,9 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['a new key', '/keys?add=1'],
   ['webhooks', '/webhooks'],
   ['system', '/system'],
+  ['the pipeline', '/system?tab=pipeline&plugin=guardrails'],
+  ['settings', '/system?tab=settings'],
+  ['the audit log', '/system?tab=audit'],
   ['an unknown page', '/no/such/page'],
 ]
 
@@ -72,6 +75,31 @@ describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () 
         expect(await violations(page), `${path} ${colorScheme} ${width}`).toEqual([])
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).toBeLessThanOrEqual(width)
       }
+    }
+    await close()
+  })
+
+  it.each([
+    ['the menu of the person', '/', '.top summary'],
+    ['the facets', '/requests', '.filter-menus summary >> nth=0'],
+    ['the columns', '/requests', '.filter-menus summary >> nth=1'],
+    ['a request', '/requests', '.list-body .row-button >> nth=0'],
+    ['the palette', '/', '.search-button'],
+  ])('%s is accessible when it is open, and fits', async (_, path, opener) => {
+    const { page, close } = await openPage(at.origin, path)
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      await settledPage(page)
+      await page.locator(opener).click()
+      await settledPage(page)
+      expect(await violations(page), `${path} ${width}`).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).toBeLessThanOrEqual(width)
+      const panel = await page
+        .locator('.menu-panel')
+        .boundingBox({ timeout: 500 })
+        .catch(() => null)
+      expect(panel === null || (panel.x >= 0 && panel.x + panel.width <= width), `${path}: the panel at ${width}`).toBe(true)
+      await page.goto(at.origin + path)
     }
     await close()
   })

@@ -109,6 +109,20 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     await close()
   })
 
+  it('leaves Space to the element that has the focus, and pauses with it elsewhere', async () => {
+    const { page, close } = await openPage(world.origin, '/requests')
+    await page.locator('.live-mark.live').waitFor()
+    await page.locator('summary', { hasText: 'Filter by' }).focus()
+    await page.keyboard.press('Space')
+    await page.getByRole('checkbox', { name: '5xx' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('mode')).toBeNull()
+    await page.keyboard.press('Escape')
+    await page.locator('.list-body').focus()
+    await page.keyboard.press('Space')
+    await expect.poll(() => new URL(page.url()).searchParams.get('mode')).toBe('paused')
+    await close()
+  })
+
   it('copies a link with absolute times', async () => {
     const { page, close } = await openPage(world.origin, '/requests?range=1h')
     await page.evaluate(

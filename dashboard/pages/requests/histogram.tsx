@@ -36,7 +36,7 @@ export function Histogram({ range }: { range: Range }) {
     range.name !== 'custom' ||
     (begins(index) + HOUR_MS > Date.parse(range.since ?? '1970-01-01') && begins(index) < Date.parse(range.until ?? '9999-01-01'))
   const selected = dragged === null ? null : { from: Math.min(...dragged), to: Math.max(...dragged) }
-  const name = `Calls to upstreams per hour, last ${window}, without the filter`
+  const name = `Calls to upstreams per hour, last ${window}, of all requests`
   return (
     <section class="histogram" aria-label="Histogram">
       <header>
