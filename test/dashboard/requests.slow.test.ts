@@ -69,7 +69,7 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     await page.getByRole('button', { name: 'Clear the filter' }).click()
     await page.getByLabel('Histogram').getByRole('button', { name: 'Show as table' }).click()
     await page.getByTitle('Show only this hour').first().click()
-    await expect.poll(() => page.getByRole('table', { name: 'Requests' }).getByRole('row').count()).toBe(5)
+    await expect.poll(() => page.getByRole('table', { name: 'Requests', exact: true }).getByRole('row').count()).toBe(5)
     await close()
   })
 
