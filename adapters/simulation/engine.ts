@@ -36,6 +36,8 @@ export interface SimulatedRequest {
   readonly error: string | null
   /** Simulated ms. */
   readonly latencyMs: number
+  /** null: no price is known. */
+  readonly costNano: number | null
 }
 
 export interface Simulation {
@@ -173,5 +175,6 @@ function recordOf({ at, body }: ScriptedRequest, answered: Answered | undefined,
     attempts: end?.ctx.attempts ?? [],
     error: end?.outcome.error?.message ?? (answered === undefined ? 'It did not end.' : null),
     latencyMs: Math.round(end?.outcome.latencyMs ?? 0),
+    costNano: end?.outcome.costNano ?? null,
   }
 }

@@ -11,6 +11,8 @@ export interface RequestLine {
   /** The caller's error message; null on success. */
   readonly error: string | null
   readonly latency_ms: number
+  /** null: no price is known. */
+  readonly cost_usd: number | null
 }
 
 /** A call; with `skipped` a skipped account. */
@@ -34,6 +36,12 @@ export interface SummaryLine {
   readonly success_rate: number
   readonly upstream_calls: number
   readonly attempts_per_request: number
+  /** Nearest rank over all requests. */
+  readonly p95_ms: number
+  /** Without the requests that have no known price. */
+  readonly cost_usd: number
+  /** Answered requests without a known price. */
+  readonly unpriced_requests: number
   readonly duration_ms: number
   readonly accounts: readonly AccountLine[]
 }
@@ -46,8 +54,16 @@ export interface AccountLine {
   readonly refused_ms: number
 }
 
-export function requestLine({ at, model, attempts, status, error, latencyMs }: SimulatedRequest): RequestLine {
-  return { at_ms: at, model, attempts: attempts.map(attemptLine), status, error, latency_ms: latencyMs }
+export function requestLine({ at, model, attempts, status, error, latencyMs, costNano }: SimulatedRequest): RequestLine {
+  return {
+    at_ms: at,
+    model,
+    attempts: attempts.map(attemptLine),
+    status,
+    error,
+    latency_ms: latencyMs,
+    cost_usd: costNano === null ? null : costNano / 1e9,
+  }
 }
 
 export function summaryLine({ requests, accounts, durationMs }: Simulation): SummaryLine {
@@ -60,6 +76,12 @@ export function summaryLine({ requests, accounts, durationMs }: Simulation): Sum
     success_rate: rounded(succeeded / requests.length),
     upstream_calls: sent.length,
     attempts_per_request: rounded(sent.length / requests.length),
+    p95_ms: nearestRank(
+      requests.map(({ latencyMs }) => latencyMs),
+      0.95,
+    ),
+    cost_usd: requests.reduce((sum, { costNano }) => sum + (costNano ?? 0), 0) / 1e9,
+    unpriced_requests: requests.filter(({ status, costNano }) => status < 400 && costNano === null).length,
     duration_ms: durationMs,
     accounts: [...accounts].map(([connection, { cooldown, open, refused }]) => ({
       connection,
@@ -82,6 +104,11 @@ function attemptLine({ candidate, status, error, skipped, startedAt }: Attempt):
     skipped: skipped?.reason ?? null,
     back_in_ms: skipped?.until === undefined ? null : skipped.until - startedAt,
   }
+}
+
+function nearestRank(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
 function rounded(value: number): number {

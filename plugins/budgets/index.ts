@@ -189,6 +189,7 @@ export const budgets = definePlugin({
       recounts: counts,
       maxKeyUsd,
       maxIncreaseDays: config.maxIncreaseDays,
+      timeZone: calendar.zone,
       shown: (living) => statusOf(living, status),
     })
     const silence = gateway.use('attention').contribute('budgets', budgetFacts(list, status, config.maxIncreaseDays))

@@ -98,6 +98,7 @@ export const connectionRecord = z.strictObject({
   metadata: z.record(z.string(), z.unknown()),
   state: z.looseObject({ status: z.string() }),
   managed_by: z.enum(['config', 'api']),
+  config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
   updated_at: z.string(),
 })
@@ -150,6 +151,7 @@ export function recordOf(
     metadata: row.metadata,
     state: { status: 'active', ...state, ...(status === null ? {} : { status }) },
     managed_by: row.managed_by,
+    config_key: row.config_key,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   }

@@ -43,6 +43,7 @@ export const keyRecord = z.strictObject({
   expires_at: z.string().nullable(),
   guardrails_exempt: z.boolean(),
   managed_by: z.enum(['config', 'api']),
+  config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
   updated_at: z.string(),
 })
@@ -120,6 +121,7 @@ export function recordOf(row: KeyRow): z.input<typeof keyRecord> {
     expires_at: row.expires_at === null ? null : new Date(row.expires_at).toISOString(),
     guardrails_exempt: row.guardrails_exempt,
     managed_by: row.managed_by,
+    config_key: row.config_key,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   }

@@ -33,6 +33,10 @@ export class Figures {
   chargeNano = 0
   readonly estimated = { tokens: 0, costNano: 0, chargeNano: 0 }
   interrupted = 0
+  /** Steps that used something without a known price. */
+  unpriced = 0
+  /** Start of the newest request, epoch ms; null without one. */
+  lastAt: number | null = null
   readonly tokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   readonly #latencies: number[] = []
 
@@ -43,6 +47,8 @@ export class Figures {
       if (row.cached !== null) this.cached++
       if (row.interrupted) this.interrupted++
     }
+    if (isUnpriced(row)) this.unpriced++
+    if (this.lastAt === null || row.at > this.lastAt) this.lastAt = row.at
     this.costNano += row.costNano ?? 0
     this.chargeNano += row.chargeNano ?? 0
     if (row.estimated) {
@@ -59,6 +65,12 @@ export class Figures {
     const sorted = this.#latencies.sort((a, b) => a - b)
     return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
   }
+}
+
+/** A cached answer and a failure without an answer cost nothing, whether or not a price is known. */
+function isUnpriced({ costNano, cached, status, tokens, mediaUnits }: UsageRow): boolean {
+  if (costNano !== null || cached !== null) return false
+  return status < 400 || tokens.input + tokens.output > 0 || mediaUnits > 0
 }
 
 const KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const

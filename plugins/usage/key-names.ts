@@ -16,6 +16,11 @@ export class KeyNames {
     return id
   }
 
+  /** Returns the id of a group's key; null for a key that is only known by its label. */
+  numberOf(id: string): number | null {
+    return /^#\d+$/.test(id) ? Number(id.slice(1)) : null
+  }
+
   /** Returns `ci`; `ci (#7)` when several keys have this label; `#7` without a label. */
   nameOf(id: string): string {
     const label = this.#labels.get(id)

@@ -20,6 +20,7 @@ const totals = z.strictObject({
   estimated_tokens: z.int().describe('Counted by the gateway, because the upstream did not say.'),
   estimated_cost_usd: z.number().describe('The part of `cost_usd` that comes from these tokens.'),
   estimated_charge_usd: z.number(),
+  unpriced_requests: z.int().describe('Calls without a known price: `cost_usd` does not contain them.'),
   interrupted_requests: z.int().describe('Their process ended before they did.'),
 })
 
@@ -28,6 +29,8 @@ const group = {
   errors: z.int(),
   tokens: tokensAnswer,
   cost_usd: z.number(),
+  unpriced_requests: z.int(),
+  last_at: z.string().nullable().describe('Start of the newest request.'),
   p50_ms: z.int().nullable(),
   p95_ms: z.int().nullable(),
 }
@@ -52,7 +55,13 @@ const summary = z.strictObject({
   totals,
   by_provider: listOf('provider'),
   by_model: listOf('model'),
-  by_key: listOf('key'),
+  by_key: z.array(
+    z.strictObject({
+      key: z.string(),
+      key_id: z.int().nullable().describe('null: a key that is only known by its label.'),
+      ...group,
+    }),
+  ),
   by_virtual_model: listOf('virtual_model'),
   by_cost_center: listOf('cost_center'),
 })
@@ -83,16 +92,10 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
       })
       // When there are more rows, only savings of the rows that were read.
       const saved = await savings()?.total({ ...window, since: truncated ? oldest : window.since, orgId })
-      const shown = <N extends List>(name: N) =>
-        lists[name].sorted().map(([value, figures]) => ({
-          ...({ [name]: name === 'key' ? keys.nameOf(value) : value } as Record<N, string>),
-          requests: figures.requests,
-          errors: figures.errors,
-          tokens: shownTokens(figures.tokens),
-          cost_usd: usd(figures.costNano),
-          p50_ms: figures.latency(0.5),
-          p95_ms: figures.latency(0.95),
-        }))
+      const shown = <N extends Exclude<List, 'key'>>(name: N) =>
+        lists[name]
+          .sorted()
+          .map(([value, figures]) => ({ ...({ [name]: value } as Record<N, string>), ...shownFigures(figures) }))
       return {
         window: shownWindow(window),
         truncated,
@@ -107,11 +110,14 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
           estimated_tokens: all.estimated.tokens,
           estimated_cost_usd: usd(all.estimated.costNano),
           estimated_charge_usd: usd(all.estimated.chargeNano),
+          unpriced_requests: all.unpriced,
           interrupted_requests: all.interrupted,
         },
         by_provider: shown('provider'),
         by_model: shown('model'),
-        by_key: shown('key'),
+        by_key: lists.key
+          .sorted()
+          .map(([id, figures]) => ({ key: keys.nameOf(id), key_id: keys.numberOf(id), ...shownFigures(figures) })),
         by_virtual_model: shown('virtual_model'),
         by_cost_center: shown('cost_center'),
       }
@@ -151,4 +157,17 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
       }
     },
   })
+}
+
+function shownFigures(figures: Figures) {
+  return {
+    requests: figures.requests,
+    errors: figures.errors,
+    tokens: shownTokens(figures.tokens),
+    cost_usd: usd(figures.costNano),
+    unpriced_requests: figures.unpriced,
+    last_at: figures.lastAt === null ? null : new Date(figures.lastAt).toISOString(),
+    p50_ms: figures.latency(0.5),
+    p95_ms: figures.latency(0.95),
+  }
 }

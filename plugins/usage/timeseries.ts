@@ -15,10 +15,15 @@ const HOURS_UP_TO_MS = 48 * HOUR_MS
 const MAX_POINTS = 20_000
 const OTHERS = 'other'
 
-const GROUP: Readonly<Record<'provider' | 'model' | 'key', (row: UsageRow, keys: KeyNames) => string>> = {
+const GROUPS = ['provider', 'model', 'key', 'virtual_model', 'cost_center', 'connection'] as const
+
+const GROUP: Readonly<Record<(typeof GROUPS)[number], (row: UsageRow, keys: KeyNames) => string>> = {
   provider: (row) => row.provider ?? 'none',
   model: (row) => (row.model === null ? 'none' : `${row.provider}/${row.model}`),
   key: (row, keys) => keys.idOf(row) ?? 'none',
+  virtual_model: (row) => row.virtualModel ?? 'none',
+  cost_center: (row) => row.costCenter ?? 'none',
+  connection: (row) => row.connectionId ?? 'none',
 }
 
 export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): void {
@@ -32,7 +37,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
         .enum(['hour', 'day'])
         .optional()
         .describe('In UTC; default: hours up to two days, else days. Of more than 20,000 only those that something happened in.'),
-      group_by: z.enum(['provider', 'model', 'key']).optional(),
+      group_by: z.enum(GROUPS).optional().describe('`connection`: by the id of the connection.'),
     }),
     response: z.strictObject({
       window: windowAnswer,

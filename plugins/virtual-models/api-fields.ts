@@ -74,6 +74,7 @@ export const virtualModelRecord = z.strictObject({
   config: configBody.required(),
   description: z.string(),
   managed_by: z.enum(['config', 'api']),
+  config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
   updated_at: z.string(),
 })
@@ -114,7 +115,7 @@ export const NO_FIELDS: VirtualModelFields = {
 }
 
 export function recordOf(model: VirtualModel): z.input<typeof virtualModelRecord> {
-  const { id, orgId, name, strategy, modality, enabled, position, config, description, managedBy } = model
+  const { id, orgId, name, strategy, modality, enabled, position, config, description, managedBy, configKey } = model
   return {
     id,
     org_id: orgId,
@@ -146,6 +147,7 @@ export function recordOf(model: VirtualModel): z.input<typeof virtualModelRecord
     },
     description,
     managed_by: managedBy,
+    config_key: configKey,
     created_at: new Date(model.createdAt).toISOString(),
     updated_at: new Date(model.updatedAt).toISOString(),
   }

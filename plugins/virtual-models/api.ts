@@ -10,7 +10,7 @@ import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, fieldsOf, NO_FIELDS, recordOf, updateBody, virtualModelRecord, warnedRecord } from './api-fields.ts'
 import type { CheckTargets } from './check-targets.ts'
 import { virtualModel } from './directory.ts'
-import type { Knowledge } from './model-facts.ts'
+import { type Knowledge, shadows } from './model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
   activeVirtualModel,
@@ -169,9 +169,8 @@ export function virtualModelRoutes({ gateway, view, models, knowledge, checked }
 
   function warned(row: VirtualModelRow): z.input<typeof warnedRecord> {
     const model = virtualModel(row)
-    const offered = knowledge.offered(model.orgId)
-    const shadows = offered.has(model.name) || offered.providersOf(model.name).length > 0
-    return { ...recordOf(model), ...(shadows ? { warning: { code: 'shadows_model' as const, model: model.name } } : {}) }
+    const shadowed = shadows(knowledge, model.orgId, model.name)
+    return { ...recordOf(model), ...(shadowed ? { warning: { code: 'shadows_model' as const, model: model.name } } : {}) }
   }
 }
 

@@ -23,6 +23,7 @@ import { portableVirtualModels } from './portable.ts'
 import { previewRoutes } from './preview-routes.ts'
 import { virtualModelResource } from './resource.ts'
 import { routePreview } from './route-preview.ts'
+import { namedRoutesApi } from './routes-api.ts'
 import { simulateRoute } from './simulate-route.ts'
 import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
@@ -133,6 +134,7 @@ export const virtualModels = definePlugin({
     const saved = { ...models, compiled: (orgId: number | null, name: string) => directory.compiled(orgId, name) }
     previewRoutes({ gateway, models: saved, checked, clock, knowledge, planner: plans, providerId })
     simulateRoute(gateway, checked)
+    namedRoutesApi(gateway, { routes, auto, isRow: (orgId, name) => directory.named(orgId, name) !== null })
     gateway.provide('routePreview', routePreview({ clock, knowledge, planner: plans, providerId }, find))
     gateway.resource(virtualModelResource(gateway, view))
     gateway.portable(portableVirtualModels(gateway, view, models))

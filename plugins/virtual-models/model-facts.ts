@@ -110,3 +110,9 @@ function exclusionOf({ allowedModels }: Connection, model: string, enabled: bool
   const serves = allowedModels.length === 0 || allowedModels.some((glob) => globMatch(glob, model))
   return serves ? null : { reason: 'not_allowed', until: null }
 }
+
+/** Returns whether a virtual model with this name hides a model of a connection. */
+export function shadows(knowledge: Knowledge, orgId: number | null, name: string): boolean {
+  const offered = knowledge.offered(orgId)
+  return offered.has(name) || offered.providersOf(name).length > 0
+}

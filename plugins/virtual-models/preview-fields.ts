@@ -119,6 +119,7 @@ export const preview = z.strictObject({
 export type Preview = z.input<typeof preview>
 
 export const draftPreview = preview.extend({
+  shadows_model: z.boolean().describe('true: the name is also the id of a model of a connection, which the virtual model hides.'),
   key: z
     .strictObject({
       id: z.int(),

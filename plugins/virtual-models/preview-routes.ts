@@ -8,7 +8,7 @@ import { fieldsOf, NO_FIELDS } from './api-fields.ts'
 import type { CheckTargets } from './check-targets.ts'
 import { recipeOf } from './compiled-model.ts'
 import type { Directory } from './directory.ts'
-import type { Assumed } from './model-facts.ts'
+import { type Assumed, shadows } from './model-facts.ts'
 import { type PreviewSources, previewOf } from './preview.ts'
 import { draftBody, draftPreview, factsOf, factsQuery, preview } from './preview-fields.ts'
 import type { VirtualModel } from './service.ts'
@@ -56,7 +56,8 @@ export function previewRoutes({ gateway, models, checked, ...sources }: PreviewR
         facts: factsOf(request ?? {}),
         assumed: assumedOf(assume ?? [], orgId),
       })
-      return as_key === undefined ? seen : { ...seen, key: keyOf(orgId, as_key, fields.name) }
+      const shadows_model = shadows(sources.knowledge, orgId, fields.name)
+      return { ...seen, shadows_model, ...(as_key === undefined ? {} : { key: keyOf(orgId, as_key, fields.name) }) }
     },
   })
 

@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { deliveryRoutes } from './api/deliveries.ts'
 import { deliveryDetailRoutes } from './api/delivery-detail.ts'
 import { endpointRoutes } from './api/endpoints.ts'
+import { eventTypeRoute } from './api/event-types.ts'
 import { endpointFacts } from './attention.ts'
 import { sender } from './delivery/attempt.ts'
 import { autoDisable } from './delivery/auto-disable.ts'
@@ -54,6 +55,7 @@ export const webhooks = definePlugin({
     endpointRoutes(gateway, view, rules)
     deliveryRoutes(gateway, dispatcher)
     deliveryDetailRoutes(gateway, dispatcher)
+    eventTypeRoute(gateway)
 
     bridge(gateway, outbox)
     const spend = new SpendBatches(gateway, outbox)

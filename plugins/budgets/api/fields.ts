@@ -61,8 +61,10 @@ export const budgetRecord = z.strictObject({
   window_end: z.string().nullable(),
   projected_usd: z.number().nullable().describe('At the end of the window; null while it is too early to say.'),
   projected_exceeded: z.boolean(),
+  breaks_at: z.string().nullable().describe('When the limit is reached at the current pace; null: not before the window ends.'),
   increases: z.array(increaseRecord),
   managed_by: z.enum(['config', 'api']),
+  config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
   updated_at: z.string(),
   warning: z.strictObject({ code: z.literal('entity_not_found'), message: z.string() }).optional(),
@@ -100,6 +102,7 @@ export function recordOf({ budget, entity, window, spent, reserved, projected, n
     window_end: window.end === null ? null : time(window.end),
     projected_usd: projected === null ? null : projected / NANO,
     projected_exceeded: projected !== null && projected > limit,
+    breaks_at: breakOf({ window, spent, projected, limit, now }),
     increases: budget.increases.map((increase) => ({
       id: increase.id,
       amount_usd: increase.amountNano / NANO,
@@ -110,10 +113,23 @@ export function recordOf({ budget, entity, window, spent, reserved, projected, n
       active: isActive(increase, now),
     })),
     managed_by: budget.managedBy,
+    config_key: budget.configKey,
     created_at: time(budget.createdAt),
     updated_at: time(budget.updatedAt),
     ...(entity.found ? {} : { warning: { code: 'entity_not_found' as const, message: notFoundText(budget, entity) } }),
   }
+}
+
+/** Spending goes on as it did since the window began. An exhausted budget does not break: it has broken. */
+function breakOf({
+  window,
+  spent,
+  projected,
+  limit,
+  now,
+}: Pick<Standing, 'window' | 'spent' | 'projected' | 'now'> & { limit: number }) {
+  if (projected === null || projected <= limit || spent <= 0 || spent >= limit) return null
+  return time(Math.round(window.start + ((now - window.start) * limit) / spent))
 }
 
 export function notFoundText({ scope }: Budget, { id, label }: Entity): string {

@@ -33,6 +33,8 @@ export interface BudgetRoutes {
   /** 0 = no limit. */
   readonly maxIncreaseDays: number
   readonly recounts: Recounts
+  /** IANA name of the zone of the windows. */
+  readonly timeZone: string
   /** Returns them with their current status. */
   shown(budgets: readonly Budget[]): Promise<z.input<typeof budgetRecord>[]>
 }
@@ -71,7 +73,8 @@ function increaseEnd({ expires_at }: IncreaseBody, now: number, maxDays: number)
   return end
 }
 
-export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, maxIncreaseDays, shown }: BudgetRoutes): void {
+export function budgetRoutes(options: BudgetRoutes): void {
+  const { gateway, view, entities, recounts, maxKeyUsd, maxIncreaseDays, timeZone, shown } = options
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
   const one = async (id: number) => {
@@ -85,8 +88,14 @@ export function budgetRoutes({ gateway, view, entities, recounts, maxKeyUsd, max
     method: 'GET',
     path: '/api/budgets',
     summary: 'Budgets, with what is spent of them.',
-    response: z.strictObject({ data: z.array(budgetRecord) }),
-    handler: async ({ orgId }) => ({ data: await shown(view.current.filter((budget) => budget.orgId === orgId)) }),
+    response: z.strictObject({
+      time_zone: z.string().describe('Windows begin and end in it: GATEWAY_BUDGET_TIMEZONE.'),
+      data: z.array(budgetRecord),
+    }),
+    handler: async ({ orgId }) => ({
+      time_zone: timeZone,
+      data: await shown(view.current.filter((budget) => budget.orgId === orgId)),
+    }),
   })
 
   gateway.api({

@@ -5,6 +5,7 @@ import { notFound } from '../../../core/http/api-routes.ts'
 import { deleted } from '../../../core/http/schemas.ts'
 import type { View } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
+import { recentDeliveries } from '../delivery/recent.ts'
 import { hintOf, newSecret, secretPlace } from '../delivery/secret.ts'
 import type { UrlRules } from '../resource.ts'
 import {
@@ -68,7 +69,10 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     if (row === undefined) throw notFound(`There is no webhook endpoint ${id}.`)
     return row
   }
-  const shown = async (row: EndpointRow) => endpointRecordOf(row, await secrets.hint(row))
+  const shown = async (row: EndpointRow) => {
+    const recent = await recentDeliveries(db, row.org_id === 0 ? null : row.org_id, now())
+    return endpointRecordOf(row, await secrets.hint(row), recent.get(row.public_id))
+  }
 
   gateway.api({
     method: 'GET',
@@ -79,7 +83,12 @@ export function endpointRoutes(gateway: PluginGateway, view: View<unknown>, rule
     response: z.strictObject({ data: z.array(endpointRecord) }),
     async handler({ orgId }) {
       const rows = (await activeEndpoints(db)).filter((row) => row.org_id === (orgId ?? 0))
-      return { data: await Promise.all(rows.map(shown)) }
+      const recent = await recentDeliveries(db, orgId, now())
+      return {
+        data: await Promise.all(
+          rows.map(async (row) => endpointRecordOf(row, await secrets.hint(row), recent.get(row.public_id))),
+        ),
+      }
     },
   })
 

@@ -1,5 +1,7 @@
 // Schemas of an endpoint's members in /api/webhooks.
 import { z } from 'zod'
+import { FAILING_LIMIT_MS } from '../delivery/auto-disable.ts'
+import type { RecentDeliveries } from '../delivery/recent.ts'
 import type { DeliveryRow } from '../delivery/store.ts'
 import { EVENT_TYPES } from '../events/catalog.ts'
 import { endpointUrl, eventType, type UrlRules } from '../resource.ts'
@@ -40,6 +42,13 @@ export const endpointRecord = z.strictObject({
   enabled: z.boolean().describe('False also after five days of failures; `true` in a PUT enables it again.'),
   secret_hint: z.string().nullable().describe('The last characters of the signing secret; null when it cannot be opened.'),
   failing_since: z.string().nullable().describe('The first failed attempt since the last success.'),
+  disables_at: z.string().nullable().describe('When it is disabled unless an attempt succeeds before; null: it does not fail.'),
+  auto_disabled_at: z.string().nullable(),
+  recent: z
+    .strictObject({ pending: z.int(), delivered: z.int(), failed: z.int(), dead: z.int() })
+    .describe('Its deliveries of the last seven days, by status.'),
+  managed_by: z.enum(['config', 'api']),
+  config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
   updated_at: z.string(),
 })
@@ -81,7 +90,9 @@ export const deliveryQuery = z.strictObject({
 
 const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
-export function endpointRecordOf(row: EndpointRow, hint: string | null): EndpointRecord {
+const NONE: RecentDeliveries = { pending: 0, delivered: 0, failed: 0, dead: 0 }
+
+export function endpointRecordOf(row: EndpointRow, hint: string | null, recent: RecentDeliveries = NONE): EndpointRecord {
   return {
     id: row.public_id,
     url: row.url,
@@ -90,6 +101,11 @@ export function endpointRecordOf(row: EndpointRow, hint: string | null): Endpoin
     enabled: row.enabled,
     secret_hint: hint,
     failing_since: time(row.failing_since),
+    disables_at: row.enabled && row.failing_since !== null ? time(row.failing_since + FAILING_LIMIT_MS) : null,
+    auto_disabled_at: time(row.auto_disabled_at),
+    recent,
+    managed_by: row.managed_by,
+    config_key: row.config_key,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
   }

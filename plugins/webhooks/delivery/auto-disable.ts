@@ -6,7 +6,7 @@ import { disableFailing } from '../store.ts'
 import type { WebhookMetrics } from './metrics.ts'
 import type { Job } from './store.ts'
 
-const LIMIT_MS = 5 * 24 * 3_600_000
+export const FAILING_LIMIT_MS = 5 * 24 * 3_600_000
 
 export interface AutoDisableParts {
   readonly gateway: PluginGateway
@@ -21,7 +21,7 @@ export function autoDisable({ gateway, view, outbox, metrics }: AutoDisableParts
   return async (job) => {
     const now = clock.now()
     const { endpoint_row: id, endpoint_id, failing_since: since, url, org_id } = job
-    if (id === null || since === null || now - since < LIMIT_MS) return
+    if (id === null || since === null || now - since < FAILING_LIMIT_MS) return
     const told = outbox.statementsWithout(endpoint_id, {
       type: 'webhook.endpoint_auto_disabled',
       orgId: org_id === 0 ? null : org_id,
@@ -29,7 +29,7 @@ export function autoDisable({ gateway, view, outbox, metrics }: AutoDisableParts
       occurredAt: now,
     })
     const disabled = await view.write(async (db) => {
-      if (!(await disableFailing(db, id, now - LIMIT_MS, now))) return false
+      if (!(await disableFailing(db, id, now - FAILING_LIMIT_MS, now))) return false
       for (const { sql } of told) await db.run(sql)
       return true
     })

@@ -59,12 +59,17 @@ describe('hookgate simulate', () => {
       [30_000, 200, 100],
     ])
     expect(requests[2]?.attempts[0]?.back_in_ms).toBe(5200)
+    expect(requests.map(({ cost_usd }) => Number(cost_usd) > 0)).toEqual([true, true, true, true])
+    expect(summary.cost_usd).toBeCloseTo(requests.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0), 9)
     expect(summary).toEqual({
       requests: 4,
       succeeded: 4,
       success_rate: 1,
       upstream_calls: 6,
       attempts_per_request: 1.5,
+      p95_ms: 300,
+      cost_usd: summary.cost_usd,
+      unpriced_requests: 0,
       duration_ms: 30_100,
       accounts: [
         { connection: 'openai/main', calls: 3, cooldown_ms: 15_000, open_ms: 0, refused_ms: 0 },

@@ -37,18 +37,26 @@ describe('a budget', () => {
       window_end: '2026-12-01T00:00:00.000Z',
       projected_usd: 0,
       projected_exceeded: false,
+      breaks_at: null,
       increases: [],
       managed_by: 'api',
+      config_key: null,
       created_at: at(0),
       updated_at: at(0),
     })
     for (let i = 0; i < 10; i++) await s.spend({}, bearer(key))
     // 20.5 of 30 days have passed.
     expect(await s.shown(made.id)).toMatchObject({ spend_usd: 0.01, percent_used: 0.01, projected_usd: 0.014634146 })
-    const { body: list } = await s.api<{ data: { id: number }[] }>('GET', '/api/budgets')
+    const { body: list } = await s.api<{ time_zone: string; data: { id: number }[] }>('GET', '/api/budgets')
+    expect(list.time_zone).toBe('UTC')
     expect(list.data.map(({ id }) => id)).toEqual([made.id])
     const { body: changed } = await s.api('PUT', `/api/budgets/${made.id}`, { hard_limit_usd: 0.02 })
     expect(changed).toMatchObject({ hard_limit_usd: 0.02, percent_used: 50, window: 'monthly', enabled: true })
+    // 20.5 days for 0.01 USD: 0.0125 USD last for 25.6 days.
+    const { body: breaking } = await s.api('PUT', `/api/budgets/${made.id}`, { hard_limit_usd: 0.0125 })
+    expect(breaking).toMatchObject({ projected_exceeded: true, breaks_at: '2026-11-26T15:00:00.000Z' })
+    const { body: broken } = await s.api('PUT', `/api/budgets/${made.id}`, { hard_limit_usd: 0.01 })
+    expect(broken).toMatchObject({ projected_exceeded: true, breaks_at: null })
     expect((await s.api('DELETE', `/api/budgets/${made.id}`)).body).toEqual({ deleted: true })
     expect((await s.api('GET', `/api/budgets/${made.id}`)).status).toBe(404)
     expect(await s.spend({ max_tokens: 1_000_000 }, bearer(key))).toBe(200)

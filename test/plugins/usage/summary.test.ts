@@ -60,6 +60,7 @@ describe('the summary', () => {
       estimated_tokens: 30,
       estimated_cost_usd: 1e-6,
       estimated_charge_usd: 2e-6,
+      unpriced_requests: 1,
       interrupted_requests: 1,
       tokens: { prompt: 50, completion: 25, cache_read: 5, cache_write: 10, reasoning: 15, total: 75 },
     })
@@ -74,9 +75,38 @@ describe('the summary', () => {
       ['q/judge', 0, 0, 0],
     ])
     expect(brief('key')?.map(([name]) => name)).toEqual(['k', '#7'])
+    expect(body.by_key?.map(({ key_id }) => key_id)).toEqual([1, 7])
+    expect(body.by_model?.map(({ unpriced_requests }) => unpriced_requests)).toEqual([0, 0, 1])
+    expect(body.by_provider?.[1]?.last_at).toBe(new Date(NOW - HOUR).toISOString())
     expect(brief('virtual_model')).toEqual([['vm', 1, 0, 5e-6]])
     expect(brief('cost_center')).toEqual([['cc', 1, 0, 1e-6]])
     expect(body.by_provider?.[1]).toMatchObject({ p50_ms: 100, p95_ms: 300 })
+  })
+
+  it('counts what has no known price, but no cached answer and no failure that used nothing', async () => {
+    await open()
+    const unknown = { at: NOW - HOUR, costNano: null, chargeNano: null }
+    const nothing = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+    await s.insert([
+      row({ ...unknown }),
+      row({ ...unknown, cached: 'exact' }),
+      row({ ...unknown, status: 502, tokens: nothing }),
+      row({ ...unknown, status: 502 }),
+      row({ at: NOW - HOUR, costNano: 0 }),
+    ])
+    expect((await s.get<Summary>('/api/usage')).body.totals).toMatchObject({ requests: 5, unpriced_requests: 2 })
+  })
+
+  it.each([
+    ['virtual_model', { virtualModel: 'vm' }, ['none', 'vm']],
+    ['cost_center', { costCenter: 'cc' }, ['cc', 'none']],
+    ['connection', { connectionId: '4' }, ['4', 'none']],
+  ])('goes over time by %s', async (group, member, names) => {
+    await open()
+    await s.insert([row({ at: NOW - HOUR, connectionId: null }), row({ at: NOW - HOUR, connectionId: null, ...member })])
+    const { data } = (await s.get<{ data: { group: string; requests: number }[] }>(`/api/usage/timeseries?group_by=${group}`))
+      .body
+    expect([...new Set(data.filter(({ requests }) => requests > 0).map((point) => point.group))]).toEqual(names)
   })
 
   it('tells keys of one label apart, here and over time, and shows one that was renamed by its newest label', async () => {

@@ -56,6 +56,7 @@ describe('create, read, change, delete', () => {
       },
       description: '',
       managed_by: 'api',
+      config_key: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: expect.any(String),
     })

@@ -120,6 +120,18 @@ describe('GATEWAY_ROUTES', () => {
     const response = await s.ask('cheap')
     expect(contentOf(await response.json())).toBe('b')
     expect(response.headers.get('x-gateway-attempts')).toBe('2')
+    const listed = await s.json<{ data: { name: string }[] }>('/api/routes')
+    expect(listed.data.filter(({ name }) => name !== 'auto')).toEqual([
+      {
+        name: 'cheap',
+        kind: 'route',
+        ordering: 'cheapest',
+        modality: 'text',
+        shadowed: false,
+        targets: ['d/m', 'b/m', 'a/m', 'c/m'],
+      },
+      { name: 'as-listed', kind: 'route', ordering: 'listed', modality: 'text', shadowed: false, targets: ['b/m', 'c/m'] },
+    ])
     await s.t.untilSettled(2)
     const plan = s.t.settled[1]?.ctx.plan?.targets.map(({ provider }) => provider)
     expect(plan).toEqual(['d', 'b', 'a', 'c'])
@@ -131,6 +143,12 @@ describe('GATEWAY_ROUTES', () => {
     const { key } = await makeKey(s.t, { allowed_models: ['a/m'] })
     expect((await s.ask('n', {}, bearer(key))).status).toBe(403)
     await s.make({ name: 'n', strategy: 'failover', targets: ['b/m'] })
+    expect(await s.json('/api/routes')).toMatchObject({
+      data: [
+        { name: 'n', shadowed: true },
+        { name: 'auto', kind: 'auto', shadowed: false },
+      ],
+    })
     expect(contentOf(await (await s.ask('n')).json())).toBe('b')
     const listed = await s.json<{ data: { id: string; targets?: string[] }[] }>('/v1/models', {
       headers: bearer((await makeKey(s.t)).key),

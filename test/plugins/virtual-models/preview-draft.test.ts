@@ -16,6 +16,7 @@ interface Seen {
   order: { target: string }[]
   dropped: { target: string; reason: string; connections: { id: number; reason: string }[] }[]
   key?: object
+  shadows_model: boolean
 }
 const ask = (body: object) => s.t.post('/api/virtual-models/preview', body)
 const seen = async (body: object): Promise<Seen> => {
@@ -43,6 +44,14 @@ describe('the preview of a draft', () => {
     expect(await s.askTimes(2, 'vm')).toEqual(['b', 'c'])
     const { data } = await s.json<{ data: { action: string }[] }>('/api/audit')
     expect(data.map(({ action }) => action)).toEqual(['vm.create'])
+  })
+
+  it('says when its name is also the id of a model, as saving it would', async () => {
+    await start('ab')
+    expect((await seen({ name: 'vm', strategy: 'failover', targets: targets('a') })).shadows_model).toBe(false)
+    const named = { name: 'a/m', strategy: 'failover', targets: targets('b') }
+    const { warning } = (await s.make(named)) as { warning?: { code: string } }
+    expect((await seen(named)).shadows_model).toBe(warning?.code === 'shadows_model')
   })
 
   it('takes connections as up or down', async () => {

@@ -29,6 +29,11 @@ describe('an endpoint', () => {
       enabled: true,
       secret_hint: `…${made.secret.replace(/=+$/, '').slice(-4)}`,
       failing_since: null,
+      disables_at: null,
+      auto_disabled_at: null,
+      recent: { pending: 0, delivered: 0, failed: 0, dead: 0 },
+      managed_by: 'api',
+      config_key: null,
       created_at,
       updated_at: created_at,
     }

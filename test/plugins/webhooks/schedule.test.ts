@@ -55,6 +55,10 @@ for (const [name, missing, open] of SITES) {
       expect(new Set(t.receiver.arrived.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(7)
       expect(new Set(t.receiver.arrived.map(({ headers }) => headers['webhook-signature'])).size).toBe(7)
       expect((await t.endpoints())[0]).toMatchObject({ id, enabled: true, failing_since: new Date(first).toISOString() })
+      expect((await t.endpoints())[0]).toMatchObject({
+        disables_at: new Date(first + 5 * DAY).toISOString(),
+        recent: { pending: 0, delivered: 0, failed: 0, dead: 1 },
+      })
       await t.reach(first + 3 * DAY)
       expect(t.receiver.arrived).toHaveLength(7)
       const text = await (await t.fetch('/metrics')).text()
