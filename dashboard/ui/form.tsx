@@ -60,14 +60,17 @@ export function Form({ onSubmit, submit, onCancel, disabled = false, children }:
   )
 }
 
-/** `targets.0.model` belongs to the field `targets`. */
+/** `targets.0.model` belongs to the field `targets`; the field `*` takes every refusal. */
 function names({ param }: ApiError, field: string): boolean {
+  if (field === '*') return param !== null
   return param === field || param?.startsWith(`${field}.`) === true || param?.startsWith(`${field}[`) === true
 }
 
 interface FieldProps {
   /** The server's name of the field, for its errors. */
   name: string
+  /** Further names whose refusals stand at this field. */
+  covers?: readonly string[]
   label: string
   hint?: ComponentChildren
   children: (attributes: {
@@ -78,11 +81,11 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-export function Field({ name, label, hint, children }: FieldProps) {
+export function Field({ name, covers = [], label, hint, children }: FieldProps) {
   const id = useId()
   const { error, fields } = useContext(FormContext)
-  fields.add(name)
-  const wrong = error !== null && names(error, name)
+  for (const one of [name, ...covers]) fields.add(one)
+  const wrong = error !== null && [name, ...covers].some((one) => names(error, one))
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -101,6 +104,7 @@ export function Field({ name, label, hint, children }: FieldProps) {
 
 interface TextFieldProps {
   name: string
+  covers?: readonly string[]
   label: string
   hint?: ComponentChildren
   value: string
@@ -114,10 +118,10 @@ interface TextFieldProps {
   options?: readonly string[]
 }
 
-export function TextField({ name, label, hint, value, onInput, rows, options, type = 'text', ...rest }: TextFieldProps) {
+export function TextField({ name, covers, label, hint, value, onInput, rows, options, type = 'text', ...rest }: TextFieldProps) {
   const list = useId()
   return (
-    <Field name={name} label={label} hint={hint}>
+    <Field name={name} covers={covers} label={label} hint={hint}>
       {(attributes) =>
         rows === undefined ? (
           <>

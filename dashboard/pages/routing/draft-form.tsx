@@ -1,9 +1,16 @@
+// The form of a draft.
 import { useGet } from '../../api/query.ts'
 import { CheckField, SelectField, TextField } from '../../ui/form.tsx'
+import { numberOf } from '../../ui/number-text.ts'
 import { type Draft, STRATEGIES, type Strategy } from './draft.ts'
 import { Targets } from './targets.tsx'
 
 type Config = NonNullable<Draft['config']>
+
+const MODALITIES = [
+  ['text', 'text: chat and the other conversations'],
+  ['image', 'images: /v1/images'],
+] as const
 
 interface DraftFormProps {
   draft: Draft
@@ -37,6 +44,14 @@ export function DraftForm({ draft, locked, onChange }: DraftFormProps) {
           onInput={(strategy) => change({ strategy: strategy as Strategy })}
         />
       </div>
+      <SelectField
+        name="modality"
+        label="Answers with"
+        options={MODALITIES}
+        disabled={locked}
+        value={draft.modality ?? 'text'}
+        onInput={(modality) => change({ modality: modality as 'text' | 'image' })}
+      />
       <Targets
         targets={draft.targets}
         names={names}
@@ -68,7 +83,7 @@ export function DraftForm({ draft, locked, onChange }: DraftFormProps) {
             type="number"
             disabled={locked}
             value={String(config.min_panel ?? 2)}
-            onInput={(text) => configure({ min_panel: Number(text) })}
+            onInput={(text) => configure({ min_panel: numberOf(text) as number })}
           />
         </div>
       )}
@@ -80,7 +95,7 @@ export function DraftForm({ draft, locked, onChange }: DraftFormProps) {
           type="number"
           disabled={locked}
           value={String(config.max_attempts ?? 0)}
-          onInput={(text) => configure({ max_attempts: Number(text) })}
+          onInput={(text) => configure({ max_attempts: numberOf(text) as number })}
         />
         <TextField
           name="config.sticky_ttl_secs"
@@ -88,7 +103,7 @@ export function DraftForm({ draft, locked, onChange }: DraftFormProps) {
           type="number"
           disabled={locked || config.session_sticky === false}
           value={String(config.sticky_ttl_secs ?? 900)}
-          onInput={(text) => configure({ sticky_ttl_secs: Number(text) })}
+          onInput={(text) => configure({ sticky_ttl_secs: numberOf(text) as number })}
         />
       </div>
       <div class="form-row">

@@ -41,6 +41,19 @@ export function emptyDraft(recipe: Partial<Draft> | undefined): Draft {
   return { name: '', strategy: 'failover', targets: [], enabled: true, description: '', ...recipe }
 }
 
+/** @throws Error saying what is wrong with the text. The server judges the values. */
+export function draftFromText(text: string): Draft {
+  const given = JSON.parse(text) as Partial<Draft> | null
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new Error('It must be one object in braces.')
+  const { name, strategy, targets, config } = given
+  if (typeof name !== 'string') throw new Error('`name` must be a text.')
+  if (typeof strategy !== 'string') throw new Error('`strategy` must be a text.')
+  const isTarget = (one: unknown): boolean => typeof one === 'string' || (typeof one === 'object' && one !== null)
+  if (!Array.isArray(targets) || !targets.every(isTarget)) throw new Error('`targets` must be a list of models.')
+  if (config !== undefined && (typeof config !== 'object' || config === null)) throw new Error('`config` must be an object.')
+  return given as Draft
+}
+
 /** The draft as text of gateway.config.ts. */
 export function configText(draft: Draft): string {
   const { name, ...rest } = draft

@@ -1,54 +1,81 @@
 // Edits one virtual model, as a form or as text, beside a preview of the order that requests take now.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
+import { ApiError } from '../../api/error.ts'
 import { invalidate } from '../../api/query.ts'
 import { query as address, go, setQuery } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Button, Copy } from '../../ui/button.tsx'
 import { Form, TextField } from '../../ui/form.tsx'
-import { Notice, Panel } from '../../ui/page.tsx'
+import { Panel } from '../../ui/page.tsx'
 import { Owner } from '../../ui/status.tsx'
-import { configText, type Draft, draftOf, emptyDraft, sameDraft, type VirtualModel } from './draft.ts'
+import { Changes } from './changes.tsx'
+import { configText, type Draft, draftFromText, draftOf, emptyDraft, sameDraft, type VirtualModel } from './draft.ts'
 import { DraftForm } from './draft-form.tsx'
 import { Preview } from './preview.tsx'
 import { RECIPES } from './recipes.ts'
+import { ShadowNote } from './shadow-note.tsx'
 import { Simulate } from './simulate.tsx'
 
 export function Editor({ saved }: { saved: VirtualModel | undefined }) {
   const recipe = RECIPES.find(({ id }) => id === address.value.get('recipe'))
-  const initial = saved ? draftOf(saved) : emptyDraft(recipe?.draft)
-  const [draft, setDraft] = useState<Draft>(initial)
+  const stored = saved ? draftOf(saved) : emptyDraft(recipe?.draft)
+  /** What the draft is compared with. */
+  const [base, setBase] = useState<Draft>(stored)
+  const [draft, setDraft] = useState<Draft>(stored)
   const [text, setText] = useState<string | null>(null)
   const [wrongText, setWrongText] = useState<string | null>(null)
-  const [warning, setWarning] = useState<string | null>(null)
+  const form = useRef<HTMLDivElement>(null)
   const locked = saved?.managed_by === 'config' || !may('manage')
-  const changed = saved === undefined || !sameDraft(draft, initial)
+  const changed = saved === undefined || !sameDraft(draft, base)
   const asText = address.value.get('as') === 'text'
+
+  const replace = (next: Draft): void => {
+    setBase(next)
+    setDraft(next)
+    setText(null)
+    setWrongText(null)
+  }
+  // Another tab or a lever changed what is saved: an untouched draft follows, a draft of one's own stays.
+  useEffect(() => {
+    if (saved === undefined || sameDraft(stored, base)) return
+    if (sameDraft(draft, base) && wrongText === null) replace(stored)
+    else setBase(stored)
+  }, [saved?.updated_at])
 
   useEffect(() => {
     const leaving = (event: BeforeUnloadEvent): void => {
       if (changed && saved !== undefined) event.preventDefault()
     }
+    const saving = (event: KeyboardEvent): void => {
+      if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || locked) return
+      event.preventDefault()
+      form.current?.querySelector('form')?.requestSubmit()
+    }
     addEventListener('beforeunload', leaving)
-    return () => removeEventListener('beforeunload', leaving)
-  }, [changed])
+    addEventListener('keydown', saving)
+    return () => {
+      removeEventListener('beforeunload', leaving)
+      removeEventListener('keydown', saving)
+    }
+  }, [changed, locked])
 
   const editText = (next: string): void => {
     setText(next)
     try {
-      setDraft(JSON.parse(next) as Draft)
+      setDraft(draftFromText(next))
       setWrongText(null)
     } catch (error) {
-      setWrongText(String(error))
+      setWrongText(error instanceof Error ? error.message : String(error))
     }
   }
   const save = async (): Promise<void> => {
+    if (wrongText !== null) throw new ApiError(wrongText, 400, 'text', null, null)
     const result = saved
       ? await answerOf(api.PUT('/api/virtual-models/{id}', { params: { path: { id: String(saved.id) } } as never, body: draft }))
       : await answerOf(api.POST('/api/virtual-models', { body: draft }))
-    const warned = (result as { warning?: { model: string } }).warning
-    setWarning(warned === undefined ? null : `The name is also the id of a model (${warned.model}): the virtual model is used.`)
+    replace(draftOf(result))
     await invalidate('/api/virtual-models')
     if (saved === undefined || result.name !== saved.name) go(`/routing/${encodeURIComponent(result.name)}`, { replace: true })
   }
@@ -58,55 +85,68 @@ export function Editor({ saved }: { saved: VirtualModel | undefined }) {
         title={saved === undefined ? 'New' : 'Definition'}
         actions={
           <>
-            {saved !== undefined && <Owner managedBy={saved.managed_by} name={`virtualModels.${saved.name}`} />}
-            <button
-              type="button"
-              class="button plain"
-              aria-pressed={asText}
-              onClick={() => {
-                setText(null)
-                setWrongText(null)
-                setQuery({ as: asText ? null : 'text' })
-              }}
-            >
-              {asText ? 'Form' : 'Text'}
-            </button>
+            {saved !== undefined && (
+              <Owner managedBy={saved.managed_by} name={`virtualModels.${saved.config_key ?? saved.name}`} />
+            )}
+            {VIEWS.map(([as, title]) => (
+              <button
+                key={title}
+                type="button"
+                class="button plain"
+                aria-pressed={asText === (as !== null)}
+                onClick={() => {
+                  setText(null)
+                  setWrongText(null)
+                  setQuery({ as })
+                }}
+              >
+                {title}
+              </button>
+            ))}
             <Copy text={configText(draft)} label="Copy as config" />
           </>
         }
       >
         {saved === undefined && <AddressNote name="recipe" shown={recipe?.id} />}
-        {warning !== null && <Notice tone="warning">{warning}</Notice>}
-        <Form
-          submit={saved === undefined ? 'Create' : 'Save'}
-          disabled={locked || !changed || wrongText !== null}
-          onSubmit={save}
-          onCancel={changed && saved ? () => (setDraft(initial), setText(null)) : undefined}
-        >
-          {asText ? (
-            <TextField
-              name="text"
-              label="The virtual model as JSON"
-              rows={24}
-              disabled={locked}
-              hint={wrongText ?? undefined}
-              value={text ?? JSON.stringify(draft, null, 2)}
-              onInput={editText}
-            />
-          ) : (
-            <DraftForm draft={draft} locked={locked} onChange={setDraft} />
-          )}
-          {changed && saved !== undefined && <p class="hint">The draft differs from what is saved.</p>}
-        </Form>
+        <div ref={form}>
+          <ShadowNote name={draft.name} saved={saved?.name} />
+          <Form
+            submit={saved === undefined ? 'Create' : 'Save'}
+            disabled={locked || !changed}
+            onSubmit={save}
+            onCancel={changed && saved ? () => replace(base) : undefined}
+          >
+            {asText ? (
+              <TextField
+                name="text"
+                covers={['*']}
+                label="The virtual model as JSON"
+                rows={24}
+                disabled={locked}
+                hint={wrongText ?? 'The form shows the same draft.'}
+                value={text ?? JSON.stringify(draft, null, 2)}
+                onInput={editText}
+              />
+            ) : (
+              <DraftForm draft={draft} locked={locked} onChange={setDraft} />
+            )}
+            {saved !== undefined && <Changes saved={base} draft={draft} />}
+          </Form>
+        </div>
         {saved !== undefined && <Levers of={saved} locked={locked} />}
       </Panel>
       <div class="stack">
         <Preview draft={draft} changed={changed} />
-        <Simulate draft={draft} />
+        <Simulate draft={draft} saved={saved === undefined ? undefined : base} />
       </div>
     </div>
   )
 }
+
+const VIEWS = [
+  [null, 'Form'],
+  ['text', 'Text'],
+] as const
 
 function Levers({ of: model, locked }: { of: VirtualModel; locked: boolean }) {
   if (!may('manage')) return null

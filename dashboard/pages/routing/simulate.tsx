@@ -1,87 +1,84 @@
-// Replays a script of requests and upstream answers against the configuration file, with this draft in it. No upstream is called.
+// Replays requests against the configuration file, with this draft and with outages. No upstream is called.
 import { useState } from 'preact/hooks'
-import { postText } from '../../api/post-text.ts'
-import { count, percent } from '../../app/format.ts'
-import { Form, TextField } from '../../ui/form.tsx'
+import { useGet } from '../../api/query.ts'
+import { count } from '../../app/format.ts'
+import { Field, Form, TextField } from '../../ui/form.tsx'
 import { Panel } from '../../ui/page.tsx'
-import { Table } from '../../ui/table.tsx'
 import type { Draft } from './draft.ts'
+import { Choice, toggled } from './preview.tsx'
+import { Comparison } from './simulate-result.tsx'
+import { runSimulation, type SimulationRun, scriptOf, withoutOutages } from './simulation.ts'
 
-interface Line {
-  readonly [member: string]: unknown
-}
-
-const SHOWN = 100
-
-export function Simulate({ draft }: { draft: Draft }) {
-  const [script, setScript] = useState(() => sampleScript(draft))
-  const [lines, setLines] = useState<readonly Line[] | null>(null)
+/** @param saved the virtual model before the draft; undefined for a new one */
+export function Simulate({ draft, saved }: { draft: Draft; saved: Draft | undefined }) {
+  const connections = useGet('/api/providers')
+  const [requests, setRequests] = useState('60')
+  const [down, setDown] = useState<readonly string[]>([])
+  /** null: made from the choices above it. */
+  const [written, setWritten] = useState<string | null>(null)
+  const [runs, setRuns] = useState<{ before: SimulationRun; after: SimulationRun } | null>(null)
+  const name = draft.name === '' ? 'draft' : draft.name
+  const script = written ?? scriptOf({ name, count: Number(requests) }, down)
+  const ofFile = (connections.data?.data ?? []).filter(({ managed_by }) => managed_by === 'config')
   const run = async (): Promise<void> => {
-    const text = await postText('/api/simulate', { script, draft })
-    setLines(
-      text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Line),
-    )
+    setRuns(null)
+    const after = await runSimulation(script, draft)
+    // The other side: what is saved, with every upstream answering. The gateway runs one simulation at a time.
+    const before = await runSimulation(withoutOutages(script), { ...(saved ?? draft), name })
+    setRuns({ before, after })
   }
   return (
     <Panel title="Simulate">
       <Form submit="Run" onSubmit={run}>
-        <TextField
-          name="script"
-          label="Script"
-          rows={6}
-          hint="One JSON object a line: requests, and what upstreams answer from a time on. Connections of gateway.config.ts only."
-          value={script}
-          onInput={setScript}
-        />
+        {written === null && (
+          <>
+            <TextField name="requests" label="Requests, one a second" type="number" value={requests} onInput={setRequests} />
+            <Field
+              name="outages"
+              label="Assume outages"
+              hint={
+                ofFile.length === 0
+                  ? 'Only connections of gateway.config.ts take part in a simulation. There is none.'
+                  : `${count(down.length)} of ${count(ofFile.length)} connections of gateway.config.ts answer 503.`
+              }
+            >
+              {({ id, 'aria-describedby': describedBy }) => (
+                <div id={id} class="choices" role="group" aria-label="Assume outages" aria-describedby={describedBy}>
+                  {ofFile.map(({ id, provider, label }) => {
+                    const upstream = `${provider}/${label}`
+                    return (
+                      <Choice
+                        key={id}
+                        title={upstream}
+                        checked={down.includes(upstream)}
+                        onChange={() => setDown(toggled(down, upstream))}
+                      />
+                    )
+                  })}
+                </div>
+              )}
+            </Field>
+          </>
+        )}
+        <details open={written !== null}>
+          <summary>Script{written !== null && ', written by hand'}</summary>
+          <TextField
+            name="script"
+            covers={['draft']}
+            label="One JSON object a line"
+            rows={5}
+            hint="Requests, and what upstreams answer from a time on."
+            value={script}
+            onInput={setWritten}
+          />
+          {written !== null && (
+            <button type="button" class="button plain" onClick={() => setWritten(null)}>
+              Back to the choices
+            </button>
+          )}
+        </details>
       </Form>
-      {lines !== null && <Result lines={lines} />}
+      {runs !== null && <Comparison {...runs} isNew={saved === undefined} />}
     </Panel>
   )
-}
-
-function Result({ lines }: { lines: readonly Line[] }) {
-  const requests = lines.filter((line) => !('summary' in line))
-  const summary = lines.find((line) => 'summary' in line)?.summary as Line | undefined
-  const ok = requests.filter(({ status }) => Number(status) < 400).length
-  return (
-    <>
-      <p>
-        <strong>{percent(requests.length === 0 ? Number.NaN : ok / requests.length)}</strong> of {count(requests.length)} requests
-        answered
-      </p>
-      <Table
-        label="Simulated requests"
-        rows={requests.slice(0, SHOWN).map((line, index) => ({ line, index }))}
-        rowKey={({ index }) => index}
-        columns={[
-          { id: 'n', title: '#', cell: ({ index }) => index + 1 },
-          { id: 'status', title: 'Status', cell: ({ line }) => String(line.status ?? '—') },
-          { id: 'way', title: 'Way', cell: ({ line }) => wayOf(line) },
-        ]}
-      />
-      {requests.length > SHOWN && <p class="quiet">The first {SHOWN} are shown.</p>}
-      {summary !== undefined && <pre>{JSON.stringify(summary, null, 2)}</pre>}
-    </>
-  )
-}
-
-function wayOf({ attempts }: Line): string {
-  if (!Array.isArray(attempts) || attempts.length === 0) return 'no account'
-  return attempts.map(({ connection, status, skipped }: Line) => `${connection} ${skipped ?? status ?? 'no answer'}`).join(' → ')
-}
-
-function sampleScript({ name, targets }: Draft): string {
-  const first = targets[0]
-  const target = typeof first === 'string' ? first : (first?.target ?? 'openai/gpt-4o')
-  const provider = target.slice(0, Math.max(target.indexOf('/'), 0)) || 'openai'
-  return [
-    { at: '0s', model: name || 'draft', count: 60, every: '1s' },
-    { at: '10s', upstream: provider, answer: { status: 503 } },
-    { at: '40s', upstream: provider, answer: {} },
-  ]
-    .map((line) => JSON.stringify(line))
-    .join('\n')
 }
