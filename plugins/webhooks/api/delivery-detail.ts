@@ -7,6 +7,7 @@ import { type AttemptRow, attemptsOf } from '../delivery/attempts.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { requeueAll, undelivered } from '../delivery/redeliver.ts'
 import { eventBody, findDelivery } from '../delivery/store.ts'
+import { upcomingAttempts } from '../delivery/upcoming.ts'
 import { findEndpoint } from '../store.ts'
 import { deliveryRecord, deliveryRecordOf, idParams } from './fields.ts'
 
@@ -25,6 +26,7 @@ const detail = deliveryRecord.extend({
     .record(z.string(), z.unknown())
     .nullable()
     .describe('The event as an endpoint of the format `standard` gets it; null when it is no longer stored.'),
+  upcoming: z.array(z.iso.datetime()).describe('The attempts that follow, unless one of them succeeds.'),
   attempt_log: z.array(attemptRecord).describe('Attempts of every run of the schedule, oldest first; at most the newest 50.'),
 })
 
@@ -52,7 +54,12 @@ export function deliveryDetailRoutes(gateway: PluginGateway, dispatcher: Dispatc
       if (row === undefined) throw notFound(`There is no webhook delivery ${id}.`)
       const [body, attempts] = await Promise.all([eventBody(db, row.event_id), attemptsOf(db, id)])
       const envelope = body === undefined ? null : (JSON.parse(body) as Record<string, unknown>)
-      return { ...deliveryRecordOf(row), envelope, attempt_log: attempts.map(attemptOf) }
+      return {
+        ...deliveryRecordOf(row),
+        envelope,
+        upcoming: upcomingAttempts(row).map((at) => new Date(at).toISOString()),
+        attempt_log: attempts.map(attemptOf),
+      }
     },
   })
 

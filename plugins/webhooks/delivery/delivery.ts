@@ -62,7 +62,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 /** After the first, immediate attempt. */
-const OFFSETS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS]
+export const OFFSETS_MS = [5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS]
 /** Minimum distance of retries that a stopped gateway or a slow endpoint delayed. */
 const BREATH_MS = 5 * SECOND_MS
 

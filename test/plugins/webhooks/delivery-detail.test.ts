@@ -12,6 +12,7 @@ const LONG_AGO = '2000-01-01T00:00:00Z'
 
 interface Detail extends Delivery {
   envelope: { id: string; type: string; data: object } | null
+  upcoming: string[]
   attempt_log: { at: string; status: number | null; error: string | null; duration_ms: number }[]
 }
 const detail = async (id: string) => (await (await t.fetch(`${DELIVERIES}/${id}`)).json()) as Detail
@@ -29,12 +30,16 @@ it('shows the event, each attempt, and the time of the next one', async () => {
   expect(first.attempt_log).toEqual([
     { at: expect.stringMatching(/Z$/), status: 503, error: 'The endpoint answered 503.', duration_ms: expect.any(Number) },
   ])
+  expect(first.upcoming).toHaveLength(6)
+  expect(first.upcoming[0]).toBe(first.next_attempt_at)
+  expect(Date.parse(first.upcoming[5] as string) - Date.parse(first.upcoming[0] as string)).toBe(36_000_000 - 5000)
   t.receiver.answer = () => ({ status: 200 })
   await t.reach(Date.parse(first.next_attempt_at as string))
   await until(async () => (await t.deliveries())[0]?.status === 'delivered')
   const done = await detail(one.id)
   expect(done.attempt_log.map(({ status }) => status)).toEqual([503, 200])
   expect(done.next_attempt_at).toBeNull()
+  expect(done.upcoming).toEqual([])
   expect((await t.fetch(`${DELIVERIES}/dlv_other`)).status).toBe(404)
 })
 
