@@ -1,6 +1,8 @@
+// Edits one connection. The key stays unless another one is typed.
 import { useState } from 'preact/hooks'
 import type { Connection } from '../../ui/connection-status.tsx'
 import { Form, SelectField, TextField } from '../../ui/form.tsx'
+import { numberOf } from '../../ui/number-text.ts'
 
 interface ConnectionFormProps {
   of: Connection
@@ -26,6 +28,7 @@ export function ConnectionForm({ of: connection, submit, onSubmit, onCancel }: C
   const [priority, setPriority] = useState(String(connection.priority))
   const [inflight, setInflight] = useState(String(connection.max_inflight ?? ''))
   const [defaultModel, setDefaultModel] = useState(connection.default_model ?? '')
+  const [proxy, setProxy] = useState(connection.proxy_url ?? '')
   const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim())
   const send = (): Promise<unknown> =>
     onSubmit({
@@ -34,8 +37,9 @@ export function ConnectionForm({ of: connection, submit, onSubmit, onCancel }: C
       base_url: orNull(address),
       wire_format: orNull(format),
       allowed_models: models.split(/[\s,]+/).filter(Boolean),
-      priority: Number(priority),
-      max_inflight: inflight.trim() === '' ? null : Number(inflight),
+      priority: numberOf(priority),
+      max_inflight: numberOf(inflight),
+      ...(proxy.trim() !== (connection.proxy_url ?? '') && { proxy_url: orNull(proxy) }),
       default_model: orNull(defaultModel),
     })
   return (
@@ -81,6 +85,14 @@ export function ConnectionForm({ of: connection, submit, onSubmit, onCancel }: C
           onInput={setInflight}
         />
       </div>
+      <TextField
+        name="proxy_url"
+        label="Proxy"
+        type="url"
+        hint="Empty: none, or the one of a pool. Credentials in it are masked."
+        value={proxy}
+        onInput={setProxy}
+      />
     </Form>
   )
 }

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
-import { count, percent, UNKNOWN } from '../../app/format.ts'
+import { now } from '../../app/clock.ts'
+import { count, UNKNOWN } from '../../app/format.ts'
 import { href, setQuery } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
-import { Share } from '../../ui/bars.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Connection, ConnectionStatus, rawState } from '../../ui/connection-status.tsx'
 import { Facts, Notice, Peek } from '../../ui/page.tsx'
@@ -13,6 +13,7 @@ import { PluginPanels } from '../../ui/plugin-panels.tsx'
 import { Owner, Status } from '../../ui/status.tsx'
 import { Ago, Time } from '../../ui/text.tsx'
 import { ConnectionForm } from './connection-form.tsx'
+import { Quota } from './quota.tsx'
 import { TestButton } from './test-button.tsx'
 
 export function ConnectionPeek({ of: connection }: { of: Connection }) {
@@ -42,7 +43,7 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
   const error = typeof state.last_error === 'object' ? state.last_error : null
   return (
     <Peek title={`${connection.provider}/${connection.label}`} onClose={close}>
-      {locked && <Owner managedBy="config" name={`connections.${connection.label}`} />}
+      {locked && <Owner managedBy="config" name={`connections.${connection.config_key}`} />}
       {editing ? (
         <ConnectionForm
           of={connection}
@@ -61,7 +62,16 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
               'Circuit',
               `${(state.breaker ?? 'closed').replaceAll('_', ' ')}, ${count(state.consecutive_failures ?? 0)} failures in a row`,
             ],
-            ['Cooldown', state.cooldown_until == null ? 'none' : <Ago key="cooldown" at={state.cooldown_until} />],
+            [
+              'Cooldown',
+              state.cooldown_until == null || Date.parse(state.cooldown_until) <= now.value ? (
+                'none'
+              ) : (
+                <span key="cooldown">
+                  ends <Ago at={state.cooldown_until} />
+                </span>
+              ),
+            ],
             [
               'Running',
               `${count(state.inflight ?? 0)}${connection.max_inflight === null ? '' : ` of ${count(connection.max_inflight)}`}`,
@@ -74,6 +84,7 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
             ['Default model', connection.default_model ?? UNKNOWN],
             ['Priority', String(connection.priority)],
             ['Proxy', connection.proxy_url ?? 'none'],
+            ['Policy', <Policy key="policy" of={connection.provider} />],
           ]}
         />
       )}
@@ -122,40 +133,18 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
   )
 }
 
-function Quota({ of: id }: { of: number }) {
-  const quota = useGet('/api/quota', { query: { connection_id: id } })
-  const found = quota.data?.data[0]
-  if (found === undefined) return null
-  const refresh = async (): Promise<void> => {
-    await answerOf(api.POST('/api/quota/refresh', { body: { connection_id: id } }))
-    await invalidate('/api/quota')
-  }
+function Policy({ of: provider }: { of: string }) {
+  const policy = useGet('/api/policy')
+  const found = policy.data?.data.find(({ provider_id }) => provider_id === provider)
+  if (found === undefined) return <span>{policy.data === undefined ? UNKNOWN : 'no rule'}</span>
+  const { effective, mode, verdict, reason } = found
   return (
-    <section>
-      <h3>Quota{found.plan === null ? '' : ` (${found.plan})`}</h3>
-      <ul class="stack-tight">
-        {found.windows.map((window) => (
-          <li key={`${window.name} ${window.model}`}>
-            {window.name}
-            {window.model !== null && ` of ${window.model}`}:{' '}
-            {window.remaining_pct === null ? (
-              UNKNOWN
-            ) : (
-              <Share label={window.name} share={1 - window.remaining_pct / 100}>
-                {percent(window.remaining_pct / 100)} left
-              </Share>
-            )}{' '}
-            {window.resets_at !== null && (
-              <span class="quiet">
-                resets <Ago at={window.resets_at} />
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-      <p class="quiet">
-        Read <Ago at={found.fetched_at} /> {may('manage') && <Button onClick={refresh}>Ask again</Button>}
-      </p>
-    </section>
+    <span>
+      {effective === 'blocked' ? <Status tone="refused">blocked</Status> : <Status tone="ok">allowed</Status>}{' '}
+      <span class="quiet">
+        mode {mode}, verdict {verdict}
+        {reason !== null && `: ${reason}`}
+      </span>
+    </span>
   )
 }

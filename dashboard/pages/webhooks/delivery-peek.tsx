@@ -1,5 +1,6 @@
 // One delivery: every attempt, and the event as it is sent.
 import { useGet } from '../../api/query.ts'
+import { ms } from '../../app/format.ts'
 import { setQuery } from '../../app/location.ts'
 import { Facts, Loading, Peek } from '../../ui/page.tsx'
 import { HttpStatus } from '../../ui/status.tsx'
@@ -11,7 +12,7 @@ export function DeliveryPeek({ id }: { id: string }) {
   return (
     <Peek title={delivery.data?.event_type ?? id} onClose={() => setQuery({ open: null })}>
       <Loading of={delivery}>
-        {({ status, created_at, delivered_at, next_attempt_at, attempt_log, envelope }) => (
+        {({ status, created_at, delivered_at, next_attempt_at, attempt_log, upcoming, envelope }) => (
           <>
             <Facts
               facts={[
@@ -33,9 +34,31 @@ export function DeliveryPeek({ id }: { id: string }) {
                     title: 'Answer',
                     cell: ({ status }) => (status === null ? 'none' : <HttpStatus status={status} />),
                   },
+                  {
+                    id: 'took',
+                    title: 'Took',
+                    numeric: true,
+                    cell: ({ duration_ms }) => ms(duration_ms),
+                  },
                   { id: 'error', title: 'Error', cell: ({ error }) => error ?? '—' },
                 ]}
               />
+            )}
+            {upcoming.length > 0 && (
+              <section>
+                <h3>Tries to come</h3>
+                <ol class="stack-tight">
+                  {upcoming.map((at) => (
+                    <li key={at}>
+                      <Time at={at} />{' '}
+                      <span class="quiet">
+                        <Ago at={at} />
+                      </span>
+                    </li>
+                  ))}
+                </ol>
+                <p class="hint">The first that is answered with 2xx ends the schedule.</p>
+              </section>
             )}
             {envelope === null ? (
               <p class="quiet">The event is no longer stored.</p>

@@ -2,29 +2,46 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate } from '../../api/query.ts'
-import { Button } from '../../ui/button.tsx'
+import type { paths } from '../../api/schema.d.ts'
+import { count } from '../../app/format.ts'
+import { Form, SelectField, TextField } from '../../ui/form.tsx'
+
+type Body = NonNullable<paths['/api/webhooks/deliveries/redeliver']['post']['requestBody']>['content']['application/json']
 
 const DAY_MS = 86_400_000
+const STATES = [
+  ['', 'given up and dead'],
+  ['dead', 'dead: the last try failed'],
+  ['failed', 'given up before the last try'],
+] as const
 
-export function Recover({ endpoint }: { endpoint: string }) {
+export function Recover({ endpoints }: { endpoints: readonly (readonly [id: string, url: string])[] }) {
+  const [endpoint, setEndpoint] = useState(endpoints[0]?.[0] ?? '')
   const [since, setSince] = useState(() => new Date(Date.now() - DAY_MS).toISOString().slice(0, 16))
+  const [status, setStatus] = useState('')
   const [said, setSaid] = useState<string | null>(null)
   const send = async (): Promise<void> => {
-    const { queued, remaining } = await answerOf(
-      api.POST('/api/webhooks/deliveries/redeliver', {
-        body: { endpoint_id: endpoint, since: new Date(`${since}Z`).toISOString() },
-      }),
-    )
-    setSaid(`${queued} queued${remaining > 0 ? `, ${remaining} remain: send again` : ''}`)
+    const body: Body = {
+      endpoint_id: endpoint,
+      since: since === '' ? '' : new Date(`${since}Z`).toISOString(),
+      ...(status !== '' && { status: status as 'failed' | 'dead' }),
+    }
+    setSaid(null)
+    const { queued, remaining } = await answerOf(api.POST('/api/webhooks/deliveries/redeliver', { body }))
+    setSaid(`${count(queued)} queued${remaining > 0 ? `, ${count(remaining)} remain: send again` : ''}`)
     await invalidate('/api/webhooks')
   }
   return (
-    <>
-      {said !== null && <span class="quiet">{said}</span>}
-      <label>
-        since, UTC <input type="datetime-local" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
-      </label>
-      <Button onClick={send}>Send what failed again</Button>
-    </>
+    <details class="recover">
+      <summary>Send again what an endpoint missed</summary>
+      <Form submit="Send again" onSubmit={send}>
+        <div class="form-row">
+          <SelectField name="endpoint_id" label="To endpoint" options={endpoints} value={endpoint} onInput={setEndpoint} />
+          <TextField name="since" label="Since, UTC" type="datetime-local" value={since} onInput={setSince} />
+          <SelectField name="status" label="Which deliveries" options={STATES} value={status} onInput={setStatus} />
+        </div>
+        {said !== null && <p role="status">{said}</p>}
+      </Form>
+    </details>
   )
 }
