@@ -1,7 +1,9 @@
+// Creates or edits a key.
 import { useState } from 'preact/hooks'
 import type { Got } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { CheckField, Form, TextField } from '../../ui/form.tsx'
+import { numberOf } from '../../ui/number-text.ts'
 
 export type Key = Got<'/api/keys'>['data'][number]
 type Body = NonNullable<paths['/api/keys']['post']['requestBody']>['content']['application/json']
@@ -12,9 +14,6 @@ interface KeyFormProps {
   onSubmit: (body: Body) => Promise<unknown>
   onCancel: () => void
 }
-
-/** Numbers go to the server as typed: it judges them and names the field. */
-const numberOf = (text: string): number | null => (text.trim() === '' ? null : (Number(text) as number))
 
 export function KeyForm({ of: key, submit, onSubmit, onCancel }: KeyFormProps) {
   const [label, setLabel] = useState(key?.label ?? '')
